@@ -24,6 +24,7 @@ from contrapose.tasks.evaluate.embeddings import located
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
+from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.tables.table import Table
 
@@ -122,7 +123,14 @@ def _embeds(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
     samples = plan.probe_settings.embeds(likelihoods)
     if samples != "without_options":
         return samples == "all"
-    drawing = Drawing(data=plan.data, sample_type=probe(plan.test).sample_type, limit=plan.limit, seed=seed)
+    chosen = probe(plan.test)
+    drawing = Drawing(
+        data=plan.data,
+        sample_type=chosen.sample_type,
+        limit=plan.limit,
+        seed=seed,
+        uses_answers=uses_answers(chosen),
+    )
     return any(not sample.options for sample in drawing.samples())
 
 

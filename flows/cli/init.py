@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
 from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_names import known_provider
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.config.suite_files import load_config, validate
+from contrapose.tasks.core.errors import ConfigError, together
+from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
-from contrapose.tasks.load.columns import USUAL, required
+from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
+from contrapose.tasks.load.description import TableDescription
 from contrapose.tasks.load.reading import format_of
+from contrapose.tasks.load.rows import Row
 
 GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "meaning": ("does the answer change when the meaning is reversed?", ("add_negation",)),
@@ -39,82 +43,68 @@ GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 UNASKED = (("judge",), ("summaries",), ("meaning", "options"))
 """Goals that are chosen for whoever names none: those that the data can answer, of the first group that has some."""
 
-LIKELY: Mapping[str, str] = {
-    "text": r"question|text|prompt|input|query|stem|sentence|instruction",
-    "answer": r"answer|answerkey|answer_key|label|target|gold|key|correct|solution|expected",
-    "options": r"options|choices|candidates",
-    "instruction": r"instruction|prompt|input|question",
-    "better": r"better|chosen|preferred",
-    "worse": r"worse|rejected",
-    "article_sentence": r"article\w*|source\w*|document",
-    "correct_sentence": r"correct\w*",
-    "incorrect_sentence": r"incorrect\w*|wrong\w*",
-    "id": r"id|uid|qid|\w*_id",
-}
-"""What columns are called that hold a field; the usual names come first and need not be written down."""
-LETTERED = re.compile(r"(?i)(?:option|choice|answer|opt)?[_ -]?([a-z])")
-"""A column that holds one of the options: "A", "option_b", "Choice C"."""
+FALLBACK = ("robustness",)
+"""Goals for texts that no other test can change."""
 SCHEMA = "suite.schema.json"
 """The schema, beside the suite that names it."""
 WORKFLOW = Path(".github/workflows/evaluate.yaml")
 
 
-def guessed_columns(columns: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
-    """Which column holds which field; those with a usual name are left out.
+class Table(NamedTuple):
+    """What is known of the data that a suite is written for."""
 
-    Args:
-        columns: of the source.
-        fields: that are looked for.
+    source: str
+    """As it was given; empty for the bundled samples."""
+    rows: Sequence[Row]
+    """The first rows that can be read."""
+
+    def described(self, kind: type[Sample]) -> TableDescription:
+        """Which column holds which field of such samples."""
+        return describe(self.rows, DataSettings(source=self.source), kind)
+
+    def fits(self, goal: str) -> bool:
+        """Whether some column holds every field that the tests of a goal need."""
+        tests = [probe(test) for test in GOALS[goal][1]]
+        return all(self._has(test.sample_type, options=test.name == "option_order") for test in tests)
+
+    def _has(self, kind: type[Sample], *, options: bool) -> bool:
+        description = self.described(kind)
+        return not missing_fields(description, self.rows) and (not options or "options" in description.fields)
+
+
+def first_rows(source: str) -> Table:
+    """The first rows of the data.
+
+    Raises:
+        ContraposeError: the source cannot be read.
     """
-    guesses: dict[str, str] = {}
-    for name in fields:
-        if set(USUAL[name]) & set(columns):
-            continue
-        if name == "options" and (lettered := _lettered(columns)):
-            guesses[name] = ",".join(lettered)
-            continue
-        free = [column for column in columns if column not in guesses.values()]
-        close = next((column for column in free if re.fullmatch(LIKELY[name], column, re.IGNORECASE)), None)
-        if close:
-            guesses[name] = close
-    return guesses
+    settings = DataSettings(source=source)
+    rows = islice(find("sources", format_of(settings))(settings), HEAD)
+    return Table(source, [row for row in rows if row.problem is None])
 
 
-def _lettered(columns: Sequence[str]) -> list[str]:
-    """Columns that hold the options A, B, C and so on, two at least."""
-    by_letter: dict[str, str] = {}
-    for column in columns:
-        if match := LETTERED.fullmatch(column):
-            by_letter.setdefault(match[1].upper(), column)
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    count = next((place for place, letter in enumerate(letters) if letter not in by_letter), len(letters))
-    return [by_letter[letter] for letter in letters[:count]] if count > 1 else []
+def fitting_goals(table: Table) -> list[str]:
+    """The goals for rows like these where nobody names one.
+
+    Raises:
+        DataError: no column can be the question.
+    """
+    fitting = ([goal for goal in group if table.fits(goal)] for group in UNASKED)
+    chosen = next(filter(None, fitting), None)
+    if chosen is None:
+        refuse_unasked(table.described(TextSample), table.rows, DataSettings(source=table.source), uses_answers=False)
+    layout = table.described(TextSample).layout
+    # Documents that are to be summarised ask nothing that a negation could reverse.
+    return list(FALLBACK) if layout and layout.prompt and chosen == ["meaning"] else chosen or ["meaning"]
 
 
-def fitting_goals(columns: Sequence[str]) -> list[str]:
-    """The goals for rows with these columns where nobody names one; meaning where nothing fits."""
-    fitting = ([goal for goal in group if _fits(goal, columns)] for group in UNASKED)
-    return next(filter(None, fitting), ["meaning"])
-
-
-def _fits(goal: str, columns: Sequence[str]) -> bool:
-    """Whether the columns hold every field that the tests of a goal need, under usual names or names that are close."""
-    for test in GOALS[goal][1]:
-        needs = [*required(probe(test).sample_type), *(("options",) if test == "option_order" else ())]
-        guesses = guessed_columns(columns, needs)
-        if not all(set(USUAL[name]) & set(columns) or name in guesses for name in needs):
-            return False
-    return True
-
-
-def suite_text(model: str, source: str, goals: Sequence[str], columns: Sequence[str]) -> str:
+def suite_text(model: str, table: Table | None, goals: Sequence[str]) -> str:
     """A commented suite.
 
     Args:
         model: its id.
-        source: of the data; empty for the bundled samples.
+        table: the data; None for the bundled samples.
         goals: names in `GOALS`.
-        columns: of the data.
     """
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
@@ -122,7 +112,7 @@ def suite_text(model: str, source: str, goals: Sequence[str], columns: Sequence[
         "# What a model is asked, and how strictly it is judged. `contrapose list --schema` tells every key.",
         f"model: {_scalar(model)}",
         *_for_model(model),
-        *_for_data(source, columns, tests),
+        *_for_data(table, tests),
         "# Samples a test at most; remove it to take all.",
         "limit: 50",
         "tests:",
@@ -130,8 +120,15 @@ def suite_text(model: str, source: str, goals: Sequence[str], columns: Sequence[
     for category in dict.fromkeys(probe(test).category for test in tests):
         lines.append(f"  {category}:")
         for test in (test for test in tests if probe(test).category == category):
-            lines += [f"    # {probe(test).summary}", f"    {test}: {{}}"]
+            lines += [f"    # {probe(test).summary}", f"    {test}: {_settings(test, table)}"]
     return "\n".join(lines) + "\n"
+
+
+def _settings(test: str, table: Table | None) -> str:
+    """Settings of a test: what is asked about documents that ask nothing themselves."""
+    kind = probe(test).sample_type
+    layout = table.described(kind).layout if table and kind is TextSample else None
+    return f"{{prompt: {json.dumps(layout.prompt)}}}" if layout and layout.prompt else "{}"
 
 
 def _for_model(model: str) -> Iterator[str]:
@@ -142,32 +139,24 @@ def _for_model(model: str) -> Iterator[str]:
         yield "# max_cost: 1"
 
 
-def _columns(source: str) -> list[str]:
-    """The columns of the first rows of the data.
-
-    Raises:
-        ContraposeError: the source cannot be read.
-    """
-    settings = DataSettings(source=source)
-    rows = islice(find("sources", format_of(settings))(settings), 20)
-    return list(dict.fromkeys(name for row in rows for name in row.values))
-
-
-def _for_data(source: str, columns: Sequence[str], tests: Sequence[str]) -> Iterator[str]:
-    if not source:
+def _for_data(table: Table | None, tests: Sequence[str]) -> Iterator[str]:
+    """The data, with the columns that were found and why; a known layout is recognised again by itself."""
+    if table is None:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."
         yield "# data: {source: questions.csv, columns: {text: question}}"
         return
-    kinds = list(dict.fromkeys(probe(test).sample_type for test in tests))
-    fields = list(dict.fromkeys(field for kind in kinds for field in required(kind)))
-    guesses = guessed_columns(columns, [*fields, *(("options", "answer") if "text" in fields else ()), "id"])
-    yield f"# Its columns: {', '.join(map(_scalar, columns))}"
     yield "data:"
-    yield f"  source: {_scalar(source)}"
-    if guesses:
-        yield "  # Guessed by their names; correct them where they are wrong."
-        yield "  columns:"
-        yield from (f"    {name}: {_scalar(column)}" for name, column in guesses.items())
+    yield f"  source: {_scalar(table.source)}"
+    kinds = list(dict.fromkeys(probe(test).sample_type for test in tests))
+    descriptions = [table.described(kind) for kind in kinds]
+    for description in descriptions:
+        yield from (f"  # {line}" for line in description.lines())
+    if any(description.layout for description in descriptions) or len(descriptions) != 1:
+        return
+    yield "  # Found by names and values; correct what is wrong. An empty name leaves a field out."
+    yield "  columns:"
+    for name, source in descriptions[0].fields.items():
+        yield f"    {name}: {_scalar(','.join(source.columns))}  # {source.reason}"
 
 
 def _scalar(value: str) -> str:
@@ -216,14 +205,31 @@ def _init(arguments: argparse.Namespace) -> int:
     model = arguments.model or _answered("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
     source = arguments.data if arguments.data is not None else _answered("Data (file, URL or hf/<dataset>)", "")
-    columns = _columns(source) if source else []
-    text = suite_text(model, source, arguments.goal or _goals(fitting_goals(columns)), columns)
+    table = first_rows(source) if source else None
+    chosen = arguments.goal or _goals(fitting_goals(table) if table else ["meaning"])
+    text = suite_text(model, table, _usable_goals(model, table, chosen, given=bool(arguments.goal)))
     contents = [text, schema() + "\n", *([_workflow(arguments.out)] if arguments.ci else [])]
     for path, content in zip(files, contents, strict=True):
         _write(path, content)
-    # What was written is read as a run would read it: a wrong model or column is told now.
     load_config(str(out))
     return print_lines([*(f"wrote {path}" for path in files), f"Next: contrapose preview --suite {out}"])
+
+
+def _usable_goals(model: str, table: Table | None, goals: Sequence[str], *, given: bool) -> Sequence[str]:
+    """The goals whose tests a run would accept; where none is left, that the answer stays when the form changes.
+
+    Raises:
+        ContraposeError: a test of a goal that was given is refused, or every test is.
+    """
+    if table is None:
+        return goals
+    refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))
+    usable = [goal for goal in goals if not refused.keys() >= set(GOALS[goal][1])]
+    if refused and (given or not usable):
+        if given or list(goals) == list(FALLBACK):
+            raise together(list(refused.values()))
+        return _usable_goals(model, table, FALLBACK, given=False)
+    return usable
 
 
 def _goals(fitting: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
@@ -108,7 +109,13 @@ def previews(config: RunConfig) -> list[Preview]:
     return [
         Preview(
             plan=plan,
-            loaded=load_samples(plan.data, probe(plan.test).sample_type, limit=plan.limit, seed=config.seed),
+            loaded=load_samples(
+                plan.data,
+                probe(plan.test).sample_type,
+                limit=plan.limit,
+                seed=config.seed,
+                uses_answers=uses_answers(probe(plan.test)),
+            ),
             seed=config.seed,
             likelihoods=likelihoods,
             model=spec,

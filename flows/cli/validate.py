@@ -18,7 +18,7 @@ from contrapose.flows.gate import hold, refuse_bad
 from contrapose.flows.run_context import enter
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, DataError, Problems
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems
 from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case, Sample
@@ -26,6 +26,7 @@ from contrapose.tasks.core.registry import PROBES, find, probe
 from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.tables.columnar import batched, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home, storage
@@ -109,6 +110,17 @@ def _require_writable(folder: Place, what: str, *, remedy: str) -> None:
         )
 
 
+def refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
+    """The tests of a run that its data refuse, by their first rows, and why."""
+    refused: dict[str, ContraposeError] = {}
+    for plan in plans(config):
+        try:
+            _check_test(config, plan, own=None)
+        except ContraposeError as error:
+            refused[plan.test] = error
+    return refused
+
+
 def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _CheckedTest:
     if own is None:
         # What is wrong is told of all rows: how many there are, and which.
@@ -119,7 +131,14 @@ def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -
 
 def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _CheckedTest:
     kind, spec = probe(plan.test).sample_type, config.model_spec()
-    drawing = Drawing(data=plan.data, sample_type=kind, limit=plan.limit, seed=config.seed, most=most)
+    drawing = Drawing(
+        data=plan.data,
+        sample_type=kind,
+        limit=plan.limit,
+        seed=config.seed,
+        most=most,
+        uses_answers=uses_answers(probe(plan.test)),
+    )
     likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
     counts = _Counts()
     cases = counts.counting(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -11,8 +11,10 @@ from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
 FIELDS = (
-    *("text", "options", "answer", "items", "relevant", "article_sentence", "correct_sentence", "incorrect_sentence"),
-    *("instruction", "better", "worse", "reference", "better_by", "worse_by", "id", "cluster"),
+    *("text", "context", "options", "answer", "items", "relevant"),
+    *("article_sentence", "correct_sentence", "incorrect_sentence"),
+    *("instruction", "better", "worse", "first", "second", "winner", "reference", "better_by", "worse_by"),
+    *("id", "cluster"),
 )
 """Our names of what a row holds: the keys that `columns` may have."""
 
@@ -40,8 +42,15 @@ class DataSettings(BaseModel):
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description=f"Our field ({', '.join(FIELDS)}) to the source's column; empty: the usual names. "
-        "Options that have a column each are named together: `A,B,C,D`.",
+        description=f"Our field ({', '.join(FIELDS)}) to the source's column; a field that is not named is found by "
+        "names and values, one with an empty name is not read. Options that have a column each are named together: "
+        "`A,B,C,D`; a key below an object follows a dot: `question.stem`.",
+    )
+    layout: str | None = Field(
+        default=None, description="Known data set whose columns these are, such as race; empty: recognised by itself."
+    )
+    answer_index: Literal[0, 1] | None = Field(
+        default=None, description="Where answers that are numbers begin to count options; empty: the data decide."
     )
     shuffle: bool = Field(
         default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."
@@ -91,6 +100,14 @@ class DataSettings(BaseModel):
         if not isinstance(columns, Mapping) or not isinstance(listed := columns.get("options"), list):
             return columns
         return {**columns, "options": ",".join(map(str, listed))}
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _none_is_empty(cls, columns: Any) -> Any:
+        """A field that is not to be read may also be null."""
+        if not isinstance(columns, Mapping):
+            return columns
+        return {name: "" if column is None else column for name, column in columns.items()}
 
     @field_validator("columns")
     @classmethod

@@ -24,10 +24,12 @@ class TextSample:
     """Unique within its data source."""
     text: str
     """The statement, question or unfinished sentence."""
+    context: str | None = None
+    """A passage, dialogue or input that the text is about; it stands above the text and is never changed."""
     options: tuple[str, ...] = ()
     """Option texts without their letters; empty for open text."""
-    answer: str | None = None
-    """Text of the right option, when the source knows it."""
+    answers: tuple[str, ...] = ()
+    """Accepted answers, any of which is right; with options, texts of options. Empty when none is known."""
     slice: str | None = None
     """Value of the tag column (`slice_by`)."""
     cluster: str | None = None
@@ -119,6 +121,10 @@ class Case:
     """Letters that stand for the options in the prompts: A, B, …"""
     options: tuple[str, ...] = ()
     """Option texts of the original prompt, in the order of `labels`."""
+    context: str | None = None
+    """What stands above the text in both prompts; None where there is nothing."""
+    answers: tuple[str, ...] = ()
+    """Accepted answers to the original, any of which is right; empty when none is known."""
     skip_reason: str | None = None
     """Why the sample cannot be perturbed; None when it was."""
     confidence: str | None = None

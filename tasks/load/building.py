@@ -1,256 +1,256 @@
-"""A row made into a sample, options and answers in the shapes that data sets give them included."""
+"""Samples made of the values of rows."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.columns import candidates, column_of, label, option_columns, optional_label, required, text
+from contrapose.tasks.load.answers import chosen_options, open_answers
+from contrapose.tasks.load.cells import is_missing, label, lookup, optional_label, structured, text
+from contrapose.tasks.load.conversations import (
+    Turn,
+    first_of_turns,
+    is_conversation,
+    is_transcript,
+    question_of,
+    reply_of,
+    transcript,
+    turns_of,
+)
+from contrapose.tasks.load.description import Cells, TableDescription
+from contrapose.tasks.load.field_names import needed
 from contrapose.tasks.load.items import place, read_items
-from contrapose.tasks.load.rows import Problem, Row, Unfit, listed, shown
-from contrapose.tasks.probes.base import letters
+from contrapose.tasks.load.options import Options, options_in, options_within, read_options
+from contrapose.tasks.load.preferences import preferred
+from contrapose.tasks.load.rows import Omission, Problem, Row, Unfit, listed, shown
 
 Value = TypeVar("Value")
+Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builder:
     """Makes the samples of one source."""
 
-    data: DataSettings
-    """The source and its columns."""
-    sample_type: type[Sample]
-    """What its rows become."""
+    description: TableDescription
+    """Which column holds which field."""
     stem: str
     """Begins the ids of rows that have none: `<stem>-0001` for row 1."""
-    unfit: list[Problem] = field(default_factory=list)
+    uses_answers: bool = True
+    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
+    slice_by: str | None = None
+    """Column whose values split the results."""
+    problems: list[Problem] = field(default_factory=list)
     """What is wrong with the cells of the row that is being read."""
 
-    def build(self, row: Row) -> Sample | Problem:
-        """The sample of a row, or what is wrong with it."""
+    def build(self, row: Row) -> Iterator[Sample | Problem | Omission]:
+        """The samples of a row, or what is wrong with it, or why it has none."""
         if row.problem is not None:
-            return row.problem
-        self.unfit.clear()
-        sample = self._sample(row)
-        if self.unfit:
-            first, *others = self.unfit
-            return replace(first, also=tuple(others))
-        return sample
+            yield row.problem
+            return
+        parts = list(self.description.parts(row))
+        for number, part in enumerate(parts, start=1):
+            yield part if isinstance(part, Problem) else self._build(row, part, number if len(parts) > 1 else 0)
 
-    def _sample(self, row: Row) -> Sample:
-        if self.sample_type is SummaryPair:
-            return SummaryPair(**self._common(row))
-        if self.sample_type is AnswerPair:
-            return self._pair(row)
-        return self._list(row) if self.sample_type is ItemSample else TextSample(**self._question(row))
+    def _build(self, row: Row, values: Values, part: int) -> Sample | Problem | Omission:
+        self.problems.clear()
+        if "winner" in values and str(values["winner"]) == "tie":
+            return Omission("a tie: neither is better")
+        kind = self.description.sample_type
+        sample: Sample | Omission
+        names: dict[str, Any] = {"id": self._id(row, values, part), **self._labels(row, values)}
+        if kind is SummaryPair:
+            sample = SummaryPair(**names, **{name: self._required(values, name) for name in needed(kind)})
+        elif kind is AnswerPair:
+            sample = self._pair(values, names)
+        elif kind is ItemSample:
+            sample = self._list(values, names)
+        else:
+            sample = TextSample(**self._question(values, names))
+        if not self.problems:
+            return sample
+        first, *others = self.problems
+        return replace(first, also=tuple(others))
 
-    def _common(self, row: Row) -> dict[str, Any]:
-        """The fields that every sample has: its texts, and what names it."""
-        names = {name: self._optional(row, name, optional_label) for name in ("slice", "cluster")}
-        texts = {name: self._required(row, name) for name in required(self.sample_type) if name != "items"}
-        return {"id": self._id(row), **texts, **names}
+    def _id(self, row: Row, values: Values, part: int) -> str:
+        own = None if is_missing(values.get("id")) else self._optional(values, "id", label)
+        several = f".{part}" if part and (own is None or not self.description.reshapes_id) else ""
+        return f"{own or f'{self.stem}-{row.number:04d}'}{several}"
 
-    def _pair(self, row: Row) -> AnswerPair:
-        writers: dict[str, Any] = {
-            name: self._optional(row, name, optional_label) for name in ("better_by", "worse_by")
+    def _labels(self, row: Row, values: Values) -> dict[str, Any]:
+        """The sample's slice, and its cluster: rows with one context belong together where no column says what does."""
+        slice_of = self._reading("slice", self.slice_by, lookup(row.values, self.slice_by or ""), optional_label)
+        cluster = self._optional(values, "cluster", optional_label)
+        context = values.get("context")
+        if cluster is None and not is_missing(context) and self.description.sample_type is not AnswerPair:
+            cluster = f"context-{hashlib.sha256(repr(context).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+        return {"slice": slice_of, "cluster": cluster}
+
+    def _question(self, values: Values, names: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that every text has."""
+        cell = values.get("text")
+        conversation = is_conversation(cell) or is_transcript(cell)
+        asked = self._optional(values, "text", lambda value: question_of(turns_of(value))) if conversation else None
+        said = asked.text if asked else None if conversation else self._required(values, "text", _first_text)
+        given = self._optional(values, "context", _passage)
+        parts = [part for part in (given, asked and asked.before) if part]
+        options = self._optional(values, "options", _options)
+        if self.description.has_options_in_text:
+            said, options = options_within(said or "")
+        answer = values.get("answer", asked and asked.answer)
+        return {
+            **names,
+            "text": said,
+            "context": "\n\n".join(parts) or None,
+            "options": options.texts if options else (),
+            "answers": self._answers(answer, options, said or ""),
         }
-        reference = self._optional(row, "reference", _reference)
-        return AnswerPair(**self._common(row), **writers, reference=reference)
 
-    def _list(self, row: Row) -> ItemSample:
-        question = self._question(row)
-        items = self._required(row, "items", read_items)
-        relevant = self._optional(row, "relevant", lambda value: place(value, among=len(items))) if items else None
+    def _answers(self, cell: Any, options: Options | None, question: str) -> tuple[str, ...]:
+        def read(value: Any) -> tuple[str, ...]:
+            if options is None:
+                return open_answers(value, question)
+            return chosen_options(value, options, first_index=self.description.first_index)
+
+        if not self.uses_answers or (is_missing(cell) and options is None):
+            return ()
+        return self._reading("answer", self._column("answer"), cell, read) or ()
+
+    def _list(self, values: Values, names: Mapping[str, Any]) -> ItemSample:
+        question = self._question(values, names)
+        items = self._required(values, "items", read_items)
+        relevant = self._optional(values, "relevant", lambda value: place(value, among=len(items))) if items else None
         return ItemSample(**question, items=items, relevant=relevant)
 
-    def _question(self, row: Row) -> dict[str, Any]:
-        """The fields that every text has."""
-        options = self._options(row)
-        answer = self._optional(row, "answer", lambda value: _answer(value, options))
-        return {**self._common(row), "options": options.texts if options else (), "answer": answer}
+    def _pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair | Omission:
+        writers: dict[str, Any] = {
+            name: self._optional(values, name, optional_label) for name in ("better_by", "worse_by")
+        }
+        answers = {name: values.get(name) for name in ("better", "worse")}
+        if "first" in values or "second" in values:
+            first = self._optional(values, "winner", preferred)
+            if first is None:
+                return Omission("a tie: neither is better")
+            order = ("first", "second") if first == 1 else ("second", "first")
+            answers = {name: values.get(place) for name, place in zip(("better", "worse"), order, strict=True)}
+            writers = {
+                name: self._optional(values, f"{place}_by", optional_label)
+                for name, place in zip(("better_by", "worse_by"), order, strict=True)
+            }
+        replies = {name: self._reading(name, self._column(name), value, _reply) for name, value in answers.items()}
+        leads = [reply[0] for reply in replies.values() if reply and reply[0]]
+        return AnswerPair(
+            **names,
+            **writers,
+            instruction=self._instruction(values, leads[0] if leads else None),
+            better=replies["better"][1] if replies["better"] else "",
+            worse=replies["worse"][1] if replies["worse"] else "",
+            reference=self._optional(values, "reference", lambda value: None if value in (None, "") else text(value)),
+        )
 
-    def _options(self, row: Row) -> Options | None:
-        """Those of one column, or of a column each; the last ones may be empty."""
-        columns = option_columns(self.data)
-        if not columns:
-            return self._optional(row, "options", _options)
-        cells = [row.values.get(column) for column in columns]
-        while cells and cells[-1] in (None, ""):
-            cells.pop()
+    def _instruction(self, values: Values, lead: str | None) -> str:
+        """What was asked for: the instruction below its context, or what stands before the answers themselves."""
+        if is_missing(values.get("instruction")) and lead:
+            return lead
+        asked = self._required(values, "instruction", _whole_question)
+        given = self._optional(values, "context", _passage)
+        return "\n\n".join(part for part in (given, asked) if part)
+
+    def _column(self, name: str) -> str:
+        """The columns of a field, as an error names them."""
+        source = self.description.fields.get(name)
+        return name if source is None else " + ".join(source.columns)
+
+    def _required(self, values: Values, name: str, read: Callable[[Any], Any] = text) -> Any:
+        if name not in values:
+            column = self._column(name)
+            self.problems.append(Problem(f"column {shown(column)} is missing", "every row to have it", column))
+            return None
+        return self._reading(name, self._column(name), values[name], read)
+
+    def _optional(self, values: Values, name: str, read: Callable[[Any], Value]) -> Value | None:
+        """What `read` makes of a field; None where the row has nothing there, or it cannot be used."""
+        return self._reading(name, self._column(name), values[name], read) if name in values else None
+
+    def _reading(self, name: str, column: str | None, value: Any, read: Callable[[Any], Value]) -> Value | None:
         try:
-            return read_options([label(cell) for cell in cells]) if cells else None
+            return read(value)
         except Unfit as error:
-            where = ", ".join(map(shown, columns))
-            self.unfit.append(Problem(f"columns {where}: {error.problem.observed}", error.problem.expected, columns[0]))
+            place = listed(str(column).split(" + ")) if column else name
+            plural = "columns" if " + " in str(column) else "column"
+            observed = f"{plural} {place}: {error.problem.observed}"
+            self.problems.append(Problem(observed, error.problem.expected, column))
             return None
-
-    def _id(self, row: Row) -> str:
-        return self._optional(row, "id", label) or f"{self.stem}-{row.number:04d}"
-
-    @overload
-    def _required(self, row: Row, name: str) -> str: ...
-
-    @overload
-    def _required(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value: ...
-
-    def _required(self, row: Row, name: str, read: Callable[[Any], Any] = text) -> Any:
-        column = column_of(name, row.values, self.data)
-        if column is None:
-            column = candidates(name, self.data)[-1]
-            self.unfit.append(Problem(f"column {shown(column)} is missing", "every row to have it", column))
-            return None
-        return self._optional(row, name, read)
-
-    def _optional(self, row: Row, name: str, read: Callable[[Any], Value]) -> Value | None:
-        """What `read` makes of a field; None when the row has no column for it, or it cannot be used."""
-        column = column_of(name, row.values, self.data)
-        if column is None:
-            return None
-        try:
-            return read(row.values[column])
-        except Unfit as error:
-            observed = f"column {shown(column)}: {error.problem.observed}"
-            self.unfit.append(Problem(observed, error.problem.expected, column))
-            return None
-
-
-def _reference(value: Any) -> str | None:
-    """A text, or None where there is none: not every instruction has an answer that is known to be right."""
-    return None if value is None or value == "" else text(value)
 
 
 def _options(value: Any) -> Options | None:
-    return None if value is None else read_options(value)
+    return options_in(value) if isinstance(value, Cells) else read_options(value)
 
 
-def _answer(value: Any, options: Options | None) -> str | None:
-    if value is None:
+def _first_text(value: Any) -> str:
+    """A text, or the first of a list of turns."""
+    return text(first_of_turns(value) or value)
+
+
+def _whole_question(value: Any) -> str:
+    """A text, or a conversation as a transcript; where it ends with an assistant, without what that says last."""
+    if is_conversation(value) or is_transcript(value):
+        turns = turns_of(value)
+        asked = question_of(turns)
+        return "\n\n".join(filter(None, (asked.before, asked.text))) if asked.before is None else (
+            transcript([*turns[: turns.index(Turn("user", asked.text)) + 1]]) or asked.text
+        )  # fmt: skip
+    return _first_text(value)
+
+
+def _reply(value: Any) -> tuple[str | None, str]:
+    """What stands before an answer where it comes as a conversation, and the answer."""
+    if is_conversation(value) or is_transcript(value):
+        return reply_of(turns_of(value))
+    return None, text(value)
+
+
+def _passage(value: Any) -> str | None:
+    """A passage: a text, a conversation, a list of texts, or an object that holds one; None where there is none."""
+    value = structured(value)
+    if is_missing(value):
         return None
-    return resolve(value, options) if options else text(value).strip()
-
-
-MOST = 26
-LETTERED = re.compile(r"\s*(?:\(([A-Z])\)|([A-Z])[.)])(?:\s+|$)")
-"""How an option's letter is written: "A. ", "A) " or "(A) "."""
-
-
-SHAPES = 'a list as JSON, such as ["hot", "cold"], or lines that begin with A. , B. , C. , …'
-"""What a text that holds options looks like."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Option texts, and what the source calls them."""
-
-    texts: tuple[str, ...]
-    """Without letters, in the source's order."""
-    labels: tuple[str, ...]
-    """What an answer may call them."""
-    labelled: bool
-    """Whether the source itself gave the labels; else they are A, B, C, …"""
-
-
-def read_options(value: Any) -> Options:
-    """Options from a list, a list as JSON, a block of lettered lines, or `{"label": […], "text": […]}`.
-
-    Raises:
-        Unfit: it is none of these, fewer than 2 or more than 26, or two are the same.
-    """
     if isinstance(value, str):
-        value = _from_text(text(value))
-    if isinstance(value, dict):
-        return _from_mapping(value)
-    if not isinstance(value, list | tuple):
-        raise Unfit(f"{shown(value)} is no list", expected="a list of texts")
-    texts = [text(option).strip() for option in value]
-    bare = _without_letters(texts)
-    return _checked(texts if bare is None else bare, letters(len(texts)), labelled=bare is not None)
+        return text(value)
+    if is_conversation(value):
+        return transcript(turns_of(value))
+    if isinstance(value, Mapping):
+        return _of_object(value)
+    if isinstance(value, list | tuple):
+        return "\n\n".join(part for part in map(_paragraph, value) if part) or None
+    return label(value)
 
 
-def resolve(answer: Any, options: Options) -> str:
-    """Text of the option that an answer means: "quit eating lunch out", "B" or "B. quit eating lunch out".
-
-    Where the source gives labels, one of them comes before an option of the same text.
-
-    Raises:
-        Unfit: it is none of the options.
-    """
-    wanted = text(answer).strip()
-    named = dict(zip(options.labels, options.texts, strict=True))
-    if options.labelled and wanted in named:
-        return named[wanted]
-    if wanted in options.texts:
-        return wanted
-    option = _by_letter(wanted, named)
-    if option is None:
-        raise Unfit(f"{shown(wanted)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
-    return option
+def _of_object(value: Mapping[str, Any]) -> str | None:
+    """The passages of an object: HotpotQA's titles beside sentences, or the first list or text of another one."""
+    if isinstance(value.get("sentences"), list | tuple):
+        titles: Sequence[Any] = value.get("title") or [""] * len(value["sentences"])
+        return "\n\n".join(_titled(title, part) for title, part in zip(titles, value["sentences"], strict=False))
+    inner = next(
+        (value[key] for key in ("contexts", "text", "passages", "paragraphs", "content") if key in value), None
+    )
+    if inner is None:
+        raise Unfit(f"{shown(value)} is an object", expected="a text, or a list of texts")
+    return _passage(inner)
 
 
-def _by_letter(wanted: str, named: dict[str, str]) -> str | None:
-    """The option whose letter the answer is, or begins with when the option's own text follows."""
-    if wanted in named:
-        return named[wanted]
-    match = LETTERED.match(wanted)
-    if match is None:
-        return None
-    option, rest = named.get(match[1] or match[2]), wanted[match.end() :].strip()
-    return option if rest in ("", option) else None
+def _paragraph(value: Any) -> str:
+    """One of several passages: a text, or HotpotQA's pair of a title and its sentences."""
+    if isinstance(value, list | tuple) and len(value) == 2 and isinstance(value[1], list | tuple):
+        return _titled(value[0], value[1])
+    if isinstance(value, Mapping):
+        return "\n".join(str(part) for part in value.values() if isinstance(part, str) and part.strip())
+    return label(value)
 
 
-def _from_text(value: str) -> Any:
-    """A list or an object that is written as JSON, or the lines of a lettered block."""
-    if value.lstrip().startswith(("[", "{")):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise Unfit(f"{shown(value)} is not JSON", expected="a list of texts as JSON") from error
-    return _block(value)
-
-
-def _block(value: str) -> list[str]:
-    """Lettered options, one or more lines each; the letters must run from A without a gap."""
-    options: list[str] = []
-    for line in value.strip().replace("\r\n", "\n").split("\n"):
-        match = LETTERED.match(line)
-        if match is None and options:
-            options[-1] += f"\n{line}"
-        elif match is None or (match[1] or match[2]) != letters(len(options) + 1)[-1]:
-            raise Unfit(f"{shown(line)} in a block of options", expected=SHAPES)
-        else:
-            options.append(line)
-    return options
-
-
-def _without_letters(texts: Sequence[str]) -> list[str] | None:
-    """Options without the letters that they begin with; None when these do not run A, B, C and so on."""
-    matches = [LETTERED.match(option) for option in texts]
-    written = tuple((match[1] or match[2]) if match else "" for match in matches)
-    if written != letters(len(texts)):
-        return None
-    return [option[match.end() :].strip() for option, match in zip(texts, matches, strict=True) if match]
-
-
-def _from_mapping(value: dict[str, Any]) -> Options:
-    texts, labels = value.get("text"), value.get("label")
-    if not isinstance(texts, list) or not isinstance(labels, list) or len(texts) != len(labels):
-        raise Unfit(f"{shown(value)} is no set of options", expected='{"label": […], "text": […]}, equally long')
-    if len(set(map(str, labels))) != len(labels):
-        raise Unfit(f"labels {shown(labels)}", expected="labels that differ")
-    return _checked([text(part).strip() for part in texts], [label(part).strip() for part in labels], labelled=True)
-
-
-def _checked(texts: Sequence[str], labels: Sequence[str], *, labelled: bool) -> Options:
-    if not 2 <= len(texts) <= MOST:
-        raise Unfit(f"{len(texts)} {'option' if len(texts) == 1 else 'options'}", expected=f"2 to {MOST} options")
-    if "" in texts:
-        raise Unfit("an option is blank", expected="a text for each letter")
-    twice = next((option for option in texts if texts.count(option) > 1), None)
-    if twice is not None:
-        raise Unfit(f"option {shown(twice)} is there twice", expected="options that differ")
-    return Options(texts=tuple(texts), labels=tuple(labels), labelled=labelled)
+def _titled(title: Any, sentences: Any) -> str:
+    body = "".join(map(str, sentences)) if isinstance(sentences, list | tuple) else str(sentences)
+    return f"{title}\n{body.strip()}" if title else body.strip()

@@ -11,7 +11,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.optional_packages import require
-from contrapose.tasks.load.columns import used
+from contrapose.tasks.load.columns import to_decode
 from contrapose.tasks.load.opening import failure, library_error
 from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, listed, shown
@@ -27,10 +27,10 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
         ConfigError: the package `datasets` is not installed.
         DataError: there is no such dataset, subset or split.
     """
-    number, wanted = 0, used(data)
+    number = 0
     for batch in _batches(data):
         blank = dict.fromkeys(batch.column_names)
-        kept = batch.select([name for name in blank if name in wanted])
+        kept = batch.select(to_decode(batch.schema, data))
         for values in _plain(kept, data.source):
             number += 1
             yield Row(number=number, values={**blank, **values})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from contrapose.tasks.load.columns import text
+from contrapose.tasks.load.cells import text
 from contrapose.tasks.load.rows import Unfit, shown
 
 MOST_ITEMS = 200

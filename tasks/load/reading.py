@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from array import array
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -19,9 +20,11 @@ from contrapose.tasks.core.records import Sample
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
-from contrapose.tasks.load.columns import check_shape, refuse_wide
+from contrapose.tasks.load.columns import refuse_wide
+from contrapose.tasks.load.describing import HEAD, describe, refuse_unasked
+from contrapose.tasks.load.description import TableDescription
 from contrapose.tasks.load.opening import failure, folder_given
-from contrapose.tasks.load.rows import Problem, escaped, shown
+from contrapose.tasks.load.rows import Omission, Problem, Row, escaped, shown
 
 KEPT_ROWS = 20
 """Bad rows whose problems are kept, for an error or a report; the others are counted."""
@@ -38,10 +41,16 @@ class SourceReading:
     """The source and its columns."""
     sample_type: type[Sample]
     """What its rows become."""
+    uses_answers: bool = True
+    """Whether the test uses right answers."""
+    description: TableDescription | None = None
+    """Which column holds what; known once the first rows are read."""
     suspects: frozenset[int] | None = None
     """Hashes of ids that occur more than once; None when nothing is known about them yet."""
     columns: dict[str, None] = field(default_factory=dict)
     """Every column that a row had, in the order of their appearance."""
+    omitted: Counter[str] = field(default_factory=Counter)
+    """Rows that are in order and have no sample, by the reason."""
     good: int = 0
     """How many rows fit."""
     problems: list[tuple[int, Problem]] = field(default_factory=list)
@@ -50,6 +59,8 @@ class SourceReading:
     """How many rows do not fit."""
     hashes: array[int] = field(default_factory=lambda: array("q"))
     """Of every sample id: 8 bytes a row, where a set of the ids takes a hundred."""
+    asked: array[int] = field(default_factory=lambda: array("q"))
+    """The same of what each sample asks."""
     rows_of: dict[str, int] = field(default_factory=dict)
     """Row number of each suspected id."""
 
@@ -63,21 +74,50 @@ class SourceReading:
             DataError: there are no rows, a column is missing, or rows cannot be used: any of them, or, where bad ones
                 are to be left out, all of them.
         """
-        builder = Builder(data=self.data, sample_type=self.sample_type, stem=stem_of(self.data))
-        for row in islice(find("sources", format_of(self.data))(self.data), most):
+        rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
+        head = list(islice(rows, HEAD))
+        readable = [row for row in head if row.problem is None]
+        self.description = describe(readable, self.data, self.sample_type)
+        if readable:
+            refuse_unasked(self.description, readable, self.data, uses_answers=self.uses_answers)
+        builder = Builder(
+            description=self.description,
+            stem=stem_of(self.data),
+            uses_answers=self.uses_answers,
+            slice_by=self.data.slice_by,
+        )
+        for row in chain(head, rows):
             self.columns.update(dict.fromkeys(row.values))
             refuse_wide(len(self.columns), self.data.source)
-            built = self._new(builder.build(row), row.number)
-            if not isinstance(built, Problem):
-                self.good += 1
-                yield built
-                continue
-            self.bad += 1
-            if len(self.problems) < KEPT_ROWS:
-                self.problems.append((row.number, built))
+            for built in builder.build(row):
+                sample = self._new(built, row.number)
+                if isinstance(sample, Problem):
+                    self._note(sample, row.number)
+                elif isinstance(sample, Omission):
+                    self.omitted[sample.reason] += 1
+                else:
+                    self.good += 1
+                    yield sample
         if not self.data.skip_bad_rows:
             self._refuse_repeated(most)
         _refuse_unusable(self)
+
+    def warnings(self) -> list[str]:
+        """What people should know although nothing is wrong; known after the last sample."""
+        description = self.description
+        warnings = [] if description is None else [*description.warnings]
+        if description is not None and not self.uses_answers:
+            warnings += description.problems
+        warnings += [f"{count:,} rows are left out: {reason}" for reason, count in self.omitted.items()]
+        if repeats := len(self.asked) - len(np.unique(np.array(self.asked, dtype=np.int64))):
+            warnings.append(f"{repeats:,} of {self.good:,} rows ask what another row asks")
+        return [f"{escaped(self.data.source)}: {warning}" for warning in warnings]
+
+    def _note(self, problem: Problem, number: int) -> None:
+        """Count a row that cannot be used, and keep the problem of the first ones."""
+        self.bad += 1
+        if len(self.problems) < KEPT_ROWS:
+            self.problems.append((number, problem))
 
     def left_out(self) -> LeftOut | None:
         """What could not be used; None where all could."""
@@ -94,11 +134,12 @@ class SourceReading:
         values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
         return frozenset(values[counts > 1].tolist())
 
-    def _new(self, built: Sample | Problem, number: int) -> Sample | Problem:
+    def _new(self, built: Sample | Problem | Omission, number: int) -> Sample | Problem | Omission:
         """The sample, or the problem that its id is that of an earlier row."""
-        if isinstance(built, Problem):
+        if isinstance(built, Problem | Omission):
             return built
         code = hash(built.id)
+        self.asked.append(hash(replace(built, id="", slice=None, cluster=None)))
         if self.suspects is None:
             self.hashes.append(code)
         elif code in self.suspects and (first := self.rows_of.setdefault(built.id, number)) != number:
@@ -108,17 +149,17 @@ class SourceReading:
     def _refuse_repeated(self, most: int | None) -> None:
         """Read again where ids look repeated, and tell which rows share one."""
         if repeated := self.repeated():
-            again = SourceReading(data=self.data, sample_type=self.sample_type, suspects=repeated)
+            again = SourceReading(
+                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=repeated
+            )
             for _ in again.samples(most=most):
                 pass
 
 
 def _refuse_unusable(reading: SourceReading) -> None:
     if not reading.good and not reading.bad:
-        raise failure(reading.data.source, "there are no rows", expected="at least one row", remedy="Add some.")
-    # Without any column no row could be parsed, and the rows' own problems tell more.
-    if reading.columns:
-        check_shape(list(reading.columns), reading.sample_type, reading.data)
+        why = ", ".join(f"{count} rows: {reason}" for reason, count in reading.omitted.items()) or "there are no rows"
+        raise failure(reading.data.source, why, expected="at least one row", remedy="Add some.")
     if reading.good and reading.data.skip_bad_rows:
         return
     if reading.bad:

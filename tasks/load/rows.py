@@ -39,6 +39,14 @@ class Problem:
     """What else is wrong with the same row."""
 
 
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Why a row that is in order has no sample, such as a pair whose judges call it a tie."""
+
+    reason: str
+    """Follows a count of rows: `3 rows: a tie`."""
+
+
 class Unfit(Exception):  # noqa: N818 - it never leaves this room; what users see is a DataError
     """A cell that cannot be used."""
 

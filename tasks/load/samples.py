@@ -10,10 +10,9 @@ from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import LeftOut
-from contrapose.tasks.core.records import Sample, TextSample
+from contrapose.tasks.core.records import Sample
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.reading import SourceReading, format_of
-from contrapose.tasks.load.rows import escaped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +25,31 @@ class Loaded:
     """Rows in the source, of which the samples were drawn."""
     warnings: tuple[str, ...]
     """What the user should know although nothing is wrong."""
+    columns: tuple[str, ...] = ()
+    """Which columns were read as what, and which were not, for people."""
     left_out: LeftOut | None = None
     """Rows that could not be used; None where all could."""
 
 
 def load_samples(
-    data: DataSettings, sample_type: type[Sample], *, limit: int | None, seed: int, most: int | None = None
+    data: DataSettings,
+    sample_type: type[Sample],
+    *,
+    limit: int | None,
+    seed: int,
+    most: int | None = None,
+    uses_answers: bool = True,
 ) -> Loaded:
     """Read a source, check every row, and draw samples, all at once; the parameters are those of `Drawing`."""
-    drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most)
+    drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most, uses_answers=uses_answers)
     samples = list(drawing.samples())
-    return Loaded(samples=samples, rows=drawing.rows, warnings=drawing.warnings(), left_out=drawing.left_out)
+    return Loaded(
+        samples=samples,
+        rows=drawing.rows,
+        warnings=drawing.warnings,
+        columns=drawing.columns,
+        left_out=drawing.left_out,
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,10 +67,14 @@ class Drawing:
     """Of the drawing."""
     most: int | None = None
     """Read only so many rows of the source; None: all."""
+    uses_answers: bool = True
+    """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
     rows: int = 0
     """Rows of which the samples are drawn; known when the last sample is."""
     columns: tuple[str, ...] = ()
-    """Every column that a row had; known when the last sample is."""
+    """Which columns were read as what, and which were not, for people; known when the last sample is."""
+    warnings: tuple[str, ...] = ()
+    """What people should know although nothing is wrong; known when the last sample is."""
     left_out: LeftOut | None = None
     """Rows that could not be used; known when the last sample is, and None where all could."""
     suspects: frozenset[int] | None = None
@@ -79,24 +96,23 @@ class Drawing:
         chosen = _drawn(self.rows, self.limit, self.seed if self.data.shuffle else None)
         yield from (sample for place, sample in enumerate(self._pass()) if place in chosen)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Options that lie in a column nobody named would be left out without a word."""
-        unused = "choices" in self.columns and not {"options"} & {*self.columns, *self.data.columns}
-        if not issubclass(self.sample_type, TextSample) or not unused:
-            return ()
-        hint = "columns: {options: choices} reads the options from it"
-        return (f"{escaped(self.data.source)}: column 'choices' is not used; {hint}",)
-
     def _pass(self) -> Iterator[Sample]:
         if self.data.skip_bad_rows and self.suspects is None:
             # All ids are read once, so that a repeated one is known before its first row is left behind.
-            first = SourceReading(data=self.data, sample_type=self.sample_type)
+            first = self._reading()
             for _ in first.samples(most=self.most):
                 pass
             self.suspects = first.repeated()
-        reading = SourceReading(data=self.data, sample_type=self.sample_type, suspects=self.suspects)
+        reading = self._reading()
         yield from reading.samples(most=self.most)
-        self.rows, self.columns, self.left_out = reading.good, tuple(reading.columns), reading.left_out()
+        self.rows, self.left_out, self.warnings = reading.good, reading.left_out(), tuple(reading.warnings())
+        self.columns = tuple(reading.description.lines()) if reading.description else ()
+
+    def _reading(self) -> SourceReading:
+        """A new pass over the source."""
+        return SourceReading(
+            data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=self.suspects
+        )
 
 
 def content_sha256(data: DataSettings) -> str:

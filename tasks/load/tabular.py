@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.columns import header, refuse_wide, row_of, used
+from contrapose.tasks.load.columns import header, refuse_wide, row_of, to_decode
 from contrapose.tasks.load.opening import failure, library_error, not_utf8, opened, refuse_bomb
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
@@ -220,7 +220,7 @@ def read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
         _refuse_claims(table.metadata, file.seek(0, io.SEEK_END), data.source)
         names: list[str] = table.schema_arrow.names
         refuse_wide(len(names), data.source)
-        blank, wanted = dict.fromkeys(names), [name for name in names if data.every_column or name in used(data)]
+        blank, wanted = dict.fromkeys(names), to_decode(table.schema_arrow, data)
         for batch in table.iter_batches(batch_size=BATCH, columns=wanted):
             for values in batch.to_pylist():
                 number += 1

@@ -9,6 +9,7 @@ from contrapose.tasks.core.outcome import DataSummary
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.load.samples import Drawing, fair_order
+from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.tables.table import Table, read_arrow, write, write_arrow
 
 
@@ -31,13 +32,15 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
         limit: at most this many samples.
         seed: of the shuffle.
     """
-    sample_type = probe(test).sample_type
-    drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed)
-    table = write(drawing.samples(), sample_type)
+    chosen = probe(test)
+    drawing = Drawing(
+        data=data, sample_type=chosen.sample_type, limit=limit, seed=seed, uses_answers=uses_answers(chosen)
+    )
+    table = write(drawing.samples(), chosen.sample_type)
     summary = DataSummary(source=data.source, sha256=sha256, rows=drawing.rows)
     if drawing.left_out:
         summary["left_out"] = drawing.left_out
-    return Samples(table=table, data=summary, warnings=list(drawing.warnings()))
+    return Samples(table=table, data=summary, warnings=list(drawing.warnings))
 
 
 @room_task("arrange", run_name="arrange {test}")

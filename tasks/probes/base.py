@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.templates import default_prompt
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -255,6 +254,11 @@ class AsksBack(Protocol):
         """
 
 
+def uses_answers(probe: Probe) -> bool:
+    """Whether a test uses right answers: where it does not, nothing about them refuses a row."""
+    return getattr(probe, "uses_answers", True)
+
+
 def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
     """A generator that depends only on its arguments: same case in any order, on any machine."""
     digest = hashlib.sha256(f"{seed}\x00{sample_id}\x00{probe}".encode()).digest()
@@ -269,12 +273,6 @@ def letters(count: int) -> tuple[str, ...]:
 
 ASK = "Answer:"
 """Ends our own prompt where there are options."""
-
-
-def with_options(text: str, options: Sequence[str], *, ask: str = ASK) -> str:
-    """Our own prompt for a text: with options they follow, lettered, a line each; without, it is the text itself."""
-    block = lettered(options) if options else ""
-    return default_prompt("text").fill({"text": text, "options": block, "ask": ask})
 
 
 def lettered(options: Sequence[str]) -> str:

@@ -36,9 +36,9 @@ class PromptSettings(ProbeSettings):
 
     prompt: str | None = Field(
         default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ text }}, and with {{ options }} where samples "
-        "have some; {{ letters }} and {{ ask }} if it wants them; in a suite, `prompt_file` names its file. Empty: our "
-        "own.",
+        description="Template of a prompt of your own (Jinja2), with {{ text }}, and with {{ context }} and "
+        "{{ options }} where samples have them; {{ letters }} and {{ ask }} if it wants them; in a suite, "
+        "`prompt_file` names its file. Empty: our own.",
     )
     labels: tuple[str, ...] | None = Field(
         default=None,
@@ -141,6 +141,8 @@ class TextPrompts(NamedTuple):
     """What stands before its options."""
     options: str
     """Its options behind them, a line each; empty where it has none."""
+    context: str
+    """What stands above the text; empty where it has none."""
     where: str
     """The setting and the sample, for errors."""
 
@@ -151,9 +153,16 @@ class TextPrompts(NamedTuple):
             ConfigError: the template fails.
         """
         if self.template is None:
-            form = _our_form(self.options != "")
-            return text if form == _BARE else form % {"text": text, "options": self.options, "ask": ask}
-        values = {"text": text, "options": self.options, "letters": joined(self.labels), "ask": ask}
+            form = _our_form(self.context != "", self.options != "")
+            values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
+            return text if form == _BARE else form % values
+        values = {
+            "text": text,
+            "context": self.context,
+            "options": self.options,
+            "letters": joined(self.labels),
+            "ask": ask,
+        }
         return rendered(self.template.strip(), values, where=self.where, strip=False)
 
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
@@ -176,16 +185,16 @@ class TextPrompts(NamedTuple):
 
     def with_options(self, options: Sequence[str]) -> TextPrompts:
         """The same for the options in another order."""
-        return TextPrompts(self.template, self.labels, marked(options, self.labels), self.where)
+        return self._replace(options=marked(options, self.labels))
 
 
 _BARE = "%(text)s"
 
 
-@lru_cache(maxsize=2)
-def _our_form(has_options: bool) -> str:
-    """Our own prompt with options, or without: this is asked for every prompt of a run."""
-    return default_prompt("text").forms[(has_options,)]
+@lru_cache(maxsize=4)
+def _our_form(has_context: bool, has_options: bool) -> str:
+    """Our own prompt with context and options, or without: this is asked for every prompt of a run."""
+    return default_prompt("text").forms[(has_context, has_options)]
 
 
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
@@ -197,25 +206,34 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         where: the test's key in a configuration.
 
     Raises:
-        ConfigError: the sample has options, and the template shows none, or there are more of them than labels.
+        ConfigError: the sample has a context or options that the template does not show, or more options than labels.
     """
     labels = settings.named(len(sample.options))
     if settings.prompt is not None:
         where = f"{where}.prompt, sample {sample.id}"
         _refuse_unfit(sample, settings.prompt, labels, where)
-    return TextPrompts(settings.prompt, labels, marked(sample.options, labels) if sample.options else "", where)
+    options = marked(sample.options, labels) if sample.options else ""
+    return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where)
+
+
+def refuse_hidden(
+    sample: TextSample, prompt: str, *, names: Sequence[str] = ("context", "options"), where: str
+) -> None:
+    """Raise ConfigError where a prompt of one's own does not show the context or the options of a sample."""
+    hidden = [name for name in names if getattr(sample, name) and name not in names_in(prompt)]
+    if hidden:
+        raise ConfigError(
+            f"the sample has {hidden[0]}, and the prompt has no {{{{ {hidden[0]} }}}}",
+            expected=f"{{{{ {hidden[0]} }}}} in a prompt about samples with {hidden[0]}",
+            remedy=f"Put it where it belongs, or do not read it: --set data.columns.{hidden[0]}=",
+            where=where,
+        )
 
 
 def _refuse_unfit(sample: TextSample, prompt: str, labels: Sequence[str], where: str) -> None:
-    """Raise ConfigError where a prompt of one's own leaves out the options of a sample, or labels do not reach."""
+    """Raise ConfigError where a prompt of one's own leaves out a part of a sample, or labels do not reach."""
     count = len(sample.options)
-    if count and "options" not in names_in(prompt):
-        raise ConfigError(
-            f"{count} options, and a prompt without {{{{ options }}}}",
-            expected="{{ options }} in a prompt about samples with options",
-            remedy="Put it where the options belong, or leave the samples' options out.",
-            where=where,
-        )
+    refuse_hidden(sample, prompt, where=where)
     if len(labels) < count:
         raise ConfigError(
             f"{count} options, and {len(labels)} labels",

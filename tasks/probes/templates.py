@@ -9,11 +9,11 @@ from importlib.resources import files
 from itertools import product
 from typing import NamedTuple
 
-TEXT = ("text", "options", "letters", "ask")
+TEXT = ("text", "context", "options", "letters", "ask")
 """Names of a prompt about a text."""
 PAIR = ("article", "instruction", "reference", "first", "second", "question")
 """Names of a prompt about two answers."""
-LIST = ("introduction", "items", "text", "options")
+LIST = ("introduction", "items", "text", "context", "options")
 """Names of a prompt about a list."""
 MOST_CONDITIONS = 4
 """Names on which a template may depend to be filled in this way: there is a form for every combination."""

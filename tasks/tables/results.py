@@ -21,6 +21,9 @@ COMMON: Mapping[str, Column] = {
     "case_id": Column("string", "The case; unique in a run."),
     "original": Column("string", "The unchanged text, raw.", holds_text=True),
     "test_case": Column("string", "The changed text, raw.", holds_text=True),
+    "context": Column(
+        "string", "What stands above the text in both prompts, raw; missing where nothing does.", holds_text=True
+    ),
     "options": Column("string", "Options of the unchanged prompt, a line each; empty for open text.", holds_text=True),
     "expected_result": Column("string", "Reply to the unchanged prompt, raw.", holds_text=True),
     "actual_result": Column("string", "Reply to the changed prompt, raw.", holds_text=True),
@@ -121,6 +124,7 @@ def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
         "case_id": [case.id for case in cases],
         "original": [case.original for case in cases],
         "test_case": [case.perturbed for case in cases],
+        "context": [case.context for case in cases],
         "options": [marked(case.options, case.labels or letters(len(case.options))) for case in cases],
         "scorer": [case.scorer for case in cases],
         "probe_version": [case.version for case in cases],

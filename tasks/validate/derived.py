@@ -55,12 +55,11 @@ def lone_option(part: pa.Table, plan: Plan) -> pa.Array:
 
 
 def foreign_answer(part: pa.Table, plan: Plan) -> pa.Array:
-    """Whether the right answer of a sample with options is none of them."""
-    if "answer" not in part.column_names:
+    """Whether an accepted answer of a sample with options is none of them."""
+    if "answers" not in part.column_names:
         return pa.repeat(pa.scalar(False), part.num_rows)
-    return all_of(
-        pc.is_valid(part["answer"]), pc.greater(lengths(part, "options"), 0), missing(part, "answer", "options")
-    )
+    pairs = zip(part["answers"].to_pylist(), part["options"].to_pylist(), strict=True)
+    return pa.array([bool(options) and not set(answers) <= set(options) for answers, options in pairs], pa.bool_())
 
 
 def lone_item(part: pa.Table, plan: Plan) -> pa.Array:

@@ -137,7 +137,7 @@ def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> Non
         ),
         ("tests.sensitivity.add_negation.threshold", [0.2, 0.1], "(0.2, 0.1) is reversed; expected (lower, upper)"),
         ("tests.sensitivity.add_negation.threshold", [0.2], "threshold.1: nothing; expected a value."),
-        ("data.columns.txt", "x", "columns has no field 'txt'; expected one of text, options"),
+        ("data.columns.txt", "x", "columns has no field 'txt'; expected one of text, context, options"),
     ],
 )
 def test_a_wrong_value_is_told_once(key: str, value: object, told: str) -> None:

@@ -60,9 +60,9 @@ def test_rows_become_samples(tmp_path: Path) -> None:
         {"prompt": ["Is it hot?", "Is it cold?"], "options": [["yes", "no"]] * 2, "answer": ["A", "no"]}
     )
     loaded = samples(frame, tmp_path, columns={"text": "prompt"})
-    assert [(sample.id, sample.text, sample.options, sample.answer) for sample in loaded] == [
-        ("frame-0001", "Is it hot?", ("yes", "no"), "yes"),
-        ("frame-0002", "Is it cold?", ("yes", "no"), "no"),
+    assert [(sample.id, sample.text, sample.options, sample.answers) for sample in loaded] == [
+        ("frame-0001", "Is it hot?", ("yes", "no"), ("yes",)),
+        ("frame-0002", "Is it cold?", ("yes", "no"), ("no",)),
     ]
 
 

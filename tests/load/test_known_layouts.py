@@ -19,6 +19,7 @@ import pytest
 from contrapose.flows.cli import main
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair, TextSample
+from contrapose.tasks.load.layouts import SUMMARISE
 from contrapose.tasks.load.samples import Loaded, load_samples
 
 FOLDER = Path(__file__).parent / "layouts"
@@ -205,7 +206,8 @@ def test_first_pair_knows_the_better_answer(layout: Layout, form: str, tmp_path:
     pair = load(layout, form, tmp_path).samples[0]
     assert (pair.better.strip(), pair.worse.strip()) == (layout.better, layout.worse)
     assert [text for text in layout.instruction if flat(text) not in flat(pair.instruction)] == []
-    assert flat(pair.better) not in flat(pair.instruction)
+    # HaluEval's passages hold the right answers.
+    assert flat(pair.better) not in flat(pair.instruction) or any(pair.better in text for text in layout.instruction)
 
 
 @each_form("summary")
@@ -262,7 +264,7 @@ def content_of(path: Path) -> str:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.file)
 def test_table_of_layouts_names_texts_of_the_file(layout: Layout) -> None:
-    content = content_of(FOLDER / layout.file)
+    content = content_of(FOLDER / layout.file) + SUMMARISE
     texts = (*layout.asked(), layout.text or "", *layout.must_not_ask, *layout.once, *layout.names, layout.id or "")
     assert [text for text in texts if flat(text) not in content] == []
 

@@ -47,19 +47,17 @@ def lines(*rows: object) -> bytes:
         ("a.json", lines({"text": "x"}, {"text": "y"}), "Set format: jsonl"),
         ("a.json", b'{"text": "x"}', "expected a list of objects"),
         ("a.json", b'[{"text": "x"}, 7]', "row 2: 7 is no object"),
-        ("a.jsonl", lines({"txet": "x"}), "expected one of the columns 'txet'. Name the column"),
+        ("a.jsonl", lines({"txet": "x"}), "expected one of the columns 'txet' (such as x). Name the column"),
         ("a.jsonl", lines({"txet": "x"}), "columns: {text: txet}"),
         ("a.jsonl", lines({"txet": "x"}), "--set data.columns.text=txet, or"),
         ("a.jsonl", lines({"the text": "x"}), "--set 'data.columns.text=the text', or"),
-        ("a.jsonl", lines({"prompt": "x"}), "--set data.columns.text=COLUMN, or"),
-        ("a.csv", b"text,options\nx,hot|cold\n", """'hot|cold' in a block of options; expected a list as JSON"""),
+        ("a.jsonl", lines({"n": 7}), "--set data.columns.text=COLUMN, or"),
+        ("a.csv", b"text,options\nx,hot|cold\n", """'hot|cold' is one text without marks; expected a list as JSON"""),
         ("a.jsonl", lines({"text": None}), "column 'text': null; expected a text"),
         ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
         ("a.jsonl", lines({"text": 5}), "column 'text': 5 is a number"),
         ("a.jsonl", lines({"text": True}), "column 'text': True is a truth value"),
-        ("a.jsonl", lines({"text": "x", "id": ["y"]}), "column 'id': ['y'] is a list"),
-        ("a.jsonl", lines({"text": "x", "id": ""}), "column 'id': '' is blank"),
         ("a.jsonl", lines({"text": "x"}, {"id": "y"}), "row 2: column 'text' is missing"),
         (
             "a.jsonl",
@@ -110,7 +108,7 @@ def test_all_cells_of_a_row_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}, {"id": " ", "text": 5, "options": ["y"], "answer": "z"}))
     problems = refused(tmp_path / "a.jsonl").split("\n")
     assert all(", row 2: column " in line for line in problems)
-    assert len(problems) == 3
+    assert len(problems) == 2
 
 
 def test_all_columns_that_are_missing_are_told(tmp_path: Path) -> None:
@@ -202,8 +200,8 @@ def test_options_may_have_a_column_each(tmp_path: Path) -> None:
         source=str(tmp_path / "a.csv"), columns={"text": "q", "options": "A, B, C", "answer": "key"}, shuffle=False
     )
     first, second = load_samples(data, TextSample, limit=None, seed=0).samples
-    assert (first.options, first.answer) == (("sun", "moon", "ice"), "sun")
-    assert (second.options, second.answer) == (("1", "ice"), "ice")
+    assert (first.options, first.answers) == (("sun", "moon", "ice"), ("sun",))
+    assert (second.options, second.answers) == (("1", "ice"), ("ice",))
 
 
 def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -66,8 +66,8 @@ def test_every_format_gives_the_same_samples(name: str, tmp_path: Path) -> None:
     source = str(written(tmp_path / name, CONTENTS[name]()))
     loaded = load_samples(DataSettings(source=source, slice_by="topic"), TextSample, limit=None, seed=0)
     assert loaded.samples == [
-        TextSample(id="a", text="The sky is", options=("blue", "green"), answer="green", slice="NA"),
-        TextSample(id="b", text='She said "no",\nand left', options=("x", "y"), answer="x", slice="é"),
+        TextSample(id="a", text="The sky is", options=("blue", "green"), answers=("green",), slice="NA"),
+        TextSample(id="b", text='She said "no",\nand left', options=("x", "y"), answers=("x",), slice="é"),
     ]
 
 

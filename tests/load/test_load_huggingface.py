@@ -19,8 +19,8 @@ CHOICES = {"label": ["A", "B"], "text": ["blue", "green"]}
 ROWS = {"question": ["The sky is", "Grass is"], "choices": [CHOICES, CHOICES], "answerKey": ["A", "B"]}
 COLUMNS = {"options": "choices", "answer": "answerKey"}
 SAMPLES = [
-    TextSample(id="saved-0001", text="The sky is", options=("blue", "green"), answer="blue"),
-    TextSample(id="saved-0002", text="Grass is", options=("blue", "green"), answer="green"),
+    TextSample(id="saved-0001", text="The sky is", options=("blue", "green"), answers=("blue",)),
+    TextSample(id="saved-0002", text="Grass is", options=("blue", "green"), answers=("green",)),
 ]
 
 

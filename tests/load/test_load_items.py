@@ -115,14 +115,14 @@ def test_every_format_gives_the_same_sample(tmp_path: Path) -> None:
         text="Which barks?",
         items=("a dog", "a cat"),
         options=("dog", "cat"),
-        answer="dog",
+        answers=("dog",),
         relevant=1,
         slice="pets",
         cluster="c",
     )
     for name in ("jsonl", "parquet", "csv", "xlsx"):
         (row,) = loaded(tmp_path / f"rows.{name}", slice_by="kind")
-        assert (row.items, row.relevant, row.answer) == (sample.items, sample.relevant, sample.answer)
+        assert (row.items, row.relevant, row.answers) == (sample.items, sample.relevant, sample.answers)
         assert row.slice == "pets"
     assert loaded(tmp_path / "rows.jsonl", slice_by="kind") == [sample]
     assert read(write([sample], ItemSample), ItemSample) == [sample]

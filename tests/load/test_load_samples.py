@@ -99,11 +99,11 @@ def test_question_comes_before_text(tmp_path: Path) -> None:
 def test_a_mapping_comes_before_the_usual_names(tmp_path: Path) -> None:
     row = {"text": "no", "stem": "yes", "choices": ["a", "b"], "key": "B"}
     sample = one(tmp_path, row, columns={"text": "stem", "options": "choices", "answer": "key"})
-    assert (sample.text, sample.options, sample.answer) == ("yes", ("a", "b"), "b")
+    assert (sample.text, sample.options, sample.answers) == ("yes", ("a", "b"), ("b",))
 
 
 def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
-    assert one(tmp_path, {"text": "x", "options": None, "answer": "because"}).answer == "because"
+    assert one(tmp_path, {"text": "x", "options": None, "answer": "because"}).answers == ("because",)
 
 
 def test_slice_and_cluster_are_texts(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_equal_summaries_load(tmp_path: Path) -> None:
 
 
 def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) -> None:
-    source = stored(tmp_path, [{"question": "x", "choices": ["a", "b"]}])
+    source = stored(tmp_path, [{"question": "x", "options": ["c", "d"], "choices": ["a", "b"]}])
     loaded = load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
-    assert "'choices' is not used" in loaded.warnings[0]
+    assert "'choices' looks like a part of the question" in loaded.warnings[0]
 
 
 @pytest.mark.parametrize("name", bundled_names())
@@ -157,7 +157,7 @@ def test_real_data_loads_without_a_mapping(name: str, kind: type[Sample], rows: 
 def test_openbookqa_answers_are_options(shared_data: Path) -> None:
     data = DataSettings(source=str(shared_data / "openbookqa_test.jsonl"))
     samples = load_samples(data, TextSample, limit=None, seed=0).samples
-    assert all(len(each.options) == 4 and each.answer in each.options for each in samples)
+    assert all(len(each.options) == 4 and set(each.answers) <= set(each.options) for each in samples)
 
 
 def test_anyscale_pairs_come_from_145_articles(shared_data: Path) -> None:

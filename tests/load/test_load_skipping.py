@@ -68,9 +68,10 @@ def test_rows_that_are_no_json_no_object_or_no_text_are_left_out(tmp_path: Path)
 
 def test_of_rows_that_share_an_id_the_first_good_one_is_kept(tmp_path: Path) -> None:
     rows = [{"id": 1, "text": None}, {"id": 1, "text": "x"}, {"id": 2, "text": "y"}, {"id": 1, "text": "z"}]
+    rows += [{"id": number, "text": "w"} for number in (3, 4)]
     found = loaded(jsonl(tmp_path, *rows))
     assert found.left_out is not None
-    assert [each.text for each in found.samples] == ["x", "y"]
+    assert [each.text for each in found.samples] == ["x", "y", "w", "w"]
     assert [each["row"] for each in found.left_out["rows"]] == [1, 4]
     assert "id '1' is that of row 2 too" in found.left_out["rows"][1]["why"]
 

@@ -169,7 +169,7 @@ def test_cell_of_a_table_holds_options_as_json_python_or_numpy_write_them(value:
     ],
 )
 def test_quotes_and_commas_within_an_option_part_nothing(value: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": value, "answer": "green"}]))
+    (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": value, "answer": options[-1]}]))
     assert sample.options == options
 
 

@@ -27,7 +27,7 @@ from contrapose.tasks.probes.toxic_words.count import count_toxic
 from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
-CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
+CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
 PAIR = SummaryPair(
     id="1", article_sentence="It rained.", correct_sentence="Rain fell.", incorrect_sentence="Sun shone."
 )

@@ -16,7 +16,7 @@ SAMPLE = ItemSample(
     text="Where does the ferry go?",
     items=("The ferry goes to Marlow.", "The bus goes to Ash."),
     options=("Ash", "Marlow", "Elm"),
-    answer="Marlow",
+    answers=("Marlow",),
     relevant=1,
 )
 PROMPT = "{{ items }}\n\n{{ text }}\n{{ options }}\nReply as JSON."

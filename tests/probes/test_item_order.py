@@ -25,7 +25,7 @@ PETS = ItemSample(
     text="Which one barks?",
     items=("A dog barks.", "A cat purrs.", "A frog croaks."),
     options=("cat", "dog"),
-    answer="dog",
+    answers=("dog",),
     relevant=1,
 )
 OWN = "{{ items }}\nQ: {{ text }}\n{{ options }}\nReply:"
@@ -257,7 +257,7 @@ def test_an_open_answer_is_right_where_it_holds_the_right_one() -> None:
 
 
 def test_without_an_answer_nothing_is_right_or_wrong() -> None:
-    columns = says("B", "B", sample=replace(PETS, answer=None, relevant=None)).columns
+    columns = says("B", "B", sample=replace(PETS, answers=(), relevant=None)).columns
     assert (columns["answer_known"], columns["right_after"], columns["relevant_place"]) == (False, None, None)
 
 

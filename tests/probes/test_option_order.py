@@ -20,7 +20,7 @@ from contrapose.tasks.probes.option_order.score import rotated
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OptionOrder()
-WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answer="liquid")
+WATER = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
 
 
 def make(sample: TextSample = WATER, *, likelihoods: Likelihoods = "none") -> Sequence[Case]:

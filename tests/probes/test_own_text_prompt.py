@@ -20,7 +20,7 @@ SAMPLE = TextSample(
     id="q-7",
     text="The box on the table is heavy.",
     options=("It weighs 5 kilograms", "It weighs 1 gram", "It floats"),
-    answer="It weighs 5 kilograms",
+    answers=("It weighs 5 kilograms",),
 )
 OPEN = TextSample(id="o-1", text="The bridge is 120 metres long.")
 FITTING = {

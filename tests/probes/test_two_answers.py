@@ -25,7 +25,7 @@ def case(
     *, options: tuple[str, ...] = (), likelihoods: Likelihoods = "none", answer: str = "", **given: object
 ) -> Case:
     """A case of add_negation under some settings."""
-    sample = TextSample(id="1", text="Water is cold.", options=options, answer=answer or None)
+    sample = TextSample(id="1", text="Water is cold.", options=options, answers=(answer,) if answer else ())
     settings = AddNegationSettings.model_validate(given)
     return AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
 

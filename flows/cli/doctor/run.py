@@ -79,7 +79,7 @@ def _data(plans: Sequence[Plan]) -> DoctorFinding:
 
     name, plan = "data", plans[0]
     kind = probe(plan.test).sample_type
-    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS)
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS, uses_answers=False)
 
     def first() -> object:
         with closing(drawing.samples()) as samples:  # type: ignore[type-var]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from contrapose.tasks.core.records import Case, Completion, Score, Trial
+from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.probes.answers.reading import Reading, readings
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, AnswerSettings, Band, Thresholds
 from contrapose.tasks.probes.base import Embed, Value, marked
@@ -155,23 +155,25 @@ def _lettered(case: Case, choice: Choice | None) -> str | None:
 def right_columns(reading: Reading) -> Columns:
     """`right_before`, `gold_lost` and `right_logprob_change`; none where the answer is unknown."""
     trial = reading.trial
-    answer = trial.case.details.get("answer", "").strip()
-    if not answer:
+    case = trial.case
+    if not case.answers:
         return {}
-    before = _gives_right_answer(trial.expected, reading.before, trial.case, answer)
-    after = _gives_right_answer(trial.actual, reading.after, trial.case, answer)
+    chosen = [None if choice is None else choice.index for choice in (reading.before, reading.after)]
+    before = gives_right_answer(case, trial.expected.text, chosen[0])
+    after = gives_right_answer(case, trial.actual.text, chosen[1])
     return {
-        "right_before": None if trial.case.options and reading.before is None else before,
+        "right_before": None if case.options and reading.before is None else before,
         "gold_lost": not after if before else None,
-        "right_logprob_change": _logprob_change(reading, answer),
+        "right_logprob_change": _logprob_change(reading),
     }
 
 
-def _gives_right_answer(completion: Completion, choice: Choice | None, case: Case, answer: str) -> bool:
-    """Whether a reply gives the right answer: names its option, or, where it names none, holds its text."""
-    if choice is not None:
-        return case.options[choice.index].strip() == answer
-    return holds(" ".join((completion.text or "").casefold().split()), " ".join(answer.casefold().split()))
+def gives_right_answer(case: Case, reply: str | None, chosen: int | None) -> bool:
+    """Whether a reply gives an accepted answer: names its option, or, where it names none, holds its text."""
+    if chosen is not None:
+        return case.options[chosen].strip() in {answer.strip() for answer in case.answers}
+    said = " ".join((reply or "").casefold().split())
+    return any(holds(said, " ".join(answer.casefold().split())) for answer in case.answers)
 
 
 def holds(text: str, phrase: str) -> bool:
@@ -182,21 +184,26 @@ def holds(text: str, phrase: str) -> bool:
     )
 
 
-def _logprob_change(reading: Reading, answer: str) -> float | None:
-    """Log of the right option's softmax share after - before, in nats; None without log-likelihoods of options."""
+def _logprob_change(reading: Reading) -> float | None:
+    """Log of the right options' softmax share after - before, in nats; None without log-likelihoods of options."""
     trial = reading.trial
     before, after = trial.expected.option_loglikelihoods, trial.actual.option_loglikelihoods
-    place = next((place for place, option in enumerate(trial.case.options) if option.strip() == answer), None)
-    if before is None or after is None or place is None or reading.before is None or reading.after is None:
+    answers = {answer.strip() for answer in trial.case.answers}
+    places = [place for place, option in enumerate(trial.case.options) if option.strip() in answers]
+    if before is None or after is None or not places or reading.before is None or reading.after is None:
         return None
-    change = _log_share(after, place) - _log_share(before, place)
+    change = _log_share(after, places) - _log_share(before, places)
     return change if math.isfinite(change) else None
 
 
-def _log_share(values: Sequence[float], place: int) -> float:
-    """Log of a softmax share; the share itself may be too small for a number."""
+def _log_share(values: Sequence[float], places: Sequence[int]) -> float:
+    """Log of the sum of softmax shares; the shares themselves may be too small for numbers."""
+    return _log_sum([values[place] for place in places]) - _log_sum(values)
+
+
+def _log_sum(values: Sequence[float]) -> float:
     top = max(values)
-    return values[place] - top - math.log(math.fsum(math.exp(value - top) for value in values))
+    return top + math.log(math.fsum(math.exp(value - top) for value in values)) if math.isfinite(top) else top
 
 
 Columns = dict[str, Value]

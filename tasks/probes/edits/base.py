@@ -19,7 +19,7 @@ from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Chang
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.read_with import by_likelihood
@@ -27,7 +27,10 @@ from contrapose.tasks.probes.read_with import by_likelihood
 POLITE = "Please note: "
 """Before a text, it changes neither what the text says nor what it asks."""
 
-NEEDS_OPTIONS: Mapping[str, str] = {"no_options": "without answer options"}
+NEEDS_OPTIONS: Mapping[str, str] = {
+    "no_options": "without answer options",
+    "equal_options": "with two equal options",
+}
 """Skip reasons of every edit, in words; those of the edits of English follow."""
 NEEDS_ENGLISH: Mapping[str, str] = {**NEEDS_OPTIONS, "not_english": "not in English"}
 NEEDS_SENTENCE: Mapping[str, str] = {
@@ -60,6 +63,8 @@ class Edited:
     """`high` or `medium`: how sure the change is to do what it should; None when the text was skipped."""
     original: str | None = None
     """What the original prompt must say in the text's place; None: the text itself."""
+    answers: tuple[str, ...] = ()
+    """Further accepted answers to such an original, such as "True" where a "yes" was right."""
 
 
 class TextEdit:
@@ -129,6 +134,8 @@ class TextEdit:
             loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
             labels=prompts.labels,
             options=sample.options,
+            context=sample.context,
+            answers=(*sample.answers, *edited.answers),
             skip_reason=edited.reason,
             confidence=edited.confidence,
             chance=chance,
@@ -136,7 +143,6 @@ class TextEdit:
             cluster=sample.cluster,
             details={
                 "likelihoods": likelihoods,
-                **({} if sample.answer is None else {"answer": sample.answer}),
                 **({READ_BY: "label"} if settings.labels_are_own else {}),
             },
         )
@@ -146,7 +152,10 @@ class TextEdit:
         """Why a sample is skipped before any edit is tried; None where it is not."""
         if self.edits_english and not is_english(sample.text):
             return "not_english"
-        return "no_options" if scorer == "choice" and not sample.options else None
+        if scorer == "choice" and not sample.options:
+            return "no_options"
+        texts = [spaced(option) for option in sample.options]
+        return "equal_options" if len(set(texts)) < len(texts) else None
 
     def prompts(self, sample: TextSample, settings: AnswerSettings) -> TextPrompts:
         """What makes the prompts about a sample: our own, or that of the settings."""

@@ -95,6 +95,8 @@ class ItemOrder:
             loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
             labels=settings.named(len(sample.options)),
             options=sample.options,
+            context=sample.context,
+            answers=sample.answers,
             skip_reason=reason,
             chance=chance_of(sample, settings, stays=True, by_likelihood=likely) if scorer == "choice" else None,
             slice=sample.slice,
@@ -149,7 +151,7 @@ class ItemOrder:
         )
 
     def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str = INTRODUCTION) -> str:
-        return settings.asked(sample.text, sample.items, sample.options, introduction=introduction, where=self._where)
+        return settings.asked(sample, introduction=introduction, where=self._where)
 
     def score(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; it passes when the answer stayed."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Score, Trial
 from contrapose.tasks.probes.answers.figures import COLUMNS as OF_ANSWERS
-from contrapose.tasks.probes.answers.scores import holds, score_trials
+from contrapose.tasks.probes.answers.scores import gives_right_answer, holds, score_trials
 from contrapose.tasks.probes.base import Column, Embed, Value
 from contrapose.tasks.probes.item_order.settings import ItemOrderSettings, Order
 
@@ -36,8 +36,7 @@ def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
         "order": " ".join(str(place + 1) for place in order),
         "sources": ",".join(str(source or "") for source in _sources(sample)),
     }
-    known = {"answer": sample.answer, "relevant": None if sample.relevant is None else str(sample.relevant)}
-    return numbers | {name: value for name, value in known.items() if value is not None}
+    return numbers if sample.relevant is None else {**numbers, "relevant": str(sample.relevant)}
 
 
 def _sources(sample: ItemSample) -> list[int | None]:
@@ -66,7 +65,6 @@ def _columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
     case = trial.case
     order, relevant = numbers(case.details["order"]), case.details.get("relevant")
     before, after = (_index(case, read.get(name)) for name in ("chosen_before", "chosen_after"))
-    answer = case.details.get("answer", "").strip()
     return {
         "item_count": len(order),
         "order": case.details["order"],
@@ -74,8 +72,8 @@ def _columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         "moved_relevant_place": None if relevant is None else order.index(int(relevant)) + 1,
         "answer_place": source_of(case, before),
         "moved_answer_place": _moved(source_of(case, after), order),
-        "answer_known": bool(answer),
-        "right_after": _is_right(case, trial.actual, after, answer) if answer else None,
+        "answer_known": bool(case.answers),
+        "right_after": _is_right(case, trial.actual, after),
     }
 
 
@@ -98,8 +96,8 @@ def _moved(place: int | None, order: Sequence[int]) -> int | None:
     return None if place is None else order.index(place) + 1
 
 
-def _is_right(case: Case, reply: Completion, chosen: int | None, answer: str) -> bool | None:
-    """Whether a reply gives the right answer; None where there are options, and it names none."""
-    if not case.options:
-        return holds(_plain(reply.text or ""), _plain(answer))
-    return None if chosen is None else case.options[chosen].strip() == answer
+def _is_right(case: Case, reply: Completion, chosen: int | None) -> bool | None:
+    """Whether a reply gives a right answer; None where none is known, or there are options and it names none."""
+    if not case.answers or (case.options and chosen is None):
+        return None
+    return gives_right_answer(case, reply.text, chosen)

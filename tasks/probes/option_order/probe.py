@@ -106,11 +106,12 @@ class OptionOrder:
             asks="choose" if likely else "generate",
             labels=prompts.labels,
             options=sample.options,
+            context=sample.context,
+            answers=sample.answers,
             skip_reason=skipped,
             chance=1 / len(sample.options) if sample.options else None,
             slice=sample.slice,
             cluster=sample.cluster,
-            details={} if sample.answer is None else {"answer": sample.answer},
         )
         return [base] if skipped else [_rotation(base, sample.text, prompts, by) for by in range(1, len(base.options))]
 

