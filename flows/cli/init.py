@@ -27,6 +27,7 @@ from contrapose.tasks.load.describing import HEAD, describe, missing_fields, ref
 from contrapose.tasks.load.description import TableDescription
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row
+from contrapose.tasks.text.wording import columns_read
 
 GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "meaning": ("does the answer change when the meaning is reversed?", ("add_negation",)),
@@ -150,7 +151,7 @@ def _for_data(table: Table | None, tests: Sequence[str]) -> Iterator[str]:
     kinds = list(dict.fromkeys(probe(test).sample_type for test in tests))
     descriptions = [table.described(kind) for kind in kinds]
     for description in descriptions:
-        yield from (f"  # {line}" for line in description.lines())
+        yield f"  # columns: {columns_read(description.summary())}"
     if any(description.layout for description in descriptions) or len(descriptions) != 1:
         return
     yield "  # Found by names and values; correct what is wrong. An empty name leaves a field out."

@@ -29,7 +29,7 @@ from contrapose.tasks.report.rows import left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
 from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import skipped
+from contrapose.tasks.text.wording import columns_read, skipped
 
 PORTION = 200
 """Samples whose cases exist at a time."""
@@ -224,7 +224,8 @@ def _print_counts(preview: Preview, console: Console, *, skipped: bool) -> Seque
     tally = PreviewTally()
     for cases in preview.cases():
         tally.add(cases)
-    for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken()):
+    columns = columns_read(preview.loaded.columns) if preview.loaded.columns else ""
+    for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken(), columns=columns):
         print_indented(line, console, by=0)
     return tally.skipped if skipped else tally.changed
 

@@ -32,7 +32,7 @@ from contrapose.tasks.tables.columnar import batched, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home, storage
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import shower
-from contrapose.tasks.text.wording import counted, foreign, skipped
+from contrapose.tasks.text.wording import columns_read, counted, foreign, skipped
 from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
 
@@ -170,6 +170,9 @@ def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: boo
     part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
     first = "; ".join(filter(None, (foreign(counts.skipped, count), f"rows {drawing.rows}, {counts.in_words()}")))
     yield f"{plan.test} on {part}{plan.data.source}: {first}"
+    if drawing.columns:
+        yield f"  columns: {one_line(columns_read(drawing.columns))}"
+    yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if counts.skipped:
         yield f"  {one_line(f'skipped: {skipped(plan.test, counts.skipped)}')}"
     if drawing.left_out:

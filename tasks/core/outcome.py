@@ -44,6 +44,17 @@ class LeftOut(TypedDict):
     """The first ones."""
 
 
+class ColumnsRead(TypedDict):
+    """Which columns of a source were read as what."""
+
+    layout: str | None
+    """Name of the known data set whose columns these are; None where they are those of no known one."""
+    fields: dict[str, list[str]]
+    """Our field to the columns that hold it; a key below an object follows a dot."""
+    unread: list[str]
+    """Columns that were not read."""
+
+
 class DataSummary(TypedDict):
     """Where a test's samples came from."""
 
@@ -57,6 +68,8 @@ class DataSummary(TypedDict):
     """Whose limit cut the rows; absent where all of them were taken."""
     left_out: NotRequired[LeftOut]
     """Rows that could not be used; absent where there are none."""
+    columns: NotRequired[ColumnsRead]
+    """Which columns were read as what; absent in runs of older versions."""
 
 
 class Slice(TypedDict):

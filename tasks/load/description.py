@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from contrapose.tasks.core.outcome import ColumnsRead
 from contrapose.tasks.core.records import Sample
 from contrapose.tasks.load.cells import is_missing, lookup
 from contrapose.tasks.load.layouts import Layout, layout_key
@@ -82,12 +83,13 @@ class TableDescription:
         """Columns that no field comes from."""
         return tuple(column for column in self.columns if column not in self.read)
 
-    def lines(self) -> list[str]:
-        """What is read as what, and what is not, for people."""
-        read = [f"{' + '.join(source.columns)} as {name}" for name, source in self.fields.items()]
-        known = f" ({self.layout.name})" if self.layout else ""
-        unread = f"; not read: {', '.join(map(escaped, self.unread))}" if self.unread else ""
-        return [f"columns{known}: {', '.join(map(escaped, read))}{unread}"]
+    def summary(self) -> ColumnsRead:
+        """What is read as what, and what is not, as reports keep it."""
+        return ColumnsRead(
+            layout=self.layout.name if self.layout else None,
+            fields={name: list(map(escaped, source.columns)) for name, source in self.fields.items()},
+            unread=list(map(escaped, self.unread)),
+        )
 
     def parts(self, row: Row) -> Iterator[Mapping[str, Any] | Problem]:
         """The values of a row by our fields, once for each sample that the row holds."""

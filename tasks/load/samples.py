@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.outcome import LeftOut
+from contrapose.tasks.core.outcome import ColumnsRead, LeftOut
 from contrapose.tasks.core.records import Sample
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.reading import SourceReading, format_of
@@ -25,8 +25,8 @@ class Loaded:
     """Rows in the source, of which the samples were drawn."""
     warnings: tuple[str, ...]
     """What the user should know although nothing is wrong."""
-    columns: tuple[str, ...] = ()
-    """Which columns were read as what, and which were not, for people."""
+    columns: ColumnsRead | None = None
+    """Which columns were read as what, and which were not."""
     left_out: LeftOut | None = None
     """Rows that could not be used; None where all could."""
 
@@ -71,8 +71,8 @@ class Drawing:
     """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
     rows: int = 0
     """Rows of which the samples are drawn; known when the last sample is."""
-    columns: tuple[str, ...] = ()
-    """Which columns were read as what, and which were not, for people; known when the last sample is."""
+    columns: ColumnsRead | None = None
+    """Which columns were read as what, and which were not; known when the last sample is."""
     warnings: tuple[str, ...] = ()
     """What people should know although nothing is wrong; known when the last sample is."""
     left_out: LeftOut | None = None
@@ -106,7 +106,7 @@ class Drawing:
         reading = self._reading()
         yield from reading.samples(most=self.most)
         self.rows, self.left_out, self.warnings = reading.good, reading.left_out(), tuple(reading.warnings())
-        self.columns = tuple(reading.description.lines()) if reading.description else ()
+        self.columns = reading.description.summary() if reading.description else None
 
     def _reading(self) -> SourceReading:
         """A new pass over the source."""

@@ -38,6 +38,8 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
     )
     table = write(drawing.samples(), chosen.sample_type)
     summary = DataSummary(source=data.source, sha256=sha256, rows=drawing.rows)
+    if drawing.columns:
+        summary["columns"] = drawing.columns
     if drawing.left_out:
         summary["left_out"] = drawing.left_out
     return Samples(table=table, data=summary, warnings=list(drawing.warnings))

@@ -15,7 +15,7 @@ from rich.text import Text
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, looked, missing, unread
 from contrapose.tasks.report.passages import main_sentences
-from contrapose.tasks.report.rows import left_out, not_all, taken_by
+from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
 from contrapose.tasks.text.wording import (
@@ -94,6 +94,8 @@ def print_summary(
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
         console.print(*(_inset(line(note)) for note in filter(None, map(ended, _notes(outcome)))), sep="", end="")
+    for columns in read_columns(summary["tests"]):
+        console.print(Text("Columns:", style="dim"), line(columns))
     for unused in left_out(summary["tests"]):
         console.print(Text("Left out:", style="yellow"), line(unused.title))
         console.print(*(_inset(line(text)) for text in unused.lines()), sep="", end="")

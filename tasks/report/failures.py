@@ -71,10 +71,10 @@ def asks(test: str) -> str:
 
 
 def text_columns(tests: Iterable[str]) -> list[str]:
-    """Names of the columns that people read beside the prompts, as rows show them: options, articles, summaries."""
+    """Names of the columns that people read beside the prompts, as rows show them: context, options, summaries."""
     columns = (probe(test).columns for test in tests if test in names("probes"))
     texts = {name for described in columns for name, column in described.items() if column.holds_text}
-    return ["options", *sorted(name.replace("_", " ") for name in texts)]
+    return ["context", "options", *sorted(name.replace("_", " ") for name in texts)]
 
 
 def _by_clearness(rows: pd.DataFrame) -> list[int]:

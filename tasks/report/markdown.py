@@ -16,6 +16,7 @@ from contrapose.tasks.report.rows import (
     name_of,
     of_test,
     outcomes,
+    read_columns,
     taken_by,
     tested,
 )
@@ -58,6 +59,7 @@ def render(report: Report) -> bytes:
     blocks.append(Block(FIRST, _tests(report.summary["tests"])))
     for outcome in report.summary["tests"]:
         blocks += blocks_of(outcome, report, show)
+    blocks += [Block(REASONS, f"Columns of {escape(show(text))}.") for text in read_columns(report.summary["tests"])]
     blocks += [Block(REASONS, text) for text in _left_out(report.summary["tests"], show)]
     blocks += [Block(REASONS, text) for text in _warnings(report.summary["warnings"], show)]
     return f"{fitting([*blocks, Block(FIRST, _foot(report))])}\n".encode()

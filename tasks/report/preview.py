@@ -60,10 +60,20 @@ class PreviewTally:
         return f"{counted('samples', samples)}: {'; '.join(parts)}"
 
 
-def section(test: str, source: str, tally: PreviewTally, *, judged: str = "") -> Iterator[Text]:
-    """The lines about a test that come before its samples; `judged`: how many rows it takes."""
+def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
+    """The lines about a test that come before its samples.
+
+    Args:
+        test: its name.
+        source: of its data.
+        tally: what became of the samples.
+        judged: how many rows it takes.
+        columns: which columns are read as what.
+    """
     of = f", {judged}" if judged else ""
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
+    if columns:
+        yield Text(f"columns: {one_line(columns)}", style="dim")
     if first := foreign(tally.reasons, len(tally.changed) + len(tally.skipped)):
         yield Text(first, style="yellow")
     yield Text(tally.in_words())

@@ -14,7 +14,7 @@ from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.report.passages import passage_details
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import counted, number
+from contrapose.tasks.text.wording import columns_read, counted, number
 
 RowOutcome = Literal["pass", "fail", "unscored", "error"]
 
@@ -207,6 +207,13 @@ def not_all(summary: Summary) -> str:
     cut = filter(in_part, summary["tests"])
     text = ", ".join(f"{outcome['test_type']} {taken_by(outcome)}" for outcome in cut)
     return f"Judged: {text}." if text else ""
+
+
+def read_columns(tests: Iterable[Outcome]) -> list[str]:
+    """Which columns of each file were read as what; those of bundled samples are no news."""
+    files = (outcome["data"] for outcome in tests if {".", "/"} & {*outcome["data"]["source"]})
+    lines = (f"{data['source']}: {columns_read(data['columns'])}" for data in files if "columns" in data)
+    return list(dict.fromkeys(lines))
 
 
 def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.core.outcome import ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
 from contrapose.tasks.core.registry import names, probe
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
@@ -176,6 +176,14 @@ def foreign(codes: Mapping[str, int], rows: int) -> str:
     count = codes.get("not_english", 0)
     verb = "is" if count == 1 else "are"
     return f"{count:,} of {counted('rows', rows)} {verb} not in English" if 0 < rows <= 2 * count else ""
+
+
+def columns_read(columns: ColumnsRead) -> str:
+    """Which columns were read as what: `question as text, passage as context; not read: idx`."""
+    fields = ", ".join(f"{' + '.join(names)} as {name}" for name, names in columns["fields"].items())
+    known = f" (known as {columns['layout']})" if columns["layout"] else ""
+    unread = f"; not read: {', '.join(columns['unread'])}" if columns["unread"] else ""
+    return f"{fields}{known}{unread}"
 
 
 def first_line(outcome: Outcome) -> str:

@@ -26,6 +26,7 @@ from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import (
     COUNTED,
+    columns_read,
     commonest,
     first_line,
     further_reason,
@@ -273,5 +274,7 @@ def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[s
     )
     yield terms.general("scorers"), Markup(", ").join(scorers)
     yield "data", show(", ".join(filter(None, (data["source"], taken_by(outcome)))))
+    if "columns" in data:
+        yield "columns", show(columns_read(data["columns"]))
     yield terms.general("data sha256"), show(data["sha256"])
     yield terms.general("version of the test"), show(outcome["probe_version"])
