@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.columns import header, refuse_wide, row_of, to_decode
+from contrapose.tasks.load.columns import refuse_wide, to_decode
+from contrapose.tasks.load.header import header, row_of
 from contrapose.tasks.load.opening import failure, library_error, not_utf8, opened, refuse_bomb
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
