@@ -6,7 +6,6 @@ import pyarrow as pa
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_COLUMNS
-from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.opening import failure
 
 
