@@ -67,6 +67,16 @@ class DataSettings(BaseModel):
     )
     split: str = Field(default="test", min_length=1, description="Split of a Hugging Face dataset.")
     sheet: str | None = Field(default=None, description="Sheet of an Excel file; empty: the first.")
+    record_path: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Key of a JSON file below which its rows are, such as data.items; empty: found by itself.",
+    )
+    record_path: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Key of a JSON file below which its rows are, with dots between keys: `data.items`; empty: found.",
+    )
     skip_bad_rows: bool = Field(
         default=False, description="Leave out rows that cannot be used, and list them; off: one refuses the source."
     )
