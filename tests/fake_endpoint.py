@@ -94,6 +94,8 @@ class Endpoint:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.header = request.headers.get("Authorization", "")
+        if "messages" not in body:
+            return web.json_response({"error": {"message": "messages is missing"}}, status=400)
         return await self.reply(request, body, body["messages"][-1]["content"], "message")
 
     async def complete(self, request: web.Request) -> web.StreamResponse:

@@ -51,7 +51,7 @@ SCHEMA = "suite.schema.json"
 WORKFLOW = Path(".github/workflows/evaluate.yaml")
 
 
-class Table(NamedTuple):
+class DataTable(NamedTuple):
     """What is known of the data that a suite is written for."""
 
     source: str
@@ -73,7 +73,7 @@ class Table(NamedTuple):
         return not missing_fields(description, self.rows) and (not options or "options" in description.fields)
 
 
-def first_rows(source: str) -> Table:
+def first_rows(source: str) -> DataTable:
     """The first rows of the data.
 
     Raises:
@@ -81,10 +81,10 @@ def first_rows(source: str) -> Table:
     """
     settings = DataSettings(source=source)
     rows = islice(find("sources", format_of(settings))(settings), HEAD)
-    return Table(source, [row for row in rows if row.problem is None])
+    return DataTable(source, [row for row in rows if row.problem is None])
 
 
-def fitting_goals(table: Table) -> list[str]:
+def fitting_goals(table: DataTable) -> list[str]:
     """The goals for rows like these where nobody names one.
 
     Raises:
@@ -99,7 +99,7 @@ def fitting_goals(table: Table) -> list[str]:
     return list(FALLBACK) if layout and layout.prompt and chosen == ["meaning"] else chosen or ["meaning"]
 
 
-def suite_text(model: str, table: Table | None, goals: Sequence[str]) -> str:
+def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str:
     """A commented suite.
 
     Args:
@@ -125,7 +125,7 @@ def suite_text(model: str, table: Table | None, goals: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settings(test: str, table: Table | None) -> str:
+def _settings(test: str, table: DataTable | None) -> str:
     """Settings of a test: what is asked about documents that ask nothing themselves."""
     kind = probe(test).sample_type
     layout = table.described(kind).layout if table and kind is TextSample else None
@@ -140,7 +140,7 @@ def _for_model(model: str) -> Iterator[str]:
         yield "# max_cost: 1"
 
 
-def _for_data(table: Table | None, tests: Sequence[str]) -> Iterator[str]:
+def _for_data(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
     """The data, with the columns that were found and why; a known layout is recognised again by itself."""
     if table is None:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."
@@ -208,7 +208,7 @@ def _init(arguments: argparse.Namespace) -> int:
     source = arguments.data if arguments.data is not None else _answered("Data (file, URL or hf/<dataset>)", "")
     table = first_rows(source) if source else None
     chosen = arguments.goal or _goals(fitting_goals(table) if table else ["meaning"])
-    text = suite_text(model, table, _usable_goals(model, table, chosen, given=bool(arguments.goal)))
+    text = suite_text(model, table, _usable_goals(model, table, chosen, chosen=bool(arguments.goal)))
     contents = [text, schema() + "\n", *([_workflow(arguments.out)] if arguments.ci else [])]
     for path, content in zip(files, contents, strict=True):
         _write(path, content)
@@ -216,20 +216,20 @@ def _init(arguments: argparse.Namespace) -> int:
     return print_lines([*(f"wrote {path}" for path in files), f"Next: contrapose preview --suite {out}"])
 
 
-def _usable_goals(model: str, table: Table | None, goals: Sequence[str], *, given: bool) -> Sequence[str]:
+def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
     """The goals whose tests a run would accept; where none is left, that the answer stays when the form changes.
 
     Raises:
-        ContraposeError: a test of a goal that was given is refused, or every test is.
+        ContraposeError: a test of a goal that the user chose is refused, or every test is.
     """
     if table is None:
         return goals
     refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))
     usable = [goal for goal in goals if not refused.keys() >= set(GOALS[goal][1])]
-    if refused and (given or not usable):
-        if given or list(goals) == list(FALLBACK):
+    if refused and (chosen or not usable):
+        if chosen or list(goals) == list(FALLBACK):
             raise together(list(refused.values()))
-        return _usable_goals(model, table, FALLBACK, given=False)
+        return _usable_goals(model, table, FALLBACK, chosen=False)
     return usable
 
 

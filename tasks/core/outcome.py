@@ -48,9 +48,9 @@ class ColumnsRead(TypedDict):
     """Which columns of a source were read as what."""
 
     layout: str | None
-    """Name of the known data set whose columns these are; None where they are those of no known one."""
+    """Name of the known data set whose columns these are."""
     fields: dict[str, list[str]]
-    """Our field to the columns that hold it; a key below an object follows a dot."""
+    """Our field to the columns that hold it."""
     unread: list[str]
     """Columns that were not read."""
 
@@ -254,8 +254,7 @@ class Outcome(TypedDict):
     pass_rate: float | None
     """`passed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
-    """95 % of the pass rate, Wilson's on the effective number of cases: from the lower end with every open case counted
-    as failed to the upper end with every one counted as passed."""
+    """95 % of the pass rate (Wilson, effective cases): open cases fail at the lower end, pass at the upper."""
     coverage: float | None
     """Scored share of the cases that were asked."""
     extremes: tuple[float, float] | None
@@ -263,8 +262,7 @@ class Outcome(TypedDict):
     gates: list[GateSummary]
     """What the verdict rests on, the pass rate first; empty where nothing was scored."""
     reached: float | None
-    """p value of all gates being reached by chance, corrected over the tests of the run (Holm); None where the bare
-    rates are compared, or nothing is claimed."""
+    """p value of all gates being reached by chance, corrected over the tests (Holm); None where none is claimed."""
     missed: float | None
     """p value of one of them being missed by chance, likewise."""
     chance: float | None

@@ -14,6 +14,8 @@ UNASKED = "not asked"
 """How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
 UNWRITTEN = "the response store cannot be written"
 """Why a run stops that could not keep what it would pay for."""
+TOO_LONG = "the prompt is too long for the model"
+"""How the error of a prompt begins that the model's context window does not hold: its case is skipped."""
 INTERRUPTED = "the run was interrupted"
 """Why portions that are asked elsewhere ask nothing more after the flow has ended: nobody waits for what they have."""
 

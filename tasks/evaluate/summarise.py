@@ -24,6 +24,7 @@ from contrapose.tasks.core.outcome import (
     ReaderError,
     Slice,
 )
+from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
 from contrapose.tasks.evaluate.passages import passage_summary
@@ -59,6 +60,7 @@ class GatedRates(NamedTuple):
 
 def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """The counts and rates that the verdict on one test follows from."""
+    results, _ = by_length(results)
     cases = _cases(_counted(results))
     rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
     return GatedRates(count(cases), [rate for rate in rates if rate is not None])
@@ -69,6 +71,15 @@ def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision
     counts, rates = judged(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules) if claims else None
+
+
+def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows whose prompts the model's context window holds, and the other cases as skipped ones."""
+    errors = results["error"].fillna("").astype(str)
+    if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
+        return results, pd.DataFrame()
+    cases = results.loc[long & ~results["control"].astype(bool), ["sample_id"]]
+    return results[~long], cases.assign(skip_reason="context_too_long")
 
 
 def _counted(results: pd.DataFrame) -> pd.DataFrame:
@@ -87,6 +98,8 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     Texts of its results may be left out, but for the reasons of those without a score. Of the cases that were not
     asked `sample_id` and `skip_reason` are needed.
     """
+    results, too_long = by_length(results)
+    skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
     counted = _counted(results)
     controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases(counted)
     share, chosen = passed(cases), probe(plan.test)

@@ -1,16 +1,16 @@
-"""Accepted answers in the shapes in which people store them: texts, letters, indexes, lists, truth values."""
+"""Answers as people store them: accepted ones, and which of two is preferred."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.load.cells import is_missing, label, structured
 from contrapose.tasks.load.options import MARK, Options
-from contrapose.tasks.load.rows import Unfit, listed, shown
+from contrapose.tasks.load.rows import Unfit, is_missing, label, listed, shown, structured
 
 KEYS = ("value", "text", "texts", "input_text", "spans", "answer", "answers", "aliases")
 """Keys of an object that hold accepted answers, as SQuAD, TriviaQA, DROP and CoQA store them."""
@@ -20,6 +20,13 @@ INDEX = re.compile(r"-?\d{1,2}(?:\.0)?")
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 UNKNOWN = ("-1", "?", "-1.0")
 """What stands for an answer that is kept secret, where there are options."""
+
+KIND = r"(?:model|response|output|answer|assistant|option|summary|candidate|completion)?[_ ]?"
+FIRST = re.compile(rf"\[*(?:{KIND}(?:a|1)|first|left|a\s*>+\s*b)\]*")
+SECOND = re.compile(rf"\[*(?:{KIND}(?:b|2)|second|right|b\s*>+\s*a|a\s*<+\s*b)\]*")
+TIE = re.compile(r"\[*(?:tie\b.*|both.*|neither.*|none|equal.*|draw|same|c|0|a\s*=+\s*b)\]*")
+MIDDLE = 1.5
+"""Between 1 for the first and 2 for the second answer."""
 
 
 def accepted_values(value: Any) -> list[Any]:
@@ -116,7 +123,7 @@ def _chosen(value: Any, options: Options, first_index: int | None) -> str:
     if place is None and index is not None and first_index is not None:
         place = index - first_index
     ways = (_by_text, _by_truth, _by_letter)
-    place = next((found for way in ways if (found := way(said, options)) is not None), None) if place is None else place
+    place = next((where for way in ways if (where := way(said, options)) is not None), None) if place is None else place
     if place is None or not 0 <= place < len(options.texts):
         raise Unfit(f"{shown(value)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
     return options.texts[place]
@@ -167,3 +174,35 @@ def _without_case(texts: Sequence[str]) -> list[str]:
 
 def _distinct(answers: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(answer for answer in answers if answer))
+
+
+def preferred(value: Any) -> int | None:
+    """1 or 2 for the answer that is preferred; None for a tie. Of several judgements the majority counts.
+
+    Raises:
+        Unfit: it says neither.
+    """
+    value = structured(value)
+    if isinstance(value, list | tuple):
+        votes = Counter(preferred(vote) for vote in value if not is_missing(vote)).most_common()
+        if not votes:
+            raise Unfit("nothing says which answer is better", expected="A, B or tie")
+        tied = len(votes) > 1 and votes[0][1] == votes[1][1]
+        return None if tied else votes[0][0]
+    number = _as_number(value)
+    if number is not None and (1 <= number <= 2 or number == 0):
+        return None if number in (0, MIDDLE) else 1 if number < MIDDLE else 2
+    said = str(value).strip().lower()
+    for result, form in ((1, FIRST), (2, SECOND), (None, TIE)):
+        if form.fullmatch(said):
+            return result
+    raise Unfit(f"{shown(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")
+
+
+def _as_number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.load.answers import chosen_options, open_answers
-from contrapose.tasks.load.cells import is_missing, label, lookup, optional_label, structured, text
+from contrapose.tasks.load.answers import chosen_options, open_answers, preferred
 from contrapose.tasks.load.conversations import (
     Turn,
     first_of_turns,
@@ -20,12 +19,23 @@ from contrapose.tasks.load.conversations import (
     transcript,
     turns_of,
 )
-from contrapose.tasks.load.description import Cells, TableDescription
-from contrapose.tasks.load.field_names import needed
+from contrapose.tasks.load.description import Cells, TableDescription, needed
 from contrapose.tasks.load.items import place, read_items
 from contrapose.tasks.load.options import Options, options_in, options_within, read_options
-from contrapose.tasks.load.preferences import preferred
-from contrapose.tasks.load.rows import Omission, Problem, Row, Unfit, listed, shown
+from contrapose.tasks.load.rows import (
+    Omission,
+    Problem,
+    Row,
+    Unfit,
+    is_missing,
+    label,
+    listed,
+    lookup,
+    optional_label,
+    shown,
+    structured,
+    text,
+)
 
 Value = TypeVar("Value")
 Values = Mapping[str, Any]
@@ -95,8 +105,8 @@ class Builder:
         conversation = is_conversation(cell) or is_transcript(cell)
         asked = self._optional(values, "text", lambda value: question_of(turns_of(value))) if conversation else None
         said = asked.text if asked else None if conversation else self._required(values, "text", _first_text)
-        given = self._optional(values, "context", _passage)
-        parts = [part for part in (given, asked and asked.before) if part]
+        passage = self._optional(values, "context", _passage)
+        parts = [part for part in (passage, asked and asked.before) if part]
         options = self._optional(values, "options", _options)
         if self.description.has_options_in_text:
             said, options = options_within(said or "")
@@ -156,8 +166,8 @@ class Builder:
         if is_missing(values.get("instruction")) and lead:
             return lead
         asked = self._required(values, "instruction", _whole_question)
-        given = self._optional(values, "context", _passage)
-        return "\n\n".join(part for part in (given, asked) if part)
+        passage = self._optional(values, "context", _passage)
+        return "\n\n".join(part for part in (passage, asked) if part)
 
     def _column(self, name: str) -> str:
         """The columns of a field, as an error names them."""

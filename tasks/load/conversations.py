@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from contrapose.tasks.load.cells import is_missing, structured, text
-from contrapose.tasks.load.rows import Unfit, shown
+from contrapose.tasks.load.rows import Unfit, is_missing, shown, structured, text
 
 ROLES: Mapping[str, str] = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "question"), "user"),
@@ -31,7 +30,7 @@ class Turn(NamedTuple):
     """The text."""
 
 
-class Question(NamedTuple):
+class LastQuestion(NamedTuple):
     """The last thing that a user says in a conversation, with what comes before and after it."""
 
     text: str
@@ -79,7 +78,7 @@ def turns_of_transcript(value: str) -> list[Turn]:
     ]
 
 
-def question_of(turns: Sequence[Turn]) -> Question:
+def question_of(turns: Sequence[Turn]) -> LastQuestion:
     """What a user says last in a conversation.
 
     Raises:
@@ -89,7 +88,7 @@ def question_of(turns: Sequence[Turn]) -> Question:
     if last is None:
         raise Unfit("a conversation without a user's message", expected=EXPECTED)
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
-    return Question(turns[last].said, transcript(turns[:last]), answer)
+    return LastQuestion(turns[last].said, transcript(turns[:last]), answer)
 
 
 def reply_of(turns: Sequence[Turn]) -> tuple[str | None, str]:

@@ -16,22 +16,24 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError, together
 from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair
 from contrapose.tasks.load.answers import is_letter
-from contrapose.tasks.load.cells import is_missing, lookup, structured
 from contrapose.tasks.load.conversations import is_conversation, is_transcript
-from contrapose.tasks.load.description import FieldSource, TableDescription
-from contrapose.tasks.load.field_names import (
+from contrapose.tasks.load.description import (
     CHOSEN,
+    COMPARED,
     CONTEXTS,
     FAMILY,
     NAMES,
     NO_QUESTION,
     WORDS,
+    FieldSource,
+    TableDescription,
     fields_of,
     needed,
     plain_name,
 )
 from contrapose.tasks.load.finding import (
     MOSTLY,
+    TableHead,
     answers_beside_options,
     find_answer,
     find_options,
@@ -39,10 +41,9 @@ from contrapose.tasks.load.finding import (
     first_index,
     options_of,
 )
-from contrapose.tasks.load.layouts import Layout, find_layout, layout_key, layout_names
+from contrapose.tasks.load.layouts import KnownLayout, find_layout, layout_key, layout_names
 from contrapose.tasks.load.options import Options
-from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
-from contrapose.tasks.load.table_head import TableHead
+from contrapose.tasks.load.rows import Problem, Row, escaped, is_missing, listed, lookup, shown, structured
 
 HEAD = 1_000
 """Rows at the beginning of a source whose values are looked at."""
@@ -59,17 +60,17 @@ def describe(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> Tab
         kind: type of the samples that are wanted.
     """
     head = TableHead(rows=rows)
-    found = _Finder(head=head, data=data, kind=kind)
-    found.take_settings()
+    finder = _Finder(head=head, data=data, kind=kind)
+    finder.take_settings()
     layout = find_layout(head.values, name=data.layout)
-    if layout and layout.reshape and found.fields:
+    if layout and layout.reshape and finder.fields:
         layout = None
     if layout:
-        found.take_layout(layout)
+        finder.take_layout(layout)
     if layout is None or layout.reshape is None:
-        found.guess()
+        finder.guess()
     order = (*fields_of(kind), *CHOSEN)
-    fields = {name: found.fields[name] for name in sorted(found.fields, key=order.index)}
+    fields = {name: finder.fields[name] for name in sorted(finder.fields, key=order.index)}
     description = TableDescription(sample_type=kind, fields=fields, columns=head.columns, layout=layout)
     return description.with_answers(*_answers(head, description, data), warnings=_unused(head, description, data))
 
@@ -105,9 +106,9 @@ class _Finder:
                 several = name == "options" and len(parts) > 1 and all(parts) and column not in self.head.columns
                 self.fields[name] = FieldSource(columns=parts if several else (column,), reason="set")
         if self.data.cluster_by:
-            self.fields["cluster"] = FieldSource(columns=(self.data.cluster_by,), reason="set")
+            self.fields["cluster"] = FieldSource(columns=(self.data.cluster_by,), reason="cluster_by")
 
-    def take_layout(self, layout: Layout) -> None:
+    def take_layout(self, layout: KnownLayout) -> None:
         """Take the columns of a known layout; a pair's instruction is what is asked of a text."""
         by_key = {layout_key(path): path for path in self.head.values}
         self.excluded = frozenset(by_key[key] for key in layout.not_asked if key in by_key)
@@ -159,7 +160,7 @@ class _Finder:
         texts = [
             path
             for plain, path in head.named.items()
-            if path not in self.taken and not NO_QUESTION.fullmatch(plain) and plain not in CONTEXTS
+            if path not in self.taken and not NO_QUESTION.fullmatch(plain) and plain not in (*CONTEXTS, *COMPARED)
             and head.is_text(path) and head.mean_words(path) >= 3 and 2 * len(set(head.values[path])) > len(head.rows)
         ]  # fmt: skip
         if len(texts) == 1:
@@ -225,8 +226,8 @@ def _reads_like_a_part(head: TableHead, path: str, description: TableDescription
         return False
     if head.mean_words(path) < WORDS:
         return False
-    told = sum(_is_within(row, path, description) for row in head.rows)
-    return told < MOSTLY * len(head.values[path])
+    contained = sum(_is_within(row, path, description) for row in head.rows)
+    return contained < MOSTLY * len(head.values[path])
 
 
 def _is_within(row: Row, path: str, description: TableDescription) -> bool:

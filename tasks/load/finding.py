@@ -1,18 +1,27 @@
-"""Finds the columns that hold options, answers and pairs of answers, by their names and values."""
+"""Finds the columns that hold options, answers and pairs of answers, by names and values of a table's first rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of
-from contrapose.tasks.load.cells import is_missing
-from contrapose.tasks.load.conversations import is_conversation
-from contrapose.tasks.load.description import Cells, FieldSource, field_value
-from contrapose.tasks.load.field_names import CHOSEN, FAMILY, NAMES, PAIR
+from contrapose.tasks.load.conversations import first_of_turns, is_conversation
+from contrapose.tasks.load.description import (
+    CHOSEN,
+    FAMILY,
+    NAMES,
+    PAIR,
+    Cells,
+    FieldSource,
+    field_value,
+    is_row_like,
+    plain_name,
+)
 from contrapose.tasks.load.options import Options, options_in, options_within, read_options
-from contrapose.tasks.load.rows import Row, Unfit
-from contrapose.tasks.load.table_head import TableHead
+from contrapose.tasks.load.rows import Row, Unfit, is_missing
 
 HALF = 0.5
 """Share of a column's values that must be read as what it is taken for."""
@@ -22,6 +31,96 @@ PLACES = ("abcdefghij", "0123456789", "123456789")
 """How columns that hold an option each are counted."""
 DECISIONS = ("winner", "preference", "preferred", "vote", "verdict")
 """Columns that say which of two answers is better, and never which of two options is right."""
+DEPTH = 2
+"""Levels of objects whose keys are looked at."""
+MOST_KEYS = 30
+"""Keys of an object; one with more holds data under its keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableHead:
+    """The first rows that could be read."""
+
+    rows: Sequence[Row]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Every column, in the order of its first appearance."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.values))
+
+    @cached_property
+    def values(self) -> Mapping[str, list[Any]]:
+        """What every column holds, and every key below an object (`question.stem`); missing values are left out."""
+        values: dict[str, list[Any]] = {}
+        for row in self.rows:
+            for name, value in row.values.items():
+                _add(values, name, value, depth=0)
+        return values
+
+    @cached_property
+    def named(self) -> Mapping[str, str]:
+        """Plain names of columns, and of keys below objects that stand for a row, to their paths."""
+        named: dict[str, str] = {}
+        for path in sorted(self.values, key=lambda path: path.count(".") if path not in self.columns else 0):
+            parent, _, key = path.rpartition(".")
+            if path in self.columns or is_row_like(parent):
+                named.setdefault(plain_name(path if path in self.columns else key), path)
+        return named
+
+    def share(self, path: str, test: Callable[[Any], bool]) -> float:
+        """The share of a column's values that pass a test; 0 where it has none."""
+        values = self.values.get(path, [])
+        return sum(map(test, values)) / len(values) if values else 0.0
+
+    def is_text(self, path: str) -> bool:
+        """Whether most rows have a text in a column."""
+        return (
+            2 * len(self.values[path]) >= len(self.rows)
+            and self.share(path, lambda value: isinstance(value, str)) >= MOSTLY
+        )
+
+    def is_question(self, path: str) -> bool:
+        """Whether a column holds texts, conversations or lists of turns."""
+        return self.is_text(path) or self.share(path, _is_asked) >= MOSTLY
+
+    def is_passage(self, path: str) -> bool:
+        """Whether a column holds texts, lists or objects; some rows may have none."""
+        return self.share(path, lambda value: isinstance(value, str | list | dict)) >= MOSTLY
+
+    def is_scalar(self, path: str) -> bool:
+        """Whether a column holds texts, numbers or truth values."""
+        return self.share(path, lambda value: isinstance(value, str | int | float)) >= MOSTLY
+
+    def names_rows(self, path: str) -> bool:
+        """Whether a column has a value of its own for each row; in one that is called id, few mistakes are told."""
+        values = self.values[path]
+        single = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+        distinct = len(set(map(str, values)))
+        if not single or not values or len(values) < MOSTLY * len(self.rows):
+            return False
+        return 2 * distinct > len(values) if path.strip().lower() == "id" else distinct == len(values)
+
+    def is_structured(self, path: str) -> bool:
+        """Whether a column holds lists or objects."""
+        return self.share(path, lambda value: isinstance(value, list | dict)) >= 0.5
+
+    def mean_words(self, path: str) -> float:
+        """The mean number of words of a column of texts."""
+        values = self.values[path]
+        return sum(len(str(value).split()) for value in values) / len(values) if values else 0.0
+
+
+def _add(values: dict[str, list[Any]], path: str, value: Any, *, depth: int) -> None:
+    held = values.setdefault(path, [])
+    if not is_missing(value):
+        held.append(value)
+    if isinstance(value, Mapping) and depth < DEPTH and len(value) <= MOST_KEYS:
+        for key, inner in value.items():
+            _add(values, f"{path}.{key}", inner, depth=depth + 1)
+
+
+def _is_asked(value: Any) -> bool:
+    return is_conversation(value) or first_of_turns(value) is not None
 
 
 def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from contrapose.tasks.load.cells import text
-from contrapose.tasks.load.rows import Unfit, shown
+from contrapose.tasks.load.rows import Unfit, shown, text
 
 MOST_ITEMS = 200
 """In all its orders, a list is asked as often as it has items."""

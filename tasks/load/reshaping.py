@@ -13,8 +13,8 @@ from itertools import zip_longest
 from typing import Any
 
 from contrapose.tasks.load.answers import accepted_values
-from contrapose.tasks.load.cells import is_missing, structured
 from contrapose.tasks.load.conversations import first_of_turns
+from contrapose.tasks.load.rows import is_missing, structured
 
 Values = Mapping[str, Any]
 ONES = ("1", "1.0", "True")

@@ -222,8 +222,9 @@ def refuse_hidden(
     """Raise ConfigError where a prompt of one's own does not show the context or the options of a sample."""
     hidden = [name for name in names if getattr(sample, name) and name not in names_in(prompt)]
     if hidden:
+        had = f"{len(sample.options)} options" if hidden[0] == "options" else f"a {hidden[0]}"
         raise ConfigError(
-            f"the sample has {hidden[0]}, and the prompt has no {{{{ {hidden[0]} }}}}",
+            f"{had}, and a prompt without {{{{ {hidden[0]} }}}}",
             expected=f"{{{{ {hidden[0]} }}}} in a prompt about samples with {hidden[0]}",
             remedy=f"Put it where it belongs, or do not read it: --set data.columns.{hidden[0]}=",
             where=where,

@@ -209,9 +209,14 @@ def not_all(summary: Summary) -> str:
     return f"Judged: {text}." if text else ""
 
 
+def is_file(source: str) -> bool:
+    """Whether a source is a file or data set of the user's own, and no bundled one."""
+    return bool({".", "/"} & {*source})
+
+
 def read_columns(tests: Iterable[Outcome]) -> list[str]:
     """Which columns of each file were read as what; those of bundled samples are no news."""
-    files = (outcome["data"] for outcome in tests if {".", "/"} & {*outcome["data"]["source"]})
+    files = (outcome["data"] for outcome in tests if is_file(outcome["data"]["source"]))
     lines = (f"{data['source']}: {columns_read(data['columns'])}" for data in files if "columns" in data)
     return list(dict.fromkeys(lines))
 

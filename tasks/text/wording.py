@@ -150,9 +150,13 @@ def commonest(counts: Mapping[str, int]) -> dict[str, int]:
     return named | ({f"for {len(counts) - len(named):,} other reasons": others} if others else {})
 
 
+ANY_TEST = {"context_too_long": "too long for the model's context window"}
+"""Skip reasons that no test gives itself, in words."""
+
+
 def skip_words(test: str, code: str) -> str:
     """A reason of skips in the words of its test; the code without underscores where the test has none."""
-    known = getattr(probe(test), "skip_reasons", {}) if test in names("probes") else {}
+    known = {**ANY_TEST, **(getattr(probe(test), "skip_reasons", {}) if test in names("probes") else {})}
     return str(known.get(code, code.replace("_", " ")))
 
 

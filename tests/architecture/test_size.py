@@ -9,7 +9,7 @@ from functools import cache
 
 from places import REPOSITORY
 
-MOST_FILES, MOST_LINES, LONG_FUNCTION, MOST_LONG_FUNCTIONS = 435, 400, 50, 2
+MOST_FILES, MOST_LINES, LONG_FUNCTION, MOST_LONG_FUNCTIONS = 445, 400, 50, 2
 FRAGMENT, MOST_FRAGMENTS = 40, 15
 """Lines under which a module with a single importer is a fragment of that one."""
 

@@ -92,8 +92,12 @@ BAD = [
     ),
     Bad("empty file", data(""), "empty"),
     Bad("header only", data("question,options\n", "rows.csv"), "rows.csv"),
-    Bad("wrong column", data(lines({"prompt": "The sky is blue."})), "prompt"),
-    Bad("duplicated ids", data(lines({"id": "x", "text": "It is."}, {"id": "x", "text": "It was."})), "x"),
+    Bad("no column of questions", data(lines({"price": 5.5})), "price"),
+    Bad(
+        "duplicated ids",
+        data(lines(*({"id": name, "text": f"It is {place}."} for place, name in enumerate("xyx")))),
+        "id 'x'",
+    ),
     Bad("null cell", data(lines({"text": None})), "text"),
     Bad("blank cell", data(lines({"text": "  "})), "text"),
     Bad("5 MB cell", data(lines({"text": "a" * 5_000_000})), "1,000,000"),
@@ -137,7 +141,7 @@ BAD = [
     Bad(
         "every row refused",
         data(lines({**PAIR, "incorrect_sent": PAIR["correct_sent"]}), test="order_bias"),
-        "equal_sentences",
+        "two equal texts",
     ),
     Bad("unknown suite", plain("--suite", "quickstrat"), "quickstart"),
     Bad("missing suite file", plain("--suite", "nope.yaml"), "nope.yaml"),

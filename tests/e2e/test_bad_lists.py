@@ -36,7 +36,10 @@ SETTINGS = [
     ({"layout": "paragraphs", "heading": "a\nb"}, "expected a word or two on one line"),
     ({"reworded": "{{ items }} {{ text }}"}, "other words without a prompt of one's own; expected prompt, too"),
     ({"prompt": "{{ text }}"}, "a prompt without {{ items }}; expected items and text in it"),
-    ({"prompt": "{{ items }} {{ text }} {{ question }}"}, "{{ question }}; expected one of items, text, options"),
+    (
+        {"prompt": "{{ items }} {{ text }} {{ question }}"},
+        "{{ question }}; expected one of items, text, context, options",
+    ),
     ({"prompt": "{% for x in items %}{{ text }}{% endfor %}"}, "For in line 1; expected names, conditions and filters"),
     ({"prompt": "{{ items | length }} {{ text }}"}, "a prompt that is the same in another order of the items"),
     ({"min_right_rate": 2}, "robustness.item_order.min_right_rate: 2"),

@@ -123,7 +123,10 @@ TEXT = "{{ text }} {{ options }}"
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an open brace": ({"prompt": "{{ text } {{ options }}"}, "line 1"),
     "an open condition": ({"prompt": "{% if text %}" + TEXT}, "line 1"),
-    "an unknown name": ({"prompt": TEXT + "{{ answer }}"}, "{{ answer }}; expected one of text, options, letters, ask"),
+    "an unknown name": (
+        {"prompt": TEXT + "{{ answer }}"},
+        "{{ answer }}; expected one of text, context, options, letters, ask",
+    ),
     "the slice": ({"prompt": TEXT + "{{ slice }}"}, "{{ slice }}; expected one of"),
     "no text": ({"prompt": "{{ options }}"}, "a prompt without {{ text }}"),
     "a loop": ({"prompt": TEXT + "{% for x in text %}{{ x }}{% endfor %}"}, "For in line 1"),

@@ -13,10 +13,16 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import Embed, Probe, rng_for
 
 CACTUS = TextSample(
-    id="cactus", text="A cactus stem is used to store", options=("fruit", "liquid", "food", "spines"), answers=("liquid",)
+    id="cactus",
+    text="A cactus stem is used to store",
+    options=("fruit", "liquid", "food", "spines"),
+    answers=("liquid",),
 )
 EGGS = TextSample(
-    id="eggs", text="When the eggs hatch, the offspring are", options=("killed", "hurt", "born", "cold"), answers=("born",)
+    id="eggs",
+    text="When the eggs hatch, the offspring are",
+    options=("killed", "hurt", "born", "cold"),
+    answers=("born",),
 )
 
 

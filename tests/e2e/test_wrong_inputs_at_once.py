@@ -152,8 +152,8 @@ WRONG = [
     Wrong(
         "three cells of a row",
         OWN_ROWS,
-        ["row 1: column 'options': 1 option", "row 1: column 'text': null", "row 1: column 'id': ' ' is blank"],
-        rows({"text": None, "options": ["a"], "id": " "}),
+        ["row 1: column 'options': 1 option", "row 1: column 'text': null"],
+        rows({"text": None, "options": ["a"]}),
     ),
     Wrong(
         "more rows than an answer describes",

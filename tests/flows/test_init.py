@@ -12,9 +12,10 @@ import pytest
 
 from contrapose.flows.cli import VERBS, main, parser_of
 from contrapose.flows.cli.arguments import Verb
-from contrapose.flows.cli.init import GOALS, SCHEMA, fitting_goals, guessed_columns, schema
+from contrapose.flows.cli.init import GOALS, SCHEMA, DataTable, fitting_goals, schema
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.load.rows import Row
 
 CSV = "qid,stem,A,B,C,key\n1,Which planet is warmest?,Venus,Earth,Mars,A\n2,Which planet is coldest?,Venus,Neptune,,B\n"
 
@@ -41,19 +42,40 @@ def test_every_goal_has_bundled_samples(goal: str, in_tmp: Path) -> None:
     assert main(["validate", "--suite", "suite.yaml"]) == 0
 
 
+TEXT = "The lake is deep and cold in winter."
+
+
 @pytest.mark.parametrize(
-    ("columns", "goals"),
+    ("row", "goals"),
     [
-        ([], ["meaning"]),
-        (["question", "answer"], ["meaning"]),
-        (["stem", "A", "B", "C"], ["meaning", "options"]),
-        (["article", "correct_summary", "wrong_summary"], ["summaries"]),
-        (["prompt", "chosen", "rejected"], ["judge"]),
-        (["topic", "remark"], ["meaning"]),
+        ({"question": "Is the lake deep?", "answer": "yes"}, ["meaning"]),
+        ({"stem": "Which is a lake?", "A": "Osk", "B": "Arn", "C": "Vell"}, ["meaning", "options"]),
+        ({"article": TEXT, "correct_summary": "It is deep.", "wrong_summary": "It is flat."}, ["summaries"]),
+        ({"prompt": TEXT, "chosen": "So it is.", "rejected": "No."}, ["judge"]),
+        ({"instruction": TEXT, "response_a": "So it is.", "response_b": "No.", "winner": "A"}, ["judge"]),
+        ({"topic": "lake", "remark": TEXT}, ["meaning"]),
+        ({"document": TEXT, "summary": "Deep."}, ["robustness"]),
     ],
 )
-def test_without_a_goal_the_columns_decide(columns: list[str], goals: list[str]) -> None:
-    assert fitting_goals(columns) == goals
+def test_without_a_goal_the_columns_decide(row: dict[str, str], goals: list[str]) -> None:
+    assert fitting_goals(DataTable("rows.jsonl", [Row(number=1, values=row)])) == goals
+
+
+def test_without_a_question_no_suite_is_written(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "rows.jsonl").write_text('{"score": 0.5, "kind": "lake"}\n')
+    assert main(["init", "--model", "mock", "--data", "rows.jsonl"]) == 2
+    error = capsys.readouterr().err
+    assert "no column can be the question" in error
+    assert "'score' (such as 0.5), 'kind' (such as lake)" in error
+    assert [path.name for path in in_tmp.iterdir()] == ["rows.jsonl"]
+
+
+def test_goal_whose_test_can_change_no_row_is_left_out(in_tmp: Path) -> None:
+    rows = [{"question": "How many lakes are there?", "options": ["two", "six"], "answer": "six"}] * 3
+    (in_tmp / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["init", "--model", "mock", "--data", "rows.jsonl"]) == 0
+    assert [plan.test for plan in plans(load_config("suite.yaml")[0])] == ["option_order"]
+    assert main(["init", "--model", "mock", "--data", "rows.jsonl", "--goal", "meaning", "--force"]) == 2
 
 
 def test_multiple_choice_is_asked_in_several_orders_too(in_tmp: Path) -> None:
@@ -83,19 +105,6 @@ def test_what_is_wrong_is_told_before_anything_is_written(
     assert main(["init", *words]) == 2
     assert says in capsys.readouterr().err
     assert [path.name for path in in_tmp.iterdir()] == ["there.yaml"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "guesses"),
-    [
-        (["question", "options", "answer"], {}),
-        (["Prompt", "choices", "label"], {"text": "Prompt", "options": "choices", "answer": "label"}),
-        (["input", "option_a", "option_b", "target"], {"text": "input", "options": "option_a,option_b"}),
-        (["query", "A"], {"text": "query"}),
-    ],
-)
-def test_columns_are_guessed_by_their_names(columns: list[str], guesses: dict[str, str]) -> None:
-    assert guessed_columns(columns, ["text", "options", "answer"]).items() >= guesses.items()
 
 
 def test_the_command_alone_says_where_to_begin(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,14 +43,14 @@ def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.Ca
 def test_options_in_columns_of_their_own_are_named_by_the_remedy(
     in_tmp: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (in_tmp / "own.csv").write_text("q;A;B;right\nWhat do bees make?;honey;silk;A\n")
+    (in_tmp / "own.csv").write_text("q;first;second;right\nWhat do bees make?;honey;silk;A\n")
     columns = {"text": "q", "answer": "right"}
     asked = ["validate", "--model", "mock", "--test", "option_order", "--data", "own.csv"]
     for field, column in columns.items():
         asked += ["--set", f"data.columns.{field}={column}"]
     assert main(asked) == 2
     assert "data.columns.options=A,B,C,D where each has a column" in capsys.readouterr().err
-    assert main([*asked, "--set", "data.columns.options=[A, B]"]) == 0
+    assert main([*asked, "--set", "data.columns.options=[first, second]"]) == 0
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

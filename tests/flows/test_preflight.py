@@ -62,7 +62,7 @@ GERMAN = "Der alte Hafen liegt im Norden."
 
 def test_most_rows_in_another_language_are_said_first(tmp_path: Path) -> None:
     negation, toxic = checked(tmp_path, [GERMAN, GERMAN, "No bird sings.", "The sky is blue."], gates=True)
-    first, second = negation.splitlines()
+    first, second, *_ = negation.splitlines()
     assert first.endswith(
         "rows.jsonl: 2 of 4 rows are not in English; rows 4, cases 4, to ask 1, skipped 3, controls 1"
     )

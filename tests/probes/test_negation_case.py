@@ -12,7 +12,7 @@ from contrapose.tasks.core.records import Case, Likelihoods, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 
 OPEN = TextSample(id="1", text="Iron is a metal.")
-CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answer="liquid")
+CHOICE = TextSample(id="2", text="Water is ", options=("dry", "liquid"), answers=("liquid",))
 
 
 def make(sample: TextSample, *, likelihoods: Likelihoods = "none", **settings: object) -> Case:
@@ -30,7 +30,7 @@ def test_an_open_text_is_its_own_prompt() -> None:
 def test_options_follow_the_text_in_letters() -> None:
     case = make(CHOICE)
     assert case.perturbed_prompt == "Water is not \nA. dry\nB. liquid\nAnswer:"
-    assert (case.labels, case.options, case.details["answer"]) == (("A", "B"), ("dry", "liquid"), "liquid")
+    assert (case.labels, case.options, case.answers) == (("A", "B"), ("dry", "liquid"), ("liquid",))
 
 
 @pytest.mark.parametrize(

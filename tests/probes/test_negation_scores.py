@@ -37,7 +37,7 @@ def trial(
     answer: str | None = None,
 ) -> Trial:
     """A trial whose prompts do not matter."""
-    sample = TextSample(id="1", text="Water is", options=options, answer="liquid" if options else answer)
+    sample = TextSample(id="1", text="Water is", options=options, answers=("liquid",) if options else (answer,) if answer else ())
     settings = AddNegationSettings.model_validate({"scorer": scorer})
     case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
     return Trial(case=case, expected=expected, actual=actual)
@@ -264,7 +264,7 @@ def asked_for(before: Completion, after: Completion) -> Trial:
     """A choice of which the documents' scores were asked for too."""
     made = trial("choice", before, after, options=OPTIONS)
     settings = AddNegationSettings(documents_scores=True)
-    sample = TextSample(id="1", text="Water is", options=OPTIONS, answer="liquid")
+    sample = TextSample(id="1", text="Water is", options=OPTIONS, answers=("liquid",))
     case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods="all")[0]
     assert (case.asks, case.loss_of) == ("choose", "expected_result")
     return replace(made, case=case)

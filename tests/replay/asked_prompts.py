@@ -83,7 +83,7 @@ def _with_list(asked: Asked, case: Case, order: tuple[int, ...]) -> Asked:
 
 
 def _answer(case: Case) -> str | None:
-    return case.options[0] if case.probe in NOUNS else case.details.get("answer")
+    return case.options[0] if case.probe in NOUNS else next(iter(case.answers), None)
 
 
 def _changed_options(case: Case) -> tuple[str, ...]:

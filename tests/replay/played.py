@@ -96,7 +96,7 @@ def four_options(test: str) -> Prepared:
 def _filled(sample: TextSample, others: Sequence[str], way: int) -> TextSample:
     rng = drawn(sample.id, str(way))
     wrong = [option for option in (*sample.options, *rng.sample(others, 8)) if option not in sample.answers]
-    options = [sample.answers[0], *dict.fromkeys(wrong)][:4]
+    options = [next(iter(sample.answers), "none of these"), *dict.fromkeys(wrong)][:4]
     rng.shuffle(options)
     return replace(sample, id=f"{sample.id}-{way}", options=tuple(options), cluster=None)
 

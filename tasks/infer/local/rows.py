@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.local.prompting import Encoder
 
@@ -77,7 +77,7 @@ def misfit(size: int, *, room: int, context_length: int) -> str | None:
     """Why a prompt of `size` tokens cannot be answered, if so."""
     if size + room <= context_length:
         return None
-    return f"the prompt has {size} tokens; with {room} to write it must fit {context_length}"
+    return f"{TOO_LONG}: it has {size} tokens; with {room} to write it must fit {context_length}"
 
 
 def completion(asked: EncodedQuestion, values: Sequence[Sequence[Sequence[float]]]) -> Completion:

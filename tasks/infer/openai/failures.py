@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
 from contrapose.tasks.config.hosts import Origin, origin_of
+from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 REFUSED = (401, 402, 403)
+TOO_LONG_SAID = re.compile(
+    r"context[_ ](?:length|window|size)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens"
+    r"|max_model_len|exceeds? the (?:model'?s )?(?:maximum|context|available)",
+    re.IGNORECASE,
+)
+"""How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, TGI, Anthropic and others."""
 
 
 def unreachable(error: BaseException, key: str) -> Failure:
@@ -47,6 +55,8 @@ def refused(error: APIStatusError, key: str) -> Failure:
         )
     if limited:
         return Failure(kind=f"status {status}", message=text, then="wait", wait=wait, overload=True, status=status)
+    if status in (400, 413, 422) and (error.code == "context_length_exceeded" or TOO_LONG_SAID.search(str(error))):
+        return Failure(kind=f"status {status}", message=f"{TOO_LONG}; {text}", then="give up", status=status)
     again = status >= 500 or status in AGAIN
     return Failure(
         kind=f"status {status}", message=text, then="retry" if again else "give up", status=status, wait=wait
