@@ -72,11 +72,6 @@ class DataSettings(BaseModel):
         min_length=1,
         description="Key of a JSON file below which its rows are, such as data.items; empty: found by itself.",
     )
-    record_path: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Key of a JSON file below which its rows are, with dots between keys: `data.items`; empty: found.",
-    )
     skip_bad_rows: bool = Field(
         default=False, description="Leave out rows that cannot be used, and list them; off: one refuses the source."
     )

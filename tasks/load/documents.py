@@ -10,9 +10,9 @@ from typing import Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.bundled import checked
-from contrapose.tasks.load.columns import header, row_of
 from contrapose.tasks.load.conversations import is_conversation
 from contrapose.tasks.load.description import CONTEXTS, NAMES, TEXTS, plain_name
+from contrapose.tasks.load.header import header, row_of
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Row, escaped, listed, shown
 
@@ -223,7 +223,7 @@ def _are_labels(keys: Collection[str]) -> bool:
 
 
 def _counts(labels: Sequence[object]) -> bool:
-    """Whether labels are 0, 1, 2, … or 1, 2, 3, …"""
+    """Whether labels are 0, 1, 2 and so on, or begin with 1."""
     return any([str(label) for label in labels] == [*map(str, range(n, n + len(labels)))] for n in (0, 1))
 
 
@@ -280,10 +280,11 @@ def _several_lists(lists: Mapping[str, Sequence[Any]], data: DataSettings) -> Da
     prefix = "" if data.record_path is None else f"{data.record_path}."
     counts = [f"{shown(prefix + path)} ({len(rows):,} rows)" for path, rows in lists.items()]
     rest = f" and {len(counts) - 12} more" if len(counts) > 12 else ""
-    first = escaped(prefix + max(lists, key=lambda path: len(lists[path])))
+    path = escaped(prefix + max(lists, key=lambda path: len(lists[path])))
+    option = shlex.quote(f"data.record_path={path}")
     return failure(
         data.source,
         f"several lists may be the rows: {', '.join(counts[:12])}{rest}",
         expected="one list of objects",
-        remedy=f"Name one: --set {shlex.quote(f'data.record_path={first}')}, or record_path: {first} beside the source.",
+        remedy=f"Name one: --set {option}, or record_path: {path} beside the source.",
     )
