@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -12,9 +12,8 @@ from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.bundled import checked
 from contrapose.tasks.load.conversations import is_conversation
 from contrapose.tasks.load.description import CONTEXTS, NAMES, TEXTS, plain_name
-from contrapose.tasks.load.header import header, row_of
 from contrapose.tasks.load.opening import failure
-from contrapose.tasks.load.rows import Row, escaped, listed, shown
+from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
 
 LEVELS = 2
 """Keys below each other that may lead to the rows."""
@@ -161,13 +160,18 @@ def _with_ids(records: Sequence[Any], labels: Sequence[object]) -> Sequence[Any]
 
 def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
     """Rows of the orient `split`: names of columns, and lists of cells."""
-    names, labels = header(document["columns"], source), document.get("index")
-    kept = isinstance(labels, list) and not _counts(labels) and "id" not in names
-    numbered = enumerate(zip_longest(document["data"], labels if kept else ()), start=1)
-    for number, (cells, label) in numbered:
-        row = row_of(number, cells, names) if isinstance(cells, list) else checked(number, cells)
-        if row is not None:
-            yield Row(number=number, values={"id": label, **row.values}) if kept and not row.problem else row
+    names, labels, rows = [str(name) for name in document["columns"]], document.get("index"), document["data"]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        observed = f"two columns are called {shown(twice)}"
+        raise failure(source, observed, expected="distinct names in columns", remedy="Rename one of them.")
+    labelled = isinstance(labels, list) and len(labels) == len(rows) and not _counts(labels) and "id" not in names
+    for number, cells in enumerate(rows, start=1):
+        if isinstance(cells, list) and len(cells) == len(names):
+            label = {"id": labels[number - 1]} if labelled else {}
+            yield Row(number=number, values={**label, **dict(zip(names, cells, strict=True))})
+        else:
+            yield Row(number=number, problem=Problem(shown(cells), f"a list of {len(names)} values, as in columns"))
 
 
 def _only_list(document: Mapping[str, Any], data: DataSettings) -> Sequence[Any]:

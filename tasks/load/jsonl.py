@@ -12,7 +12,7 @@ from contrapose.tasks.core.bounds import MOST_DOCUMENT, MOST_LINE
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.bundled import BOM, parse_lines
 from contrapose.tasks.load.documents import is_document, rows_of
-from contrapose.tasks.load.opening import decoded, failure, opened
+from contrapose.tasks.load.opening import decoded, failure, opened_text
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row, escaped, shown
 
@@ -26,7 +26,7 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
     Raises:
         DataError: the file cannot be read, or holds no list of objects.
     """
-    with opened(data.source) as file:
+    with opened_text(data.source) as file:
         document = _document(file, data)
         if document is not NO_VALUE:
             yield from rows_of(document, data)
