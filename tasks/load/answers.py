@@ -39,7 +39,8 @@ def accepted_values(value: Any) -> list[Any]:
     if is_missing(value):
         return []
     if isinstance(value, Mapping):
-        parts = [value[key] for key in KEYS if key in value]
+        by_name = {str(key).lower(): part for key, part in value.items()}
+        parts = [by_name[key] for key in KEYS if key in by_name]
         if not parts:
             raise Unfit(f"{shown(value)} is an object", expected="an answer, or a list of accepted ones")
         return [single for part in parts for single in accepted_values(part)]

@@ -197,7 +197,7 @@ class TableDescription:
             yield Problem(f"the row is not made as those of {self.layout.name}", f"rows of {self.layout.name}")
             return
         for part in parts:
-            yield {name: value for name, value in part.items() if name in self.fields or name == "winner"}
+            yield {name: value for name, value in part.items() if name in self.fields or name in ("id", "winner")}
 
 
 def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -> Any:
