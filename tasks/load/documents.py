@@ -80,8 +80,9 @@ def _schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] |
     if not isinstance(schema, dict) or not isinstance(records, list) or not isinstance(schema.get("fields"), list):
         return None
     keys = schema.get("primaryKey")
+    names = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     rows = [record for record in records if isinstance(record, dict)]
-    counted = {key for key in keys if _counts([row.get(key) for row in rows])} if isinstance(keys, list) else set()
+    counted = {name for name in names if _counts([row.get(name) for row in rows])}
     return [
         {name: cell for name, cell in record.items() if name not in counted} if isinstance(record, dict) else record
         for record in records
@@ -93,7 +94,7 @@ def _list_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | N
     if not document or not all(isinstance(column, list) for column in document.values()):
         return None
     has_names = any(_is_field(name) and column and isinstance(column[0], str) for name, column in document.items())
-    if not has_names and any(_is_record_list(name, column) for name, column in document.items()):
+    if not has_names and any(isinstance(cell, dict) for column in document.values() for cell in column):
         return None
     if len(document) == 1 and _holds_lists(first := next(iter(document.values()))):
         raise _without_names(first, source)
@@ -110,7 +111,7 @@ def _object_records(document: Mapping[str, Any], source: str) -> Sequence[Any] |
     """Rows of the orients `index` and `columns`: objects below the labels of rows, or below the names of columns."""
     if not _are_objects(document):
         return None
-    objects = list(document.values())
+    objects: list[Mapping[str, Any]] = list(document.values())
     orient = _orient_of(document)
     if orient == "columns":
         labels = list(objects[0])
@@ -138,8 +139,11 @@ def _orient_of(document: Mapping[str, Mapping[str, Any]]) -> str | None:
         return "columns"
     texts = all(_has_text(value, FIELD_NAMES) for value in objects)
     nested = any(_is_record_list(name, part) for value in objects for name, part in value.items())
-    alike = 2 * len(shared) >= len(set().union(*objects)) and (len(objects) > 1 or texts or labelled)
-    if not alike or (nested and not texts and not (labelled and all(map(_has_scalar, objects)))):
+    alike = texts or 2 * len(shared) >= len(set().union(*objects))
+    several = len(objects) > 1 or texts or labelled
+    if not (shared and alike and several) or (
+        nested and not texts and not (labelled and all(map(_has_scalar, objects)))
+    ):
         return None
     if not same or (labelled and not _are_labels(keys)):
         return "index"
@@ -165,10 +169,11 @@ def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
     if twice is not None:
         observed = f"two columns are called {shown(twice)}"
         raise failure(source, observed, expected="distinct names in columns", remedy="Rename one of them.")
-    labelled = isinstance(labels, list) and len(labels) == len(rows) and not _counts(labels) and "id" not in names
+    has_ids = any(plain_name(name) == "id" for name in names)
+    labelled = isinstance(labels, list) and len(labels) == len(rows) and not _counts(labels) and not has_ids
     for number, cells in enumerate(rows, start=1):
         if isinstance(cells, list) and len(cells) == len(names):
-            label = {"id": labels[number - 1]} if labelled else {}
+            label = {"id": labels[number - 1]} if isinstance(labels, list) and labelled else {}
             yield Row(number=number, values={**label, **dict(zip(names, cells, strict=True))})
         else:
             yield Row(number=number, problem=Problem(shown(cells), f"a list of {len(names)} values, as in columns"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.columns import refuse_wide
-from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, escaped, shown, structured
 
 HEAD = 100
@@ -73,12 +72,15 @@ def read_header(head: Sequence[Record], data: DataSettings) -> Header:
     Raises:
         DataError: the first record is no header, has no names or a name twice, or has too many.
     """
-    (number, first), records = head[0], [cells for _, cells in head]
+    number, first = head[0]
+    records = [first, *(cells for _, cells in head[1:] if any(cell is not None for cell in cells))]
     where = f"{escaped(data.source)}, row {number}"
-    if not _is_named_in_settings(first, data):
-        names = _names_of_choices(records) or _names_of_answer_lists(records)
-        if names:
-            return Header(names, is_row=True)
+    known = _names_of_choices(records) or _names_of_answer_lists(records)
+    in_settings = _named_in_settings(first, data)
+    # A letter that the settings name may also be the right answer of the first row.
+    if known and in_settings <= {*ascii_uppercase}:
+        return Header(known, is_row=True)
+    if not in_settings:
         _refuse_row(records, where)
     refuse_wide(len(first), data.source)
     names = _distinct_names(first, where)
@@ -111,15 +113,15 @@ def _distinct_names(cells: Cells, where: str) -> list[str | None]:
     raise DataError(observed, expected="a header of distinct column names", remedy="Correct the header.", where=where)
 
 
-def _is_named_in_settings(cells: Cells, data: DataSettings) -> bool:
-    """Whether the settings name one of these cells as a column: then they are a header."""
+def _named_in_settings(cells: Cells, data: DataSettings) -> set[str]:
+    """Those of some cells that the settings name as columns."""
     parts = {part.strip() for columns in data.columns.values() for part in columns.split(",")}
     named = parts | {*data.columns.values(), data.slice_by, data.cluster_by}
-    return any(isinstance(cell, str) and cell.strip() in named for cell in cells)
+    return {cell.strip() for cell in cells if isinstance(cell, str) and cell.strip() in named}
 
 
 def _have_row_names(records: Sequence[Cells], width: int) -> bool:
-    """Whether each record has one cell more than the header: R's write.table numbers rows and does not name that column."""
+    """Whether each record has one cell more than the header: R numbers rows and does not name their column."""
     return bool(records) and all(len(cells) == width + 1 for cells in records) and _are_counted(records)
 
 
@@ -129,7 +131,7 @@ def _are_counted(records: Sequence[Cells]) -> bool:
         return False
     numbers = [cells[0] for cells in records]
     # Compared as texts of equal length: a number of a million digits is no number for Python.
-    return all((len(one), one) < (len(other), other) for one, other in zip(numbers, numbers[1:], strict=False))
+    return all((len(one), one) < (len(other), other) for one, other in pairwise(numbers))
 
 
 def _names_of_choices(records: Sequence[Cells]) -> list[str | None] | None:
@@ -158,14 +160,19 @@ def _end_in_letters(records: Sequence[Cells]) -> bool:
 
 def _begin_with_questions(texts: Sequence[Sequence[Any]]) -> bool:
     """Whether texts are a question and short options, and the question is not the second one, as behind a subject."""
-    if not all(isinstance(cells[0], str) for cells in texts):
+    if 2 * sum(_are_words(cells[0]) for cells in texts) <= len(texts):
         return False
     lengths = [[len(cell or "") for cell in column] for column in zip(*texts, strict=True)]
     if any(max(column) > LONGEST_OPTION for column in lengths[1:]):
         return False
     second, others = lengths[1], lengths[2:]
     asked = sum(str(cells[1]).endswith("?") for cells in texts)
-    return 2 * asked <= len(texts) and sum(second) <= 3 * max(map(sum, others), default=sum(second))
+    return 2 * asked <= len(texts) and sum(second) <= 3 * max(map(sum, others))
+
+
+def _are_words(cell: Any) -> bool:
+    """Whether a cell holds several words, unlike an id; Chinese words have no blanks between them."""
+    return isinstance(cell, str) and (" " in cell.strip() or not cell.isascii())
 
 
 def _names_of_answer_lists(records: Sequence[Cells]) -> list[str | None] | None:
@@ -184,7 +191,7 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
     Raises:
         DataError: it is.
     """
-    place = 1 if len(records[0]) > 1 and _are_counted([cells for cells in records if cells]) else 0
+    place = 1 if len(records[0]) > 1 and _are_counted(records) else 0
     first = str(records[0][place] or "").strip()
     below = [str(cells[place] or "").strip() for cells in records[1:] if len(cells) > place]
     if len(first) > LONGEST_NAME:
@@ -203,14 +210,4 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
         remedy="Add a first row with names, such as question and answer; if this row is the header, "
         "name one of its columns: --set data.columns.text=COLUMN.",
         where=where,
-    )
-
-
-def refuse_separator(line: str, source: str) -> DataError:
-    """The error for a header whose names nothing known separates."""
-    return failure(
-        source,
-        f"the header {shown(line)} is not separated by anything known",
-        expected="commas, semicolons, tabs or | between the names",
-        remedy="Save the file with one of these, or add a first line such as sep=: that names the separator.",
     )

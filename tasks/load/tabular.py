@@ -2,131 +2,68 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import sys
 import zipfile
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
 from typing import IO, Any
 
 import pyarrow.parquet as pq
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_LINE, MOST_SHEET_ROWS
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_SHEET_ROWS
+from contrapose.tasks.core.errors import DataError, meant
 from contrapose.tasks.load.columns import refuse_wide, to_decode
-from contrapose.tasks.load.header import header, row_of
-from contrapose.tasks.load.opening import failure, library_error, not_utf8, opened, refuse_bomb
+from contrapose.tasks.load.delimited import delimited_notes, read_delimited
+from contrapose.tasks.load.header import Record, table_rows
+from contrapose.tasks.load.opening import failure, library_error, opened, opened_text, refuse_bomb
 from contrapose.tasks.load.reading import format_of
-from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
+from contrapose.tasks.load.rows import Row, listed, shown
+
+SEPARATORS = {"csv": ",;\t|", "tsv": "\t,;|"}
+"""What may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""
+BATCH = 128
+"""Rows that are decoded at once: few, since a text that is stored once may be that of every row."""
+SEARCHED = 1_000
+"""Rows of a sheet that are searched for a value."""
 
 
-def read_csv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Rows of a comma-separated file in UTF-8 with a header; semicolons or tabs where these part it.
-
-    Spreadsheet programs of many countries write semicolons, and call the file .csv all the same.
+def read_rows(data: DataSettings) -> Iterator[Row]:
+    """Rows of a table.
 
     Raises:
-        DataError: it is not UTF-8, or has NUL bytes or a quote that is never closed.
+        DataError: the file cannot be read as what it should be.
     """
-    return _read(file, data.source, ",;\t")
+    name = format_of(data)
+    if name in SEPARATORS:
+        with opened_text(data.source) as file:
+            yield from read_delimited(file, data, SEPARATORS[name])
+    else:
+        with opened(data.source) as file:
+            yield from _read_excel(file, data) if name == "xlsx" else _read_parquet(file, data)
 
 
-def read_tsv(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Rows of a tab-separated file; otherwise as `read_csv`."""
-    return _read(file, data.source, "\t,;")
+def notes(data: DataSettings) -> list[str]:
+    """What people should know about how a table is read: which sheet, and the names of columns without a header.
+
+    Only the beginning of the file is read.
+
+    Raises:
+        DataError: the file cannot be read as what it should be.
+    """
+    name = format_of(data)
+    if name in SEPARATORS:
+        with opened_text(data.source, beginning=True) as file:
+            return delimited_notes(file, data, SEPARATORS[name])
+    if name != "xlsx":
+        return []
+    with opened(data.source, beginning=True) as file:
+        return _excel_notes(file, data)
 
 
-def _read(file: IO[bytes], source: str, separators: str) -> Iterator[Row]:
-    # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
-    with closing(_records(file, source, separators)) as records:
-        first = next(records, None)
-        if first is None:
-            return
-        names = header(first, source)
-        for number, cells in enumerate(records, start=2):
-            row = _too_long(number, cells, names) or row_of(number, cells, names)
-            if row is not None:
-                yield row
-
-
-def _records(file: IO[bytes], source: str, separators: str) -> Generator[list[str | None]]:
-    """Cells of every record, the header among them."""
-    lines = _Lines(file=io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), source=source)
-    read = iter(lines)
-    # A text may be longer than the parser's own limit; what is too long is told with its row.
-    csv.field_size_limit(sys.maxsize)
-    try:
-        first = next(read, "")
-        parser = csv.reader(chain(filter(None, [first]), read), delimiter=_separator(first, separators))
-        for number, cells in enumerate(parser, start=1):
-            if lines.ended:
-                raise DataError(
-                    "a quote is never closed",
-                    expected="an even number of quotes",
-                    remedy="Close the quote, or double a quote that belongs to the text.",
-                    where=f"{escaped(source)}, row {number}",
-                )
-            lines.taken = 0
-            yield [cell or None for cell in cells]
-    except UnicodeDecodeError as error:
-        # Reading it again tells the place; the piece that was met cannot.
-        raise not_utf8(file, source) from error
-    finally:
-        lines.file.detach()
-
-
-def _separator(header: str, separators: str) -> str:
-    """The first separator that parts the header into several names; the usual one where none does."""
-    parted = (separator for separator in separators if len(next(csv.reader([header], delimiter=separator), [])) > 1)
-    return next(parted, separators[0])
-
-
-@dataclass(slots=True, kw_only=True)
-class _Lines:
-    """Lines of a file; the parser asks for one more than there are only where a quote was left open."""
-
-    file: io.TextIOWrapper
-    source: str
-    number: int = 0
-    taken: int = 0
-    """Characters since the last record; a quote that is never closed must not fill the memory."""
-    ended: bool = False
-
-    def __iter__(self) -> Iterator[str]:
-        for line in iter(lambda: self.file.readline(MOST_LINE), ""):
-            self.number += 1
-            self.taken += len(line)
-            if "\0" in line:
-                # The parser would take a NUL for a part of the text.
-                raise self._failure("the file holds a NUL byte", "text", "Save the file as UTF-8 text.")
-            if self.taken >= MOST_LINE:
-                remedy = "Look for a quote that is not closed, or for line ends that are missing."
-                raise self._failure(f"a record of {MOST_LINE:,} characters or more", "records that are shorter", remedy)
-            yield line
-        self.ended = True
-
-    def _failure(self, observed: str, expected: str, remedy: str) -> DataError:
-        where = f"{escaped(self.source)}, line {self.number}"
-        return DataError(observed, expected=expected, remedy=remedy, where=where)
-
-
-def _too_long(number: int, cells: Sequence[object], names: Sequence[object]) -> Row | None:
-    """A record with more fields than the header, empty ones too: a text that holds the separator lacks its quotes."""
-    if len(cells) <= len(names):
-        return None
-    problem = Problem(
-        f"{len(cells)} fields",
-        f"{len(names)} fields, as in the header",
-        remedy="Put quotes around a text that holds the separator",
-    )
-    return Row(number=number, problem=problem)
-
-
-def read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
+def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     """Rows of a sheet, numbered as in the sheet.
 
     A number in a cell is read as its text: Excel makes a number of every 42 that people type.
@@ -134,37 +71,61 @@ def read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     Raises:
         DataError: the file is damaged or no .xlsx, or there is no such sheet.
     """
-    records = _sheet_records(file, data)
-    names = header(next(records, []), data.source)
-    for number, cells in enumerate(records, start=2):
-        row = row_of(number, cells, names)
-        if row is not None:
-            yield row
+    with closing(_sheet_records(file, data)) as records:
+        yield from table_rows(records, data)
 
 
-def _sheet_records(file: IO[bytes], data: DataSettings) -> Iterator[list[Any]]:
-    import openpyxl
+def _excel_notes(file: IO[bytes], data: DataSettings) -> list[str]:
+    """Which sheet is read and which others there are, where there are several; the texts of cells are not loaded."""
+    with _excel_failures(data.source):
+        book = _book(file, data.source, with_texts=False)
+        sheets = book.worksheets
+        if len(sheets) < 2:
+            return []
+        chosen = _chosen_sheet(sheets, data)
+        others = ", ".join(_described(sheet) for sheet in sheets if sheet is not chosen)
+    return [f"Sheet {shown(chosen.title)} is read; the workbook also has {others}."]
 
-    try:
-        _refuse_unpacked(file, data.source)
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        sheet = _sheet(book, data)
-        # Some programs store a wrong size, and rows beyond it would be lost.
-        sheet.reset_dimensions()
+
+def _sheet_records(file: IO[bytes], data: DataSettings) -> Generator[Record]:
+    """Row number and cells of every row of a sheet that is not empty."""
+    with _excel_failures(data.source):
+        sheet = _chosen_sheet(_book(file, data.source).worksheets, data)
         for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
             # A row's own number may be any, and all rows before it are made up.
             if number > MOST_SHEET_ROWS:
                 raise failure(
                     data.source, f"row {number:,} or a later one", expected=f"at most {MOST_SHEET_ROWS:,} rows"
                 )
-            yield [_text(cell) for cell in cells]
+            texts = [_text(cell) for cell in cells]
+            if any(text is not None for text in texts):
+                yield number, texts
+
+
+@contextmanager
+def _excel_failures(source: str) -> Iterator[None]:
+    """Turn whatever openpyxl, its zip or its XML reader raises for a damaged file into one error."""
+    try:
+        yield
     except DataError:
         raise
-    # A damaged file surfaces as whatever openpyxl, its zip or its XML reader stumbles over.
     except Exception as error:
-        raise failure(
-            data.source, f"the file cannot be read ({library_error(error)})", expected="an .xlsx file"
-        ) from error
+        raise failure(source, f"the file cannot be read ({library_error(error)})", expected="an .xlsx file") from error
+
+
+def _book(file: IO[bytes], source: str, *, with_texts: bool = True) -> Any:
+    """A workbook; without its texts each of them reads as some text."""
+    from openpyxl.reader.excel import ExcelReader
+
+    _refuse_unpacked(file, source)
+    reader = ExcelReader(file, read_only=True, data_only=True)
+    if not with_texts:
+        reader.read_strings = lambda: setattr(reader, "shared_strings", defaultdict(lambda: "text"))
+    reader.read()
+    for sheet in reader.wb.worksheets:
+        # Some programs store a wrong size, and rows beyond it would be lost.
+        sheet.reset_dimensions()
+    return reader.wb
 
 
 def _refuse_unpacked(file: IO[bytes], source: str) -> None:
@@ -183,17 +144,45 @@ def _refuse_unpacked(file: IO[bytes], source: str) -> None:
     file.seek(0)
 
 
-def _sheet(book: Any, data: DataSettings) -> Any:
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
-    wanted = data.sheet or next(iter(sheets), "")
-    if wanted not in sheets:
+def _chosen_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
+    """The sheet that the settings name, or else the first that is not hidden and holds something.
+
+    Raises:
+        DataError: there is no such sheet, or only hidden ones hold something.
+    """
+    titles = [sheet.title for sheet in sheets]
+    if data.sheet is not None:
+        if data.sheet not in titles:
+            remedy = meant(data.sheet, titles, otherwise="Correct sheet.")
+            raise failure(
+                data.source,
+                f"there is no sheet {shown(data.sheet)}",
+                expected=f"one of {listed(titles)}",
+                remedy=remedy,
+            )
+        return sheets[titles.index(data.sheet)]
+    visible = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
+    chosen = next(filter(_has_values, visible), None) or next(iter(visible), None)
+    hidden = [sheet.title for sheet in sheets if sheet not in visible and _has_values(sheet)]
+    if chosen is None or (hidden and not _has_values(chosen)):
         raise failure(
             data.source,
-            f"there is no sheet {shown(wanted)}",
-            expected=f"one of {listed(list(sheets))}",
-            remedy="Correct sheet.",
+            f"only hidden sheets hold something: {listed(hidden)}",
+            expected="rows in a sheet that is not hidden",
+            remedy="Set sheet, or show that sheet in Excel.",
         )
-    return sheets[wanted]
+    return chosen
+
+
+def _has_values(sheet: Any) -> bool:
+    with closing(sheet.iter_rows(values_only=True)) as rows:
+        return any(cell not in (None, "") for cells in islice(rows, SEARCHED) for cell in cells)
+
+
+def _described(sheet: Any) -> str:
+    """A sheet that is not read, and whether it is hidden or empty."""
+    state = "" if sheet.sheet_state == "visible" else " (hidden)"
+    return f"{shown(sheet.title)}{state or ('' if _has_values(sheet) else ' (empty)')}"
 
 
 def _text(cell: Any) -> Any:
@@ -204,11 +193,7 @@ def _text(cell: Any) -> Any:
     return str(int(cell)) if whole else str(cell)
 
 
-BATCH = 128
-"""Rows that are decoded at once: few, since a text that is stored once may be that of every row."""
-
-
-def read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
+def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     """Rows of a Parquet file, counted from 1; columns that no sample has are None, whatever they hold.
 
     Raises:
@@ -239,21 +224,3 @@ def _refuse_claims(metadata: pq.FileMetaData, size: int, source: str) -> None:
         raise failure(source, f"{rows:,} rows in {size:,} bytes", expected="a byte for each row at least")
     unpacked = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
     refuse_bomb(source, packed=size, unpacked=unpacked)
-
-
-READERS: dict[str, Callable[[IO[bytes], DataSettings], Iterator[Row]]] = {
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "parquet": read_parquet,
-    "xlsx": read_excel,
-}
-
-
-def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Rows of a table.
-
-    Raises:
-        DataError: the file cannot be read as what it should be.
-    """
-    with opened(data.source) as file:
-        yield from READERS[format_of(data)](file, data)

@@ -1,0 +1,454 @@
+"""Rows of JSON files: below a key, in the forms of pandas, on lines; and what no rows are taken from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pandas as pd
+import pytest
+
+from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.registry import find
+from contrapose.tasks.load.rows import Row
+
+ROWS = [
+    {"question": "Is the lake deep?", "answer": "yes"},
+    {"question": "Is the hill steep?", "answer": "no"},
+    {"question": "Is the road long?", "answer": "no"},
+]
+FRAME = pd.DataFrame(ROWS)
+NAMED = FRAME.set_axis(["lake", "hill", "road"])
+CHOICES = [{"label": "A", "text": "yes"}, {"label": "B", "text": "no"}]
+MESSAGES = [{"role": "user", "content": "Is the lake deep?"}, {"role": "assistant", "content": "yes"}]
+
+
+def written(folder: Path, content: Any, name: str = "a.json") -> str:
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    return str(path)
+
+
+def rows(source: str, **settings: Any) -> list[Row]:
+    data = DataSettings(source=source, **settings)
+    return list(find("sources", "jsonl" if ".jsonl" in source else "json")(data))
+
+
+def values(source: str, **settings: Any) -> list[Any]:
+    read = rows(source, **settings)
+    assert [row.problem for row in read] == [None] * len(read)
+    return [dict(row.values) for row in read]
+
+
+def refused(source: str, **settings: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        rows(source, **settings)
+    line = str(caught.value)
+    assert line.isprintable()
+    assert line.startswith(source)
+    return line
+
+
+def read_or_refused(source: str, **settings: Any) -> bool:
+    """Whether all that comes of a file is numbered rows or one line."""
+    try:
+        read = rows(source, **settings)
+    except DataError as error:
+        return str(error).isprintable()
+    return all(row.number > 0 for row in read)
+
+
+# -------- Below a key
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"version": "1", "data": ROWS},
+        {"data": ROWS},
+        {"Data": ROWS, "Domain": "web", "Version": 1.0},
+        {"examples": ROWS, "canary": "x", "keywords": ["a", "b"], "metrics": ["c", "d", "e"]},
+        {"name": "lakes", "description": "Say whether it is so.", "examples": ROWS},
+        {"result": {"items": ROWS, "count": 3}, "ok": True},
+        {"meta": {"authors": ["x", "y"], "year": 2020}, "anything": ROWS},
+        {"data": ROWS, "errors": [], "next": None},
+        {"labels": ["yes", "no", "maybe"], "data": ROWS},
+        {"context": "A passage about a lake and a hill.", "questions": ROWS},
+        {"prompt": "Answer the question.", "data": ROWS},
+        {"fragen": {"zeilen": ROWS}},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_only_list_of_objects_is_read(document: dict[str, Any], tmp_path: Path) -> None:
+    read = rows(written(tmp_path, document))
+    assert [(row.number, row.values) for row in read] == [*enumerate(ROWS, start=1)]
+
+
+def test_outermost_list_is_read(tmp_path: Path) -> None:
+    articles = [{"title": "Lake", "paragraphs": [{"context": "It is deep.", "qas": [{"question": "Is it deep?"}]}]}]
+    assert values(written(tmp_path, {"version": "v2.0", "data": articles})) == articles
+
+
+def test_several_lists_are_named_with_their_rows(tmp_path: Path) -> None:
+    line = refused(written(tmp_path, {"train": ROWS, "test": ROWS[:2], "name": "lakes"}))
+    assert "'train' (3 rows), 'test' (2 rows)" in line
+    assert "--set data.record_path=train" in line
+    assert "record_path: train beside the source" in line
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"train": ROWS, "test": ROWS},
+        {"train": {"data": ROWS}, "test": {"data": ROWS}},
+        {"en": {"questions": ROWS}, "de": {"questions": ROWS}},
+        {"part1": {"rows": ROWS}, "part2": {"rows": ROWS}},
+        {"train": {"name": "a", "data": ROWS}, "test": {"name": "b", "data": ROWS}},
+        {"questions": ROWS, "answers2": ROWS},
+        {"info": {"authors": [{"name": "x"}]}, "data": ROWS},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_lists_of_which_any_may_be_meant_are_refused(document: dict[str, Any], tmp_path: Path) -> None:
+    line = refused(written(tmp_path, document))
+    assert "several lists may be the rows" in line
+    assert "--set data.record_path=" in line
+
+
+@pytest.mark.parametrize("path", ["train", "sets.test", "sets.deep.er.rows", "sets.a.b", "sets"])
+def test_record_path_names_the_list(path: str, tmp_path: Path) -> None:
+    document = {"train": ROWS, "sets": {"test": ROWS[:1], "deep": {"er": {"rows": ROWS}}, "a.b": ROWS[1:]}}
+    expected = {"sets.test": ROWS[:1], "sets.a.b": ROWS[1:]}
+    source = written(tmp_path, document)
+    if path == "sets":
+        assert "'sets.test' (1 rows), 'sets.a.b' (2 rows)" in refused(source, record_path=path)
+    else:
+        assert values(source, record_path=path) == expected.get(path, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("date", "there is no key 'date'; expected one of the keys 'data', 'meta'"),
+        ("data.items", "a list of 3 below 'data' has no keys; expected an object with keys. Set record_path to 'data'"),
+        ("meta.itmes", "there is no key 'itmes' below 'meta'; expected one of the keys 'year'"),
+        ("meta.year", "there are no rows but 2020; expected a list of objects"),
+        ("meta.year.x", "2020 below 'meta.year' has no keys"),
+        (".", "there is no key"),
+        ("data.0", "has no keys"),
+    ],
+)
+def test_wrong_record_path_is_refused_with_the_keys(path: str, says: str, tmp_path: Path) -> None:
+    line = refused(written(tmp_path, {"data": ROWS, "meta": {"year": 2020}}), record_path=path)
+    assert f"record_path {path!r}: " in line
+    assert says in line
+
+
+def test_record_path_of_a_list_or_of_lines_is_refused(tmp_path: Path) -> None:
+    assert "has no keys" in refused(written(tmp_path, ROWS), record_path="data")
+    lines = "\n".join(map(json.dumps, ROWS))
+    assert "Leave record_path out" in refused(written(tmp_path, lines, "a.jsonl"), record_path="data")
+
+
+def test_record_path_may_lead_to_a_form_of_pandas(tmp_path: Path) -> None:
+    document = {"a": json.loads(NAMED.to_json(orient="index")), "b": {"c": FRAME.to_dict("list")}}
+    source = written(tmp_path, document)
+    assert values(source, record_path="a")[0] == {"id": "lake", **ROWS[0]}
+    assert values(source, record_path="b.c") == ROWS
+
+
+def test_row_of_a_list_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
+    read = rows(written(tmp_path, {"data": [ROWS[0], 7, ROWS[1]]}))
+    assert [(row.number, row.problem is None) for row in read] == [(1, True), (2, False), (3, True)]
+
+
+@pytest.mark.parametrize("document", [{"data": []}, {"data": [], "n": []}, []], ids=str)
+def test_empty_list_has_no_rows(document: Any, tmp_path: Path) -> None:
+    assert rows(written(tmp_path, document)) == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"question": "Is the lake deep, or not?", "choices": CHOICES},
+        {"question": "Is the lake deep, or not?", "facts": [{"text": "It is."}]},
+        {"messages": MESSAGES},
+        {"conversations": [{"from": "human", "value": "Is the lake deep?"}]},
+        {"question": "Is the lake deep?", "answer": "yes"},
+        {"version": "1", "data": {"deep": {"er": {"rows": ROWS}}}},
+        {"data": [], "n": 0},
+        {},
+        "text",
+        7,
+        None,
+        True,
+    ],
+    ids=str,
+)
+def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) -> None:
+    line = refused(written(tmp_path, json.dumps(document)))
+    assert "expected a list of objects" in line
+    assert "record_path" in line
+
+
+# -------- The forms of pandas
+
+
+@pytest.mark.parametrize("orient", ["records", "split", "index", "columns", "table"])
+def test_every_orient_of_pandas_with_names_is_read(orient: Any, tmp_path: Path) -> None:
+    assert values(written(tmp_path, FRAME.to_json(orient=orient))) == ROWS
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz"])
+@pytest.mark.parametrize("orient", ["records", "split", "columns", "table"])
+def test_orients_are_read_whatever_the_name_of_the_file(orient: Any, name: str, tmp_path: Path) -> None:
+    content = FRAME.to_json(orient=orient).encode()
+    assert values(written(tmp_path, gzip.compress(content) if name.endswith(".gz") else content, name)) == ROWS
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
+def test_label_of_a_row_is_its_id(orient: Any, tmp_path: Path) -> None:
+    read = values(written(tmp_path, NAMED.to_json(orient=orient)))
+    assert [row["id"] for row in read] == ["lake", "hill", "road"]
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
+def test_label_of_a_row_replaces_no_id(orient: Any, tmp_path: Path) -> None:
+    read = values(written(tmp_path, NAMED.assign(ID=["x", "y", "z"]).to_json(orient=orient)))
+    assert [row["ID"] for row in read] == ["x", "y", "z"]
+    assert "id" not in read[0]
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns", "table"])
+@pytest.mark.parametrize("labels", [[0, 1, 2], [1, 2, 3]])
+def test_labels_that_only_count_are_left_out(orient: Any, labels: list[int], tmp_path: Path) -> None:
+    assert values(written(tmp_path, FRAME.set_axis(labels).to_json(orient=orient))) == ROWS
+
+
+def test_numbers_of_rows_that_were_chosen_are_kept(tmp_path: Path) -> None:
+    read = values(written(tmp_path, FRAME.set_axis([12, 7, 30]).to_json(orient="index")))
+    assert [row["id"] for row in read] == ["12", "7", "30"]
+
+
+def test_index_of_the_orient_table_is_kept_where_it_says_something(tmp_path: Path) -> None:
+    read = values(written(tmp_path, NAMED.to_json(orient="table")))
+    assert read[0] == {"index": "lake", **ROWS[0]}
+
+
+def test_dict_of_lists_is_read(tmp_path: Path) -> None:
+    frame = FRAME.assign(options=[["yes", "no"], ["no", "yes"], ["yes", "no"]], choices=[CHOICES] * 3)
+    assert values(written(tmp_path, frame.to_dict("list"))) == frame.to_dict("records")
+
+
+def test_column_of_objects_makes_no_list_of_rows(tmp_path: Path) -> None:
+    table = {"question": ["Is it deep?", "Is it steep?"], "facts": [{"text": "x"}, {"text": "y"}]}
+    assert [row["question"] for row in values(written(tmp_path, table))] == table["question"]
+
+
+def test_lists_of_different_length_are_refused(tmp_path: Path) -> None:
+    line = refused(written(tmp_path, {"question": ["a", "b"], "answer": ["c"]}))
+    assert "'question' 2, 'answer' 1" in line
+
+
+@pytest.mark.parametrize("content", [FRAME.to_json(orient="values"), '{"data": [["a", "b"]]}'], ids=["list", "key"])
+def test_rows_without_names_of_columns_are_refused(content: str, tmp_path: Path) -> None:
+    line = refused(written(tmp_path, content))
+    assert "lists without column names" in line
+    assert "to_json(orient='records')" in line
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"30990001": {"QUESTION": "Is it so?", "YEAR": "2011"}, "30990002": {"QUESTION": "Is it not?", "final": "no"}},
+        {"nfl_1": {"passage": "x", "qa_pairs": [{"question": "y"}]}, "nfl_2": {"passage": "z", "qa_pairs": [{}]}},
+        {"nfl_1": {"passage": "x", "qa_pairs": [{"question": "y"}]}},
+        {"lake": {"question": "x", "answer": "y"}},
+        {"lake": {"question": "x", "answer": "y"}, "hill": {"question": "z"}},
+        {"q1": {"frage": "x", "antwort": "y"}, "q2": {"frage": "z", "antwort": "w"}},
+        {"a1": {"frage": "x", "optionen": [{"t": 1}]}, "a2": {"frage": "z", "optionen": [{"t": 1}]}},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_objects_below_names_of_rows_are_rows(document: dict[str, Any], tmp_path: Path) -> None:
+    assert values(written(tmp_path, document)) == [{"id": name, **row} for name, row in document.items()]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"frage": {"0": "x", "1": "y"}, "antwort": {"0": "a", "1": "b"}},
+        {"frage": {"row-1": "x", "row-2": "y"}},
+        {"question": {"0": "x"}},
+        {"question": {"lake": "x", "hill": "y"}, "answer": {"lake": "a", "hill": None}},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_objects_below_names_of_columns_are_columns(document: dict[str, Any], tmp_path: Path) -> None:
+    read = values(written(tmp_path, document))
+    names = [*document]
+    assert [[row[name] for name in names] for row in read] == [
+        *map(list, zip(*map(dict.values, document.values()), strict=True))
+    ]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"lake": {"tief": "x", "lang": "y"}, "berg": {"tief": "x", "lang": "y"}},
+        {"0": {"0": "x", "1": "y"}, "1": {"0": "x", "1": "y"}},
+    ],
+    ids=str,
+)
+def test_objects_that_may_be_rows_or_columns_are_refused(document: dict[str, Any], tmp_path: Path) -> None:
+    line = refused(written(tmp_path, document))
+    assert "may be rows or columns" in line
+    assert "to_json(orient='records')" in line
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [(["x"], "['x']; expected a list of 2"), ("x", "'x'; expected a list of 2"), ([1, 2, 3], "[1, 2, 3]")],
+)
+def test_cells_that_do_not_fit_their_names_are_a_bad_row(cells: Any, says: str, tmp_path: Path) -> None:
+    first, second = rows(written(tmp_path, {"columns": ["a", "b"], "data": [["x", "y"], cells]}))
+    assert first.problem is None
+    assert second.problem is not None
+    assert says in f"{second.problem.observed}; expected {second.problem.expected}"
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    assert "two columns are called 'a'" in refused(written(tmp_path, {"columns": ["a", "a"], "data": [["x", "y"]]}))
+
+
+# -------- Lines and documents
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("content", "numbers"),
+    [
+        ("\n".join(map(json.dumps, ROWS)), [1, 2, 3]),
+        ("\ufeff" + "\r\n".join(map(json.dumps, ROWS)) + "\r\n\r\n", [1, 2, 3]),
+        ("\n\n" + "\n\n".join(map(json.dumps, ROWS)), [3, 5, 7]),
+        (json.dumps(ROWS), [1, 2, 3]),
+        ("\ufeff\n" + json.dumps(ROWS, indent=2), [1, 2, 3]),
+        ("[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]\n", [1, 2, 3]),
+        ("[" + "\n,".join(map(json.dumps, ROWS)) + "]", [1, 2, 3]),
+        (json.dumps({"version": "1", "data": ROWS}), [1, 2, 3]),
+        (json.dumps({"version": "1", "data": ROWS}, indent=4), [1, 2, 3]),
+    ],
+    ids=[
+        "lines",
+        "windows",
+        "blank lines",
+        "list",
+        "indented",
+        "list of lines",
+        "commas first",
+        "object",
+        "indented object",
+    ],
+)
+def test_content_says_whether_rows_are_lines(content: str, numbers: list[int], name: str, tmp_path: Path) -> None:
+    data = content.encode()
+    read = rows(written(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name))
+    assert [(row.number, row.values) for row in read] == [*zip(numbers, ROWS, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_utf_16_with_a_mark_is_read(name: str, encoding: str, indent: int | None, tmp_path: Path) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    content = (mark + json.dumps([{"question": "Är sjön djup?"}], indent=indent, ensure_ascii=False)).encode(encoding)
+    assert values(written(tmp_path, content, name)) == [{"question": "Är sjön djup?"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": MESSAGES},
+        {"question": "Is the lake deep, or not?", "choices": CHOICES},
+        {"question": {"stem": "Is it deep?", "choices": CHOICES}, "id": "x"},
+        {"text": "x", "items": [{"title": "y"}, {"title": "z"}]},
+        {"story": "A lake is deep.", "questions": [{"input_text": "Is it?"}], "answers": [{"input_text": "yes"}]},
+        {"title": "Lake", "paragraphs": [{"context": "It is deep.", "qas": []}]},
+        {"question": ["Is it deep?"], "answer": ["yes"]},
+        {"text": "x"},
+    ],
+    ids=lambda row: " ".join(row),
+)
+def test_only_line_of_a_file_of_lines_is_a_row(row: dict[str, Any], tmp_path: Path) -> None:
+    assert values(written(tmp_path, row, "a.jsonl")) == [row]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_lines_that_hold_lists_are_refused(name: str, tmp_path: Path) -> None:
+    line = refused(written(tmp_path, '["Is it deep?", "yes"]\n["Is it steep?", "no"]\n', name))
+    assert "each line is a list, such as ['Is it deep?', 'yes']" in line
+    assert "to_json(orient='records', lines=True)" in line
+
+
+def test_bad_line_among_lines_is_named_by_its_number(tmp_path: Path) -> None:
+    for name in ("a.json", "a.jsonl"):
+        read = rows(written(tmp_path, '{"text": "x"}\n{"text": \n{"text": "y"}\n', name))
+        assert [(row.number, row.problem is None) for row in read] == [(1, True), (2, False), (3, True)]
+
+
+def test_bad_first_line_of_a_file_of_lines_is_a_bad_row(tmp_path: Path) -> None:
+    for first in ('{"text": "x"', '{"text": x}', "{", "["):
+        read = rows(written(tmp_path, f'{first}\n{{"text": "y"}}\n{{"text": "z"}}\n', "a.jsonl"))
+        assert [(row.number, row.problem is None) for row in read] == [(1, False), (2, True), (3, True)]
+
+
+def test_objects_one_after_the_other_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    content = "\n".join(json.dumps(row, indent=2) for row in ROWS)
+    assert "invalid JSON (Extra data)" in (line := refused(written(tmp_path, content)))
+    assert "Put the values into one list, or one on each line" in line
+
+
+def test_remote_file_is_read_as_one_here() -> None:
+    with fsspec.open("memory://contrapose/nested.json", "wb") as file:
+        file.write(json.dumps({"data": ROWS}).encode())
+    assert values("memory://contrapose/nested.json") == ROWS
+
+
+# -------- What nobody writes
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("depth", [50, 500, 900, 995, 2_000, 100_000])
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("[", "]"), ('{"a":', "}"), ('{"data":[', "]}"), ('[{"a":', "}]"), ('{"question":{"0":', "}}"), ("[\n", "]\n")],
+)
+def test_nested_file_is_refused_without_a_traceback(
+    opening: str, closing: str, depth: int, name: str, tmp_path: Path
+) -> None:
+    for content in (opening * depth + "1" + closing * depth, opening * depth, closing * depth):
+        assert read_or_refused(written(tmp_path, content, name))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    "content",
+    ["\ufeff", " ", "\n\n", "nul", "NaN", "1e999", "9" * 5_000, "[" + "9" * 5_000 + "]", '"\\ud800"', '{"\\ud800": 1}',
+     '[{"a": 1}, {"a": 1}', '{"data": [{"a": "\\ud800"}]}', '{"": {"": 1}, " ": {"": 1}}', '{"": [{}]}', "[{}]", "[[]]",
+     "[[], {}]", "[{}, []]", '{"a": {}}', '{"columns": [], "data": [[]]}', '{"columns": [null], "data": [[1]]}',
+     '{"columns": [["a", "b"], ["a", "b"]], "data": [[1, 2]]}', '{"schema": {"fields": []}, "data": [7, {"a": 1}]}',
+     '{"schema": {"fields": [], "primaryKey": [["a"]]}, "data": [{"a": 1}]}', "\0", "[\0]", "{}\n{}", "[]\n[]", "1\n2",
+     '{"schema": {"fields": [], "primaryKey": [{}]}, "data": [{"a": 1}]}',
+     '{"columns": ["a"], "data": [[1]], "index": {}}'],
+)  # fmt: skip
+def test_odd_file_is_read_or_refused_without_a_traceback(content: str, name: str, tmp_path: Path) -> None:
+    source = written(tmp_path, content.encode("utf-8", "surrogatepass"), name)
+    for path in (None, "data", "a.b", ".."):
+        assert read_or_refused(source, record_path=path)
