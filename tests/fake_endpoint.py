@@ -56,6 +56,8 @@ class Endpoint:
     """Headers of replies with an error status."""
     logprobs: dict[str, float] | None = None
     """Log-probabilities of the first tokens, for those who ask for them."""
+    window: int = 10**9
+    """Characters of a prompt above which it refuses one as too long."""
     most_listed: int = 20
     """Status 400 above as many log-probabilities."""
     takes: tuple[str, ...] = ()
@@ -147,6 +149,9 @@ class Endpoint:
             return web.json_response({"error": {"message": f"fell over with {key}"}}, status=500)
         if self.garble:
             return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
+        if len(prompt) > self.window:
+            message = "This model's maximum context length is 64 tokens. Please reduce the length of the messages."
+            return web.json_response({"error": {"message": message, "code": "context_length_exceeded"}}, status=400)
         listed = max(int(str(body.get("top_logprobs", 0))), int(body.get("logprobs", 0)))  # type: ignore[call-overload]
         if listed > self.most_listed:
             return web.json_response({"error": {"message": f"logprobs: at most {self.most_listed}"}}, status=400)

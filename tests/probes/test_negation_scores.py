@@ -37,7 +37,8 @@ def trial(
     answer: str | None = None,
 ) -> Trial:
     """A trial whose prompts do not matter."""
-    sample = TextSample(id="1", text="Water is", options=options, answers=("liquid",) if options else (answer,) if answer else ())
+    answers = ("liquid",) if options else (answer,) if answer else ()
+    sample = TextSample(id="1", text="Water is", options=options, answers=answers)
     settings = AddNegationSettings.model_validate({"scorer": scorer})
     case = AddNegation().cases(sample, settings, rng=random.Random(0), likelihoods=likelihoods)[0]
     return Trial(case=case, expected=expected, actual=actual)
