@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.header import Record, header_notes, table_rows
+from contrapose.tasks.load.header import Record, table_rows
 from contrapose.tasks.load.opening import failure, not_decodable
 from contrapose.tasks.load.rows import Row, escaped, shown
 
@@ -28,6 +28,8 @@ ESCAPE = re.compile(r'\\(["\\]|\r?\n)')
 """What a backslash escapes within quotes."""
 LONE_BACKSLASH = re.compile(r'\\(?:["\\]|\r?\n|[0N])|(\\)')
 """Matches a backslash with what it escapes; in a group of its own where it escapes nothing."""
+QUOTE = "\ufdd0"
+"""Stands for an escaped quote while a line is parsed; Unicode keeps this sign for such a use, out of texts."""
 NOTHING = "\x1f"
 """Separator of a file with a single column, whose texts may hold any other."""
 NULL = r"\N"
@@ -58,28 +60,43 @@ class Dialect:
 
     def parse(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
         """Cells of every record; strict: an error where text follows a closing quote."""
-        if self.quotes in (Quotes.ESCAPED, Quotes.ONLY_QUOTES_ESCAPED):
-            lines = map(self._with_doubled_quotes, lines)
         if self.quotes is Quotes.PLAIN:
             return csv.reader(lines, delimiter=self.separator, quoting=csv.QUOTE_NONE, strict=strict)
-        return csv.reader(lines, delimiter=self.separator, strict=strict)
+        if self.quotes is Quotes.DOUBLED:
+            return csv.reader(lines, delimiter=self.separator, strict=strict)
+        return _Quoted(csv.reader(map(self._without_escapes, lines), delimiter=self.separator, strict=strict))
 
-    def _with_doubled_quotes(self, line: str) -> str:
+    def _without_escapes(self, line: str) -> str:
         return ESCAPE.sub(self._unescape, line) if "\\" in line else line
 
     def _unescape(self, escape: re.Match[str]) -> str:
         if escape[1] == '"':
-            return '""'
+            return QUOTE
         return escape[1] if self.quotes is Quotes.ESCAPED else escape[0]
 
 
-class Fit(NamedTuple):
-    """How the beginning of a file looks in a dialect."""
+@dataclass(slots=True)
+class _Quoted:
+    """Cells of every record, with the quotes for which a sign was put before they were parsed."""
 
+    records: Iterator[list[str]]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        return [cell.replace(QUOTE, '"') for cell in next(self.records)]
+
+
+class Fit(NamedTuple):
+    """How the beginning of a file looks in a dialect; the best one is the largest."""
+
+    share: float
+    """Of the records below the header those that are as wide, from 0 to 1."""
+    fitting: int
+    """How many these are."""
     width: int
     """Cells of the header; 0 where it cannot be parsed."""
-    score: int
-    """Records as wide as the header, less the others."""
     crowded: bool
     """Whether all records are equally wide, and wider than a header of one name; blanks after commas make prose."""
 
@@ -101,7 +118,7 @@ def detect(head: str, separators: str, *, complete: bool) -> Dialect:
     crowded = [dialect for dialect, fit in fits.items() if fit.crowded and dialect.quotes is not Quotes.PLAIN]
     single = [Dialect(separator=NOTHING, quotes=quotes) for quotes in _quotes(head)]
     fits |= {dialect: _fit(head, dialect, complete=complete) for dialect in single}
-    best = max(parted or crowded or single, key=lambda dialect: (fits[dialect].score, fits[dialect].width))
+    best = max(parted or crowded or single, key=fits.__getitem__)
     return replace(best, announced=bool(announced))
 
 
@@ -122,16 +139,20 @@ def _quotes(head: str) -> Iterator[Quotes]:
 
 def _fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
     records = list(_strict_records(head, dialect))
-    if not complete and len(records) > 1:
-        # The last one may be cut.
+    is_cut = not complete and len(records) > 1
+    if is_cut:
         records.pop()
     header, *rows = records or [None]
     width = len(header or ())
     fitting = sum(_has_width(cells, width, dialect) for cells in rows)
+    # A cut record that is longer than all others may be a long text, or all that follows a stray quote.
+    parsed = sum(len(cell) + len('"",') for cells in records for cell in cells or ())
+    is_open = is_cut and 2 * parsed < len(head)
+    share = (fitting + is_open / 2) / max(len(rows) + is_open, 1)
     widths = {len(cells or ()) for cells in rows}
     further = [cell for cells in rows for cell in (cells or ())[1:]]
     crowded = width == 1 and len(widths) == 1 and not all(cell.startswith(" ") for cell in further)
-    return Fit(width, 2 * fitting - len(rows), crowded and max(widths) > 1)
+    return Fit(share, fitting, width, crowded and max(widths) > 1)
 
 
 def _has_width(cells: Sequence[str] | None, width: int, dialect: Dialect) -> bool:
@@ -170,12 +191,6 @@ def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iter
     # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
     with closing(_records(file, data.source, separators)) as records:
         yield from table_rows(records, data, exact=True)
-
-
-def delimited_notes(file: IO[bytes], data: DataSettings, separators: str) -> list[str]:
-    """What people should know about how the file is read."""
-    with closing(_records(file, data.source, separators)) as records:
-        return header_notes(records, data)
 
 
 def _records(file: IO[bytes], source: str, separators: str) -> Generator[Record]:
@@ -242,7 +257,7 @@ def _with_escapes(text: str, dialect: Dialect, width: int) -> Dialect | None:
     """The dialect with backslashes before quotes, where only in that the text is made of records of a width."""
     *_, quotes = _quotes(text)
     better = replace(dialect, quotes=quotes)
-    doubled, with_escapes = (list(_strict_records(text, each)) for each in (dialect, better))
+    doubled, with_escapes = (list(_strict_records(text, one)) for one in (dialect, better))
     if len(doubled) == 1 and _is_record(doubled[0], width):
         return None
     # The last record may go on after the text.

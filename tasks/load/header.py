@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice, pairwise
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.columns import refuse_wide
+from contrapose.tasks.load.opening import refuse_wide
 from contrapose.tasks.load.rows import Problem, Row, escaped, shown, structured
 
 HEAD = 100
 """Records that are compared with the first one, to see whether it is a header."""
 LONGEST_NAME = 200
 """Characters of a column name; a longer one is a text."""
-LONGEST_OPTION = 1_000
+LONGEST_OPTION = 5_000
 """Characters of an option in a file without a header."""
 MOST_OPTIONS = 10
 
@@ -36,13 +37,16 @@ class Header(NamedTuple):
     """Whether the first record is a row: the file has no header."""
 
 
-def table_rows(records: Iterator[Record], data: DataSettings, *, exact: bool = False) -> Iterator[Row]:
+def table_rows(
+    records: Iterator[Record], data: DataSettings, *, exact: bool = False, notes: Sequence[str] = ()
+) -> Iterator[Row]:
     """Rows of a table under the names of its columns.
 
     Args:
         records: all of them, the header too.
         data: source and columns.
         exact: a record may have no more cells than the header, not even empty ones.
+        notes: what people should know about how the file is read.
 
     Raises:
         DataError: there is no header.
@@ -51,19 +55,13 @@ def table_rows(records: Iterator[Record], data: DataSettings, *, exact: bool = F
     if not head:
         return
     header = read_header(head, data)
-    for number, cells in chain(head if header.is_row else head[1:], records):
-        row = row_of(number, cells, header.names, exact=exact)
-        if row is not None:
-            yield row
-
-
-def header_notes(records: Iterator[Record], data: DataSettings) -> list[str]:
-    """The names of columns, where the file has no header."""
-    head = list(islice(records, HEAD))
-    header = read_header(head, data) if head else None
-    if header is None or not header.is_row:
-        return []
-    return [f"The file has no header: its columns are read as {', '.join(map(str, filter(None, header.names)))}."]
+    if header.is_row:
+        names = ", ".join(filter(None, header.names))
+        notes = [*notes, f"the file has no header: its columns are read as {names}"]
+    records = chain(head if header.is_row else head[1:], records)
+    rows = filter(None, (row_of(number, cells, header.names, exact=exact) for number, cells in records))
+    yield from (replace(row, notes=tuple(notes)) for row in islice(rows, 1))
+    yield from rows
 
 
 def read_header(head: Sequence[Record], data: DataSettings) -> Header:
@@ -147,9 +145,14 @@ def _names_of_choices(records: Sequence[Cells]) -> list[str | None] | None:
 
 
 def _end_in_letters(records: Sequence[Cells]) -> bool:
-    """Whether records have equally many cells, four at least, and each ends in the letter of an option."""
+    """Whether records have equally many cells, four at least, and each ends in the letter of an option.
+
+    Of a single record the other cells are texts: it may also be a header without rows.
+    """
     width, letters = len(records[0]), ascii_uppercase[:MOST_OPTIONS]
-    if len(records) < 2 or not 4 <= width <= MOST_OPTIONS + 3 or any(len(cells) != width for cells in records):
+    if not 4 <= width <= MOST_OPTIONS + 3 or any(len(cells) != width for cells in records):
+        return False
+    if len(records) == 1 and not all(_are_words(cell) for cell in records[0][:-1]):
         return False
     # A header of letters names the options.
     header = [str(cell).strip().upper() for cell in records[0]]

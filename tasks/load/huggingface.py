@@ -11,10 +11,10 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.optional_packages import require
-from contrapose.tasks.load.columns import to_decode
 from contrapose.tasks.load.opening import failure, library_error
 from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, listed, shown
+from contrapose.tasks.load.tabular import to_decode
 
 BATCH = 1024
 """Rows that are decoded at once."""

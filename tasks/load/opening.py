@@ -17,7 +17,7 @@ import fsspec
 from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.bounds import HARMLESS, MOST_RATIO, is_bomb
+from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.rows import escaped
 
@@ -32,20 +32,16 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @contextmanager
-def opened(source: str, *, beginning: bool = False) -> Iterator[IO[bytes]]:
+def opened(source: str) -> Iterator[IO[bytes]]:
     """The bytes of a path or URL as a seekable file, unpacked when the name ends in .gz.
 
     A remote file is fetched completely first, so that a broken connection shows here and nowhere else.
-
-    Args:
-        source: path or URL.
-        beginning: fetch only those parts of a remote file that are read.
 
     Raises:
         DataError: it is missing, a folder, empty, out of reach, damaged, or grows like a bomb when it is unpacked.
     """
     with ExitStack() as stack:
-        file = stack.enter_context(_raw(source, fetch=not beginning))
+        file = stack.enter_context(_raw(source))
         try:
             if source.partition("::")[0].endswith(".gz"):
                 file = stack.enter_context(_unpacked(file, source))
@@ -67,13 +63,13 @@ def opened(source: str, *, beginning: bool = False) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def opened_text(source: str, *, beginning: bool = False) -> Iterator[IO[bytes]]:
+def opened_text(source: str) -> Iterator[IO[bytes]]:
     """A file of text as `opened` gives it; UTF-16 with a byte order mark becomes UTF-8.
 
     Raises:
         DataError: as `opened`, or it is not the UTF-16 that its first bytes announce.
     """
-    with opened(source, beginning=beginning) as file:
+    with opened(source) as file:
         mark = file.read(2)
         file.seek(0)
         if mark not in UTF_16:
@@ -134,6 +130,17 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
             expected=f"at most {MOST_RATIO} times as many",
             remedy="If the file is to be trusted, unpack it and name what comes out.",
         )
+
+
+def refuse_wide(count: int, source: str) -> None:
+    """Stop where a table has more columns than any that people make.
+
+    Raises:
+        DataError: it has.
+    """
+    if count > MOST_COLUMNS:
+        remedy = "Leave out columns that are not needed."
+        raise failure(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
 
 
 def library_error(error: BaseException) -> str:
@@ -223,7 +230,7 @@ def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _raw(source: str, *, fetch: bool = True) -> Iterator[IO[bytes]]:
+def _raw(source: str) -> Iterator[IO[bytes]]:
     try:
         files, path = fsspec.core.url_to_fs(source)
         local = isinstance(files, LocalFileSystem)
@@ -235,7 +242,7 @@ def _raw(source: str, *, fetch: bool = True) -> Iterator[IO[bytes]]:
             if (packed := entry.get("compress_size")) is not None:
                 refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
         opened_there = files.open(path, "rb")
-        file = _fetched(opened_there) if fetch and not local else opened_there
+        file = opened_there if local else _fetched(opened_there)
     except DataError:
         raise
     # Every fsspec backend raises its own kinds of errors for an address that does not answer.

@@ -20,10 +20,9 @@ from contrapose.tasks.core.records import Sample
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
-from contrapose.tasks.load.columns import refuse_wide
 from contrapose.tasks.load.describing import HEAD, describe, refuse_unasked
 from contrapose.tasks.load.description import TableDescription
-from contrapose.tasks.load.opening import failure, folder_given
+from contrapose.tasks.load.opening import failure, folder_given, refuse_wide
 from contrapose.tasks.load.rows import Omission, Problem, Row, escaped, shown
 
 KEPT_ROWS = 20
@@ -49,6 +48,8 @@ class SourceReading:
     """Hashes of ids that occur more than once; None when nothing is known about them yet."""
     columns: dict[str, None] = field(default_factory=dict)
     """Every column that a row had, in the order of their appearance."""
+    notes: tuple[str, ...] = ()
+    """What people should know about how the source is read."""
     omitted: Counter[str] = field(default_factory=Counter)
     """Rows that are in order and have no sample, by the reason."""
     good: int = 0
@@ -76,6 +77,7 @@ class SourceReading:
         """
         rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
         head = list(islice(rows, HEAD))
+        self.notes = head[0].notes if head else ()
         readable = [row for row in head if row.problem is None]
         self.description = describe(readable, self.data, self.sample_type)
         if readable:
@@ -105,7 +107,7 @@ class SourceReading:
     def warnings(self) -> list[str]:
         """What people should know although nothing is wrong; known after the last sample."""
         description = self.description
-        warnings = [] if description is None else [*description.warnings]
+        warnings = [*self.notes, *(description.warnings if description else ())]
         if description is not None and not self.uses_answers:
             warnings += description.problems
         warnings += [f"{count:,} rows are left out: {reason}" for reason, count in self.omitted.items()]

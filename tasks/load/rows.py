@@ -31,6 +31,8 @@ class Row:
     """Column name to value."""
     problem: Problem | None = None
     """Why the row could not be read; `values` is empty then."""
+    notes: tuple[str, ...] = ()
+    """What people should know about how the source is read; the first row has them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
+import pyarrow as pa
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_SHEET_ROWS
 from contrapose.tasks.core.errors import DataError, meant
-from contrapose.tasks.load.columns import refuse_wide, to_decode
-from contrapose.tasks.load.delimited import delimited_notes, read_delimited
+from contrapose.tasks.load.delimited import read_delimited
 from contrapose.tasks.load.header import Record, table_rows
-from contrapose.tasks.load.opening import failure, library_error, opened, opened_text, refuse_bomb
+from contrapose.tasks.load.opening import failure, library_error, opened, opened_text, refuse_bomb, refuse_wide
 from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row, listed, shown
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
 
 SEPARATORS = {"csv": ",;\t|", "tsv": "\t,;|"}
 """What may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""
@@ -45,24 +46,6 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
             yield from _read_excel(file, data) if name == "xlsx" else _read_parquet(file, data)
 
 
-def notes(data: DataSettings) -> list[str]:
-    """What people should know about how a table is read: which sheet, and the names of columns without a header.
-
-    Only the beginning of the file is read.
-
-    Raises:
-        DataError: the file cannot be read as what it should be.
-    """
-    name = format_of(data)
-    if name in SEPARATORS:
-        with opened_text(data.source, beginning=True) as file:
-            return delimited_notes(file, data, SEPARATORS[name])
-    if name != "xlsx":
-        return []
-    with opened(data.source, beginning=True) as file:
-        return _excel_notes(file, data)
-
-
 def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     """Rows of a sheet, numbered as in the sheet.
 
@@ -71,26 +54,19 @@ def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     Raises:
         DataError: the file is damaged or no .xlsx, or there is no such sheet.
     """
-    with closing(_sheet_records(file, data)) as records:
-        yield from table_rows(records, data)
-
-
-def _excel_notes(file: IO[bytes], data: DataSettings) -> list[str]:
-    """Which sheet is read and which others there are, where there are several; the texts of cells are not loaded."""
     with _excel_failures(data.source):
-        book = _book(file, data.source, with_texts=False)
-        sheets = book.worksheets
-        if len(sheets) < 2:
-            return []
-        chosen = _chosen_sheet(sheets, data)
-        others = ", ".join(_described(sheet) for sheet in sheets if sheet is not chosen)
-    return [f"Sheet {shown(chosen.title)} is read; the workbook also has {others}."]
+        sheets = _book(file, data.source).worksheets
+        sheet = _chosen_sheet(sheets, data)
+        others = ", ".join(_described(other) for other in sheets if other is not sheet)
+    is_open = others and data.sheet is None
+    notes = [f"sheet {shown(sheet.title)} is read; the workbook also has {others}"] if is_open else []
+    with closing(_sheet_records(sheet, data)) as records:
+        yield from table_rows(records, data, notes=notes)
 
 
-def _sheet_records(file: IO[bytes], data: DataSettings) -> Generator[Record]:
+def _sheet_records(sheet: Any, data: DataSettings) -> Generator[Record]:
     """Row number and cells of every row of a sheet that is not empty."""
     with _excel_failures(data.source):
-        sheet = _chosen_sheet(_book(file, data.source).worksheets, data)
         for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
             # A row's own number may be any, and all rows before it are made up.
             if number > MOST_SHEET_ROWS:
@@ -113,19 +89,15 @@ def _excel_failures(source: str) -> Iterator[None]:
         raise failure(source, f"the file cannot be read ({library_error(error)})", expected="an .xlsx file") from error
 
 
-def _book(file: IO[bytes], source: str, *, with_texts: bool = True) -> Any:
-    """A workbook; without its texts each of them reads as some text."""
-    from openpyxl.reader.excel import ExcelReader
+def _book(file: IO[bytes], source: str) -> Any:
+    import openpyxl
 
     _refuse_unpacked(file, source)
-    reader = ExcelReader(file, read_only=True, data_only=True)
-    if not with_texts:
-        reader.read_strings = lambda: setattr(reader, "shared_strings", defaultdict(lambda: "text"))
-    reader.read()
-    for sheet in reader.wb.worksheets:
+    book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    for sheet in book.worksheets:
         # Some programs store a wrong size, and rows beyond it would be lost.
         sheet.reset_dimensions()
-    return reader.wb
+    return book
 
 
 def _refuse_unpacked(file: IO[bytes], source: str) -> None:
@@ -199,10 +171,12 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     Raises:
         DataError: it is damaged, not Parquet, or says of itself what cannot be.
     """
+    from pyarrow.parquet import ParquetFile
+
     number = 0
     # Wrong metadata surface as whatever pyarrow, a calendar or a list of time zones stumbles over.
     try:
-        table = pq.ParquetFile(file)
+        table = ParquetFile(file)
         _refuse_claims(table.metadata, file.seek(0, io.SEEK_END), data.source)
         names: list[str] = table.schema_arrow.names
         refuse_wide(len(names), data.source)
@@ -217,7 +191,30 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
         raise failure(data.source, f"the file cannot be read ({library_error(error)})", expected="Parquet") from error
 
 
-def _refuse_claims(metadata: pq.FileMetaData, size: int, source: str) -> None:
+def to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
+    """Columns of an Arrow table whose values are read: texts, numbers, truth values, lists and objects of these.
+
+    Images, sounds and times are no part of a question, and some cannot be decoded; those that a setting names are read
+    all the same.
+    """
+    named = {part.strip().partition(".")[0] for columns in data.columns.values() for part in columns.split(",")}
+    named |= {data.slice_by or "", data.cluster_by or "", *data.columns.values()}
+    return [field.name for field in schema if data.every_column or field.name in named or _is_plain(field.type)]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _is_plain(kind.value_type)
+    if pa.types.is_struct(kind):
+        return all(_is_plain(kind.field(place).type) for place in range(kind.num_fields))
+    if pa.types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return bool(text or number or pa.types.is_null(kind))
+
+
+def _refuse_claims(metadata: FileMetaData, size: int, source: str) -> None:
     """Stop where a file of so many bytes says that it holds more than it can."""
     rows = metadata.num_rows
     if rows > max(MOST_CLAIMED_ROWS, size):
