@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
@@ -55,16 +55,19 @@ class Dialect:
 
     separator: str
     quotes: Quotes = Quotes.DOUBLED
+    spaced: bool = False
+    """Whether blanks behind separators are no part of the texts."""
     announced: bool = False
     """Whether the first line only names the separator."""
 
     def parse(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
         """Cells of every record; strict: an error where text follows a closing quote."""
+        form: Any = {"delimiter": self.separator, "skipinitialspace": self.spaced, "strict": strict}
         if self.quotes is Quotes.PLAIN:
-            return csv.reader(lines, delimiter=self.separator, quoting=csv.QUOTE_NONE, strict=strict)
+            return csv.reader(lines, quoting=csv.QUOTE_NONE, **form)
         if self.quotes is Quotes.DOUBLED:
-            return csv.reader(lines, delimiter=self.separator, strict=strict)
-        return _Quoted(csv.reader(map(self._without_escapes, lines), delimiter=self.separator, strict=strict))
+            return csv.reader(lines, **form)
+        return _Quoted(csv.reader(map(self._without_escapes, lines), **form))
 
     def _without_escapes(self, line: str) -> str:
         return ESCAPE.sub(self._unescape, line) if "\\" in line else line
@@ -125,7 +128,10 @@ def detect(head: str, separators: str, *, complete: bool) -> Dialect:
 def _dialects(head: str, separators: str) -> Iterator[Dialect]:
     """What could be meant, the likeliest first; files with tabs often have no quotes around texts."""
     for quotes in _quotes(head):
-        yield from (Dialect(separator=separator, quotes=quotes) for separator in separators)
+        for separator in separators:
+            yield Dialect(separator=separator, quotes=quotes)
+            if f'{separator} "' in head:
+                yield Dialect(separator=separator, quotes=quotes, spaced=True)
     if "\t" in separators:
         yield Dialect(separator="\t", quotes=Quotes.PLAIN)
 
@@ -159,7 +165,10 @@ def _has_width(cells: Sequence[str] | None, width: int, dialect: Dialect) -> boo
     """Whether a record has a width, and no quotes around its texts where these would be part of them."""
     if cells is None or len(cells) != width:
         return False
-    return dialect.quotes is not Quotes.PLAIN or not any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+    if dialect.quotes is not Quotes.PLAIN:
+        # Within quotes a text may begin with a blank.
+        cells = [cell for cell in cells if cell.startswith(" ")]
+    return not any(len(cell) > 1 and cell.lstrip(" ")[:1] == cell[-1] == '"' for cell in cells)
 
 
 def _strict_records(text: str, dialect: Dialect) -> Iterator[list[str] | None]:

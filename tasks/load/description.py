@@ -62,6 +62,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("cluster", "article_id"),
 }
 """What columns are called that hold a field, the likeliest first; compared without case and marks between words."""
+FIELD_NAMES = frozenset(name for names in NAMES.values() for name in names)
+"""Names that a column has and a row does not."""
 
 NEEDED: Mapping[type[Sample], tuple[str, ...]] = {
     TextSample: ("text",),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.bundled import checked
 from contrapose.tasks.load.conversations import is_conversation
-from contrapose.tasks.load.description import CONTEXTS, NAMES, TEXTS, plain_name
+from contrapose.tasks.load.description import CONTEXTS, FIELD_NAMES, NAMES, TEXTS, plain_name
 from contrapose.tasks.load.opening import failure
 from contrapose.tasks.load.rows import Problem, Row, escaped, listed, shown
 
@@ -28,8 +29,6 @@ SPLITS = frozenset(("train", "training", "test", "dev", "validation", "valid", "
 """Names of parts of a data set: an object with such keys is no row and no table."""
 PARTS = frozenset((*NAMES["options"], "answer", "answers"))
 """Names of lists that belong to one row."""
-FIELD_NAMES = frozenset(name for names in NAMES.values() for name in names)
-"""Names that a column has and a row does not."""
 AS_RECORDS = "Write the rows as a list of objects; pandas does with to_json(orient='records')."
 
 
@@ -43,8 +42,10 @@ def rows_of(document: Any, data: DataSettings) -> Iterator[Row]:
     if isinstance(value, dict) and isinstance(value.get("columns"), list) and _holds_lists(value.get("data")):
         yield from _split_rows(value, data.source)
         return
-    for number, record in enumerate(_records(value, data), start=1):
-        yield checked(number, record)
+    records, notes = _records(value, data)
+    for number, record in enumerate(records, start=1):
+        row = checked(number, record)
+        yield row if number > 1 else replace(row, notes=notes)
 
 
 def is_document(value: Any) -> bool:
@@ -58,16 +59,17 @@ def is_document(value: Any) -> bool:
     return below_usual_name or is_split or (_are_objects(value) and _orient_of(value) == "columns")
 
 
-def _records(value: Any, data: DataSettings) -> Sequence[Any]:
+def _records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[str, ...]]:
+    """Rows, and what people should know about how they were found."""
     if isinstance(value, list):
         if _holds_lists(value):
             raise _without_names(value, data.source)
-        return value
+        return value, ()
     if not isinstance(value, dict):
         raise _no_list(value, data)
     forms = (form(value, data.source) for form in (_schema_records, _list_records, _object_records))
     records = next((records for records in forms if records is not None), None)
-    return _only_list(value, data) if records is None else records
+    return _likely_list(value, data) if records is None else (records, ())
 
 
 def _holds_lists(value: Any) -> bool:
@@ -179,11 +181,11 @@ def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
             yield Row(number=number, problem=Problem(shown(cells), f"a list of {len(names)} values, as in columns"))
 
 
-def _only_list(document: Mapping[str, Any], data: DataSettings) -> Sequence[Any]:
-    """The only list of objects below the keys of a document.
+def _likely_list(document: Mapping[str, Any], data: DataSettings) -> tuple[Sequence[Any], tuple[str, ...]]:
+    """The only list of objects below the keys of a document, or the only one with questions; and a note of others.
 
     Raises:
-        DataError: there is none, or there are several.
+        DataError: there is none, or several may be meant.
     """
     lists = _record_lists(document)
     if _has_text(document, TEXTS):
@@ -191,9 +193,17 @@ def _only_list(document: Mapping[str, Any], data: DataSettings) -> Sequence[Any]
         lists = {path: rows for path, rows in lists.items() if plain_name(path) in CONTAINERS}
     if not lists:
         raise _no_list(document, data)
-    if len(lists) > 1:
+    asking = [path for path, rows in lists.items() if len(lists) == 1 or _ask(rows)]
+    if len(asking) != 1:
         raise _several_lists(lists, data)
-    return next(iter(lists.values()))
+    others = [path for path in lists if path != asking[0]]
+    note = f"the rows below {shown(asking[0])} are read; the file also has lists below {listed(others)}"
+    return lists[asking[0]], (note,) if others else ()
+
+
+def _ask(rows: Sequence[Any]) -> bool:
+    """Whether the first of some rows holds what is called a question or a text."""
+    return isinstance(rows[0], dict) and _has_text(rows[0], TEXTS)
 
 
 def _record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> dict[str, list[Any]]:

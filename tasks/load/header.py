@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise
+from statistics import median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.load.description import FIELD_NAMES, WORDS, plain_name
 from contrapose.tasks.load.opening import refuse_wide
 from contrapose.tasks.load.rows import Problem, Row, escaped, shown, structured
 
@@ -71,6 +73,7 @@ def read_header(head: Sequence[Record], data: DataSettings) -> Header:
         DataError: the first record is no header, has no names or a name twice, or has too many.
     """
     number, first = head[0]
+    refuse_wide(len(first), data.source)
     records = [first, *(cells for _, cells in head[1:] if any(cell is not None for cell in cells))]
     where = f"{escaped(data.source)}, row {number}"
     known = _names_of_choices(records) or _names_of_answer_lists(records)
@@ -80,9 +83,10 @@ def read_header(head: Sequence[Record], data: DataSettings) -> Header:
         return Header(known, is_row=True)
     if not in_settings:
         _refuse_row(records, where)
-    refuse_wide(len(first), data.source)
     names = _distinct_names(first, where)
-    return Header([None, *names] if _have_row_names(records[1:], len(names)) else names)
+    if _have_row_names(records[1:], len(names)):
+        return Header([None, *names])
+    return Header([*names, None] if _end_in_separators(records[1:], len(names)) else names)
 
 
 def row_of(number: int, cells: Cells, names: Sequence[str | None], *, exact: bool = False) -> Row | None:
@@ -121,6 +125,11 @@ def _named_in_settings(cells: Cells, data: DataSettings) -> set[str]:
 def _have_row_names(records: Sequence[Cells], width: int) -> bool:
     """Whether each record has one cell more than the header: R numbers rows and does not name their column."""
     return bool(records) and all(len(cells) == width + 1 for cells in records) and _are_counted(records)
+
+
+def _end_in_separators(records: Sequence[Cells], width: int) -> bool:
+    """Whether each record has one cell more than the header, and nothing in it."""
+    return bool(records) and all(len(cells) == width + 1 and cells[-1] is None for cells in records)
 
 
 def _are_counted(records: Sequence[Cells]) -> bool:
@@ -188,6 +197,14 @@ def _is_list(cell: Any) -> bool:
     return isinstance(cell, str) and cell.startswith("[") and isinstance(structured(cell), list)
 
 
+def _repeated_value(records: Sequence[Cells]) -> Any:
+    """A value of the first record that stands below itself as well; None where there is none, as below a header."""
+    first, *others = records
+    others = [cells for cells in others if list(cells) != list(first)]
+    columns = zip(first, zip(*others, strict=False), strict=False)
+    return next((cell for cell, below in columns if cell is not None and cell in below), None)
+
+
 def _refuse_row(records: Sequence[Cells], where: str) -> None:
     """Stop where the first record plainly is a row.
 
@@ -205,6 +222,12 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
         why = f"it ends in the letter {records[0][-1]}, as the rows below do"
     elif any(_is_list(cell) for cell in records[0]):
         why = f"it holds {shown(next(cell for cell in records[0] if _is_list(cell)))}"
+    elif any(plain_name(str(cell)) in FIELD_NAMES for cell in records[0]):
+        return
+    elif (repeated := _repeated_value(records)) is not None:
+        why = f"it holds {shown(repeated)}, as rows below do"
+    elif len(first.split()) >= WORDS and below and 2 * len(first) >= median(map(len, below)):
+        why = f"it begins with {shown(first)}, and the rows below begin with texts too"
     else:
         return
     raise DataError(

@@ -227,6 +227,21 @@ def test_row_names_of_r_are_left_out(tmp_path: Path) -> None:
     assert values(tmp_path, content)[0] == {"question": "Is it so?", "answer": "yes"}
 
 
+def test_blanks_behind_separators_are_no_part_of_quoted_texts(tmp_path: Path) -> None:
+    lines = ['"question", "answer"', '"Is it so, or not?", "yes, it is"', 'Is it "so"?,  " no"']
+    read = values(tmp_path, "\n".join(lines))
+    assert read == [
+        {"question": "Is it so, or not?", "answer": "yes, it is"},
+        {"question": 'Is it "so"?', "answer": " no"},
+    ]
+
+
+@pytest.mark.parametrize("header", ["question,answer", "question,answer,"])
+def test_separators_at_the_end_of_lines_make_no_column(header: str, tmp_path: Path) -> None:
+    read = values(tmp_path, f"{header}\nIs it so?,yes,\nIs it not?,,\n")
+    assert read == [{"question": "Is it so?", "answer": "yes"}, {"question": "Is it not?", "answer": None}]
+
+
 # -------- Files without a header
 
 
@@ -273,8 +288,11 @@ def test_names_of_choices_are_a_header(tmp_path: Path) -> None:
         [[f"q{n}", *cells] for n, cells in enumerate(CHOICES)],
         [[question, answer] for question, _, answer, *_ in CHOICES[:1] * 3],
         [["x" * 300, "yes"], ["y" * 300, "no"]],
+        [["The lake is deep", "1"], ["The hill is steep", "0"], ["The road is long", "1"]],
+        [["Name the longest river of all", "Nile"], ["Name the deepest lake of all", "Baikal"]],
+        [[*cells[:-1], cells[-1].lower()] for cells in CHOICES[1:]],
     ],
-    ids=["a subject first", "an id first", "questions and answers", "long texts"],
+    ids=["subject first", "id first", "questions", "long texts", "labels", "sentences", "small letters"],
 )
 def test_first_row_that_is_data_is_never_lost(records: list[list[str]], tmp_path: Path) -> None:
     assert "Add a first row with names" in refused(tmp_path, written(records))

@@ -112,7 +112,7 @@ def test_several_lists_are_named_with_their_rows(tmp_path: Path) -> None:
         {"part1": {"rows": ROWS}, "part2": {"rows": ROWS}},
         {"train": {"name": "a", "data": ROWS}, "test": {"name": "b", "data": ROWS}},
         {"questions": ROWS, "answers2": ROWS},
-        {"info": {"authors": [{"name": "x"}]}, "data": ROWS},
+        {"data": [{"frage": "x"}], "authors": [{"name": "x"}]},
     ],
     ids=lambda document: " ".join(document),
 )
@@ -120,6 +120,25 @@ def test_lists_of_which_any_may_be_meant_are_refused(document: dict[str, Any], t
     line = refused(written(tmp_path, document))
     assert "several lists may be the rows" in line
     assert "--set data.record_path=" in line
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"info": {"authors": [{"name": "x"}]}, "data": ROWS},
+        {"licenses": [{"name": "x", "url": "y"}], "entries": ROWS},
+        {"images": [{"id": 1}], "annotations": [{"id": 1}], "lakes": ROWS},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_only_list_with_questions_is_read_and_people_are_informed(document: dict[str, Any], tmp_path: Path) -> None:
+    source = written(tmp_path, document)
+    assert values(source) == ROWS
+    *others, chosen = document
+    assert [row.notes for row in rows(source)][1:] == [(), ()]
+    (note,) = rows(source)[0].notes
+    assert note.startswith(f"the rows below {chosen!r} are read; the file also has lists below ")
+    assert all(name in note for name in others)
 
 
 @pytest.mark.parametrize("path", ["train", "sets.test", "sets.deep.er.rows", "sets.a.b", "sets"])
