@@ -83,7 +83,10 @@ def index_of(value: Any) -> int | None:
 
 def is_text_of(value: Any, options: Options) -> bool:
     """Whether a single answer is the text or the label of an option."""
-    said = _spelled(value)
+    try:
+        said = _spelled(value)
+    except Unfit:
+        return False
     return said in map(_plain, options.texts) or (options.labelled and said in map(_plain, options.labels))
 
 

@@ -53,6 +53,12 @@ def lines(*rows: object) -> bytes:
         ("a.jsonl", lines({"n": 7}), "--set data.columns.text=COLUMN, or"),
         ("a.csv", b"text,options\nx,hot|cold\n", """'hot|cold' is one text without marks; expected a list as JSON"""),
         ("a.jsonl", lines({"text": None}), "column 'text': null; expected a text"),
+        (
+            "a.jsonl",
+            lines({"text": "x", "options": ["x", "y"], "answer": "\0"}),
+            "column 'answer': '\\x00' holds a NUL",
+        ),
+        ("a.jsonl", lines({"text": "x", "options": ["x", "y"], "answer": "\ud800"}), "half a surrogate pair"),
         ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
         ("a.jsonl", lines({"text": 5}), "column 'text': 5 is a number"),
