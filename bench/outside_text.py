@@ -106,6 +106,12 @@ def in_rows(**others: object) -> Callable[[str], bytes]:
     return lambda text: json.dumps({name: text if value is ... else value for name, value in others.items()}).encode()
 
 
+def in_escapes(text: str) -> bytes:
+    """A CSV file with the text in a cell, its quotes and backslashes behind backslashes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return encoded(f'text,b\n"\\"{escaped}\\"","x"\n')
+
+
 def in_sheet(text: str) -> bytes:
     """A spreadsheet with the text in a cell."""
     path, book = Path(FOLDER.name, "written.xlsx"), openpyxl.Workbook()
@@ -217,8 +223,13 @@ READERS: Mapping[str, Reader] = {
     "CSV": file("a.csv", encoded, load),
     "CSV: a cell": file("a.csv", lambda text: encoded('text\n"' + text.replace('"', '""') + '"\n'), load),
     "CSV: columns": file("a.csv", in_header, load),
+    "CSV: quotes behind backslashes": file("a.csv", in_escapes, load),
+    "CSV: records": file("a.csv", lambda text: encoded("text,b\n" + f'"{text}"\n' * 9), load),
+    "CSV: UTF-16": file("a.csv", lambda text: text.encode("utf-16", "replace"), load),
     "TSV": file("a.tsv", encoded, load),
     "JSON": file("a.json", encoded, load),
+    "JSON: below a key": file("a.json", lambda text: b'{"data": [' + in_rows(text=...)(text) + b"]}", load),
+    "JSON: names of columns": file("a.json", lambda text: json.dumps({"text": dict(enumerate(text))}).encode(), load),
     "JSON lines": file("a.jsonl", encoded, load),
     "JSON lines: a text": file("a.jsonl", in_rows(text=...), load),
     "JSON lines: options": file("a.jsonl", in_rows(text="x", options=...), load),
