@@ -195,7 +195,7 @@ class TableDescription:
         values = {layout_key(column): value for column, value in row.values.items()}
         try:
             parts = list(self.layout.reshape(values))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError, Unfit):
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError, Unfit):
             yield Problem(f"the row is not made as those of {self.layout.name}", f"rows of {self.layout.name}")
             return
         for part in parts:

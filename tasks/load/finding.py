@@ -135,7 +135,8 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
     answers = head.named.get("answers", "")
     if answers and "label" in head.named and head.share(answers, _is_list_of_texts) >= MOSTLY:
         return FieldSource(columns=(answers,), reason="a list of answers beside a label")
-    named = next((head.named[plain] for plain in NAMES["options"] if head.values.get(head.named.get(plain, ""))), None)
+    paths = (head.named[plain] for plain in NAMES["options"] if plain in head.named)
+    named = next((path for path in paths if head.values.get(path)), None)
     if named and not head.share(named, _is_single_word):
         # What is wrong with it is said row by row.
         return FieldSource(columns=(named,), reason="called options")

@@ -59,6 +59,12 @@ def lines(*rows: object) -> bytes:
             "column 'answer': '\\x00' holds a NUL",
         ),
         ("a.jsonl", lines({"text": "x", "options": ["x", "y"], "answer": "\ud800"}), "half a surrogate pair"),
+        ("a.jsonl", lines({"": "x", "n": 7}), "no column can be the question"),
+        (
+            "a.jsonl",
+            b'{"conversation_a": [], "conversation_b": [], "winner": "a", "turn": 1e999, "judge": "x"}\n',
+            "row 1: the row is not made as those of mt_bench",
+        ),
         ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
         ("a.jsonl", lines({"text": 5}), "column 'text': 5 is a number"),
