@@ -66,7 +66,7 @@ class DataSettings(BaseModel):
         default=None, description="Configuration of a Hugging Face dataset; empty: its only one."
     )
     split: str = Field(default="test", min_length=1, description="Split of a Hugging Face dataset.")
-    sheet: str | None = Field(default=None, description="Sheet of an Excel file; empty: the first.")
+    sheet: str | None = Field(default=None, description="Sheet of a workbook; empty: the first that holds something.")
     record_path: str | None = Field(
         default=None,
         min_length=1,

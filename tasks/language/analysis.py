@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.clause import Clause, find_clause
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
-from contrapose.tasks.language.reading import read
+from contrapose.tasks.language.inversion import inverted_verb
+from contrapose.tasks.language.reading import is_title, read
 from contrapose.tasks.language.sentence import Sentence
 
 Kind = Literal["statement", "order", "polar", "wh", "fragment"]
-DOUBT = 2.0
+DOUBT = 2.5
 """Below this margin, in log-odds, a reading is doubtful."""
 LONGEST = 200
 """Words beyond which a sentence is not taken apart: no verb of it can be told to be the main one."""
-AMBIGUOUS = 0.6
+AMBIGUOUS = 1.0
 """Below this margin it is not taken at all."""
 
 
@@ -68,32 +70,114 @@ def analyse_sentence(s: Sentence) -> Analysis:
         return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
     if _orders_at(s, start):
         return Analysis(s, "order", start, start, Clause(start, start, lexical=True, others=(), margin=_SURE))
-    clause = find_clause(s, start)
+    clause = _reported(s, start, find_clause(s, start))
     verb = clause.verb
-    if verb < 0:
+    if verb < 0 or _lacks_main_clause(s, start):
         return _fragment(s, start)
     subject = subject_start(s, start, verb)
-    return Analysis(s, "order" if _is_order(s, subject, clause) else "statement", start, subject, clause)
+    kind: Kind = "order" if _is_order(s, subject, clause) else "statement"
+    return Analysis(s, kind, start, subject, clause._replace(margin=min(clause.margin, _most_sure(s, subject, verb))))
 
 
 _UNTOLD = Clause(start=-1, verb=-1, lexical=False, others=(), margin=0.0)
 _SURE = math.inf
 _NONE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=_SURE)
-_ASKING = f.WH | f.PREP | f.TO
+_ASKING = f.WH | f.PREP | f.TO | f.AUX
+_PARTS = f.OPENER | f.LOOSE | f.COORD | f.BREAK | f.QUOTED | f.SUBJ & ~f.DET
+_NOMINAL = f.NOUN | f.ADJ | f.NAME | f.NUMBER | f.PREP | f.DET | f.QUANT
 
 
 def _fragment(s: Sentence, start: int) -> Analysis:
     return Analysis(s, "fragment", start, start, _NONE)
 
 
+def _lacks_main_clause(s: Sentence, start: int) -> bool:
+    """Whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
+    listed = s.tags[start] & f.NUMBER and not s.closed and is_title(s.text, s.starts[0], s.ends[-1])
+    if listed or (s.word(start + 1) == "how" and s.tags[start] & f.ADJ):
+        return True
+    return s.words[-1] == "," and bool(s.tags[start] & (f.SUB | f.TO | f.PREP))
+
+
+def _reported(s: Sentence, start: int, clause: Clause) -> Clause:
+    """What is reported, where who reports it stands behind: "It rains, | the man said."."""
+    verb = clause.verb
+    comma = max((k for k in range(start, verb) if s.words[k] == ","), default=-1)
+    if comma < 0 or max(verb + 1, verb + 2 * bool(s.tags[verb] & f.HAVE)) < len(s.words) or not s.tags[-1] & f.EMBED:
+        return clause
+    reported = find_clause(replace(s, words=s.words[:comma], tags=s.tags[:comma]), start)
+    return reported if reported.verb >= 0 else clause
+
+
+def _most_sure(s: Sentence, subject: int, verb: int) -> float:
+    """The largest margin that a verb can have in its sentence."""
+    said = s.words[subject : verb + 1]
+    if said == ["i", "mean"] or (said[:-1] in (["i"], ["you"]) and s.tags[verb] & f.EMBED and s.word(verb + 1) == ","):
+        return 0.0  # "You know, it rains."
+    if subject == verb and not s.tags[verb] & f.AUX and (s.tags[verb] & f.NOUN or not s.tags[verb] & f.EMBED):
+        parts = (k for k in range(verb + 1, len(s.words)) if s.words[k] != "it")
+        later = next((k for k in parts if s.tags[k] & _PARTS or _is_finite(s, k)), verb)
+        if _is_finite(s, later) and later > verb and s.words[verb] not in _LETTING:
+            return 0.0  # "Pay It Forward is a film."
+    if not s.closed and s.tags[subject] & f.WH and (s.tags[verb] & f.CLITIC or not s.tags[verb] & f.AUX):
+        return 0.0
+    if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and inverted_verb(s, verb) is not None:
+        return 0.0  # "the vampire diaries do damon and elena get together"
+    announced = not s.closed and _is_announced(s, subject, verb)
+    if s.words[subject : subject + 2] == ["how", "to"] or _asks_inside(s) or announced:
+        return 0.0
+    return DOUBT - 0.1 if s.asks and not s.union & f.WH else _SURE
+
+
+def _asks_inside(s: Sentence) -> bool:
+    """Whether a pronoun stands between an auxiliary and its verb: "shingrix how often do you get it"."""
+    inverted = (k for k in range(1, len(s.words) - 2) if s.words[k + 1] in _PRONOUNS and s.tags[k] & f.AUX)
+    return any(is_finite_aux(s, k) and not s.tags[k] & f.CLITIC and not s.tags[k - 1] & f.BREAK for k in inverted)
+
+
+def _is_announced(s: Sentence, subject: int, verb: int) -> bool:
+    """Whether a title says what is to come: "Spain to host talks, says minister"."""
+    to = next((k for k in range(subject, verb) if not s.tags[k] & _NOMINAL), verb)
+    return to > subject and bool(s.tags[to] & f.TO and s.tag(to + 1) & f.BASE and s.tags[to - 1] & (f.NAME | f.PLURAL))
+
+
+_PRONOUNS = words("i you he she we they")
+_LETTING = words("let make help watch see have")
+
+
+def _is_finite(s: Sentence, k: int) -> bool:
+    """Whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
+    tag = s.tags[k]
+    return is_finite_aux(s, k) or bool(tag & f.THIRD and not tag & f.NOUN)
+
+
 def _asks_unmarked(s: Sentence, i: int) -> bool:
     """Whether a text without a question mark is a question all the same: "what is the capital of france"."""
-    if s.closed or not s.tags[i] & f.WH or s.words[i] in ("when", "where"):
+    if s.closed:
         return False
-    verbs = [k for k in range(i, len(s.words)) if is_finite_aux(s, k)]
-    if verbs[:1] == [i + 1] and s.tags[i + 1] & (f.MODAL | f.DO):
-        return True
-    return verbs[0] <= i + 2 if len(verbs) == 1 else not verbs and s.words[i] in ("which", "who")
+    if s.tags[i] & f.AUX and not s.tags[i] & f.WH:
+        return _inverts(s, i)
+    wh = i if s.tags[i] & f.WH else i + 1
+    word, verbs = s.words[wh], [k for k in range(wh + 1, len(s.words)) if is_finite_aux(s, k)]
+    if s.tags[wh] & f.CLITIC or verbs[:1] == [wh + 1] or word in ("who", "whose"):
+        return word != "what" or s.words[i - 1] != "," or len(verbs) < 2  # ", what is seen is"
+    if word == "how":
+        return s.word(wh + 1) != "to"
+    if word in ("when", "where", "why"):
+        return i < wh and bool(verbs)
+    if verbs and all(tag & _NOMINAL for tag in s.tags[wh + 1 : verbs[0]]):
+        return not s.tags[wh + 1] & f.NP_START
+    return word == "which" or (not verbs and bool(s.tag(wh + 1) & (f.THIRD | f.PAST)))
+
+
+def _inverts(s: Sentence, aux: int) -> bool:
+    """Whether an auxiliary stands before its subject to ask, not to order or to suppose."""
+    word, after = s.words[aux], s.tag(aux + 1)
+    if word in ("should", "had", "were") and "," in s.words:
+        return False
+    if word == "do":
+        return s.word(aux + 1) == "any" or inverted_verb(s, aux) is not None
+    return word != "may" and (word != "have" or bool(after & f.SUBJ) or "ever" in s.words)
 
 
 def _orders_at(s: Sentence, start: int) -> bool:
@@ -103,7 +187,7 @@ def _orders_at(s: Sentence, start: int) -> bool:
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
         return False
     rest = find_clause(s, start + 1)
-    return rest.verb < 0 or rest.margin <= DOUBT or bool(s.tags[rest.verb] & f.BASE)
+    return rest.verb < 0 or rest.margin <= DOUBT or bool(s.tags[rest.verb] & (f.BASE | f.DO | f.HAVE))
 
 
 def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
@@ -145,11 +229,21 @@ def _belongs(s: Sentence, i: int) -> bool:
 def question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
-        return start
+        return _behind_when(s, start)
     if not s.tags[start] & _FRONTED and s.word(start + 1) != ",":  # "Anna, is it late?"
         return None
     behind_comma = _after_comma(s, start)
     return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma
+
+
+def _behind_when(s: Sentence, start: int) -> int:
+    """The question behind a clause that "when" opens, or behind a label: "When it rains, | what …?"."""
+    labels = (i for i in range(start + 2, len(s.words)) if s.words[i - 1] == ":" and s.words[i - 2][-1].isdigit())
+    last = max((i for i in labels if _asks_at(s, i)), default=start)
+    if s.words[last] != "when" or (is_finite_aux(s, last + 1) and not s.tags[last + 1] & f.CLITIC):
+        return last
+    behind = _after_comma(s, last)
+    return last if behind is None else behind
 
 
 def _after_comma(s: Sentence, start: int) -> int | None:
@@ -161,7 +255,9 @@ def _after_comma(s: Sentence, start: int) -> int | None:
 def _after_fronted(s: Sentence, start: int) -> int | None:
     """A question word and its auxiliary behind a fronted clause without a comma; None when there is none."""
     asking = (i for i in range(start, len(s.words) - 1) if s.tags[i] & f.WH and not s.tags[i - 1] & f.PREP)
-    return next((i for i in asking if is_finite_aux(s, i + 1)), None)
+    at = max((i for i in asking if is_finite_aux(s, i + 1) or s.words[i] == "how"), default=None)
+    relative = at is not None and s.words[at] in ("which", "who") and not s.tags[start] & (f.SUB | f.LOOSE)
+    return None if relative and any(is_finite_aux(s, i) for i in range(start, at or 0)) else at
 
 
 def subject_start(s: Sentence, start: int, verb: int) -> int:
@@ -186,6 +282,6 @@ def _after_label(s: Sentence) -> int:
 def _asks_at(s: Sentence, i: int) -> bool:
     """Whether a question word or an inverted auxiliary stands here."""
     tag = s.tag(i)
-    if tag & f.WH or (tag & _PIED and s.tag(i + 1) & f.WH):
+    if tag & f.WH or ((tag & _PIED or (s.asks and tag & f.LOOSE)) and s.tag(i + 1) & f.WH):
         return True
     return not tag & f.CLITIC and is_finite_aux(s, i)

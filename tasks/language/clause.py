@@ -11,25 +11,27 @@ import math
 from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.context import after_adverbs
-from contrapose.tasks.language.odds import NEVER, finite_odds
+from contrapose.tasks.language.context import after_adverbs, before_adverbs
+from contrapose.tasks.language.odds import INTRANSITIVE, NEVER, SHORT, agrees_as_verb, finite_odds
 from contrapose.tasks.language.search import (
     BEAM,
-    BEFORE_CONTACT,
     JOINTS,
-    NOMINAL,
     OPENERS,
+    UNFINISHED,
     UNLICENSED,
     VERBAL,
     States,
     ending,
     last_joint,
     main_odds,
+    may_open,
     prune,
     search,
     unexplained,
 )
 from contrapose.tasks.language.sentence import Sentence
+from contrapose.tasks.language.tokens import is_unknown
+from contrapose.tasks.language.vocabulary import ends_as_adverb
 
 _TURNS = OPENERS | JOINTS
 _NO_FINITE = f.TO | f.BE | f.HAVE | f.MODAL | f.DO | f.CLITIC
@@ -61,7 +63,8 @@ def find_clause(s: Sentence, start: int) -> Clause:
     verbs = _candidates(s, start)
     if not verbs:
         return _contracted(s, start)
-    if len(verbs) == 1 and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
+    relative = s.tags[verbs[0]] & f.CLITIC and verbs[0] > start
+    if len(verbs) == 1 and not relative and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
         return _only(s, verbs[0], start)
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
@@ -72,7 +75,7 @@ def find_clause(s: Sentence, start: int) -> Clause:
             return _decide(s, start, search(s, start, turn, verbs, states))
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
-            return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM)
+            return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM - _weakness(s, i, start))
         at = i + 1
     if -1 in mains:
         mains[-1] += ending(s, has_verb=False)
@@ -105,7 +108,7 @@ def _turn(s: Sentence, begin: int, end: int) -> int | None:
     """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
     for k in range(begin, end + 1):
         tag = s.tags[k]
-        if tag & _TURNS or (tag & NOMINAL and s.tag(k - 1) & BEFORE_CONTACT):
+        if tag & _TURNS or may_open(s, k):
             return k
     return end if s.tags[end] & f.EMBED else None
 
@@ -116,7 +119,7 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
-    weighed = {main: total - lost for main, total in mains.items()} if lost else dict(mains)
+    weighed = {main: total - lost * (main < 0) for main, total in mains.items()}
     if odds != NEVER:
         for main, total in mains.items():
             if main < 0:
@@ -143,7 +146,60 @@ def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: 
     """The clause with the main verb `main`, likelier than all others in `mains`."""
     rivals = [odds for verb, odds in mains.items() if verb != main]
     margin = mains[main] - max(rivals) if rivals else BEAM
-    return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin)
+    return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin - _weakness(s, main, start))
+
+
+_NO_VERB = f.NOUN | f.ADJ | f.PART | f.CLOSED
+_NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | JOINTS
+
+
+def _weakness(s: Sentence, i: int, start: int) -> float:
+    """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
+    tag, before, after = s.tag(i), s.tag(before_adverbs(s, i)), s.tag(after_adverbs(s, i))
+    if tag & f.AUX and i > start and _is_reported(s, i, start):
+        return 3.0
+    pronoun = before & f.SUBJ and not before & f.DET
+    if i <= start or tag & f.AUX or not tag & _NO_VERB or pronoun or agrees_as_verb(s, i):
+        return 0.0
+    has_object = bool(after & (f.DET | f.OBJ | f.QUANT | f.QUOTED | f.NAME | f.NUMBER)) and not after & f.REL
+    opened = tag & f.THIRD and i + 1 == len(s.words) and s.tags[start] & (f.DET | f.QUANT)  # "The Moon orbits"
+    ended = s.closed or opened or s.words[-1] == ":" or s.tags[-1] & UNFINISHED
+    lost = 0.0 if ended else 0.8
+    third = tag & f.THIRD and (has_object or (before & f.NAME and (opened or after & f.TO)))
+    if tag & f.USUALLY_NOUN and not third and not ends_as_adverb(s.word(i + 1)):
+        lost += 1.0
+    if tag & (f.BASE | f.PART) and not ended and not has_object and s.tags[i - 1] & f.THIRD:
+        lost += 2.5 * bool(s.tag(i - 2) & (f.NAME | f.SINGULAR))  # "NASA schedules launch date"
+    if is_unknown(s.words[i]):
+        lost += 1.0
+    if tag & f.USUALLY_ADJ and before & f.THIRD and not has_object:
+        lost += 1.5  # "sounds fine"
+    speaks = tag & f.EMBED and (not after or after & f.BREAK)
+    surely = s.words[i] in INTRANSITIVE or speaks
+    if tag & f.PART and not tag & f.BASE and not surely and (not after or after & _NO_OBJECT):
+        lost += 2.5 if not ended else 0.0 if after & f.TO else 0.5
+    elif tag & f.PART and not ended and after & (f.ADJ | f.ING) and not after & (f.NOUN | f.DET):
+        lost += 2.0  # "Journalist reported missing"
+    sure = surely if tag & f.PART else opened
+    if not sure and (after & JOINTS or (not after and tag & (f.NOUN | f.PART))):
+        lost += 1.0
+    aim = s.tags[start] & f.TO and "," not in s.words[start:i]
+    if aim or (s.tags[start] & f.PREP and "," not in s.words[start:i] and not before & f.NAME):
+        lost += 2.0 if aim else 1.0
+    if before & (f.ADJ | f.NUMBER) and not has_object:
+        lost += 0.8
+    order = s.tags[start] & f.BASE and not s.tags[start] & (f.CLOSED | f.USUALLY_NOUN | f.USUALLY_ADJ)
+    hidden = any(word & OPENERS for word in s.tags[start:i])
+    noun = tag & f.NOUN or (tag & f.PART and not has_object)
+    if s.words[i] == "like" or (order and (noun or before & JOINTS or hidden)):
+        lost += 2.5  # "Rub orange peels on skin.", "Treat cracked skin."
+    short = s.closed and not order and not aim and len(s.words) <= SHORT  # "The gate creaked."
+    return max(lost - 1.5, -0.5) if short else lost
+
+
+def _is_reported(s: Sentence, i: int, start: int) -> bool:
+    """Whether an auxiliary may belong to what an infinitive introduces: "To make sure it is …"."""
+    return bool(s.tags[start] & f.TO and "," not in s.words[start:i] and any(tag & f.EMBED for tag in s.tags[start:i]))
 
 
 def _only(s: Sentence, i: int, start: int) -> Clause:
@@ -154,7 +210,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
     margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
     if margin <= 0:
         return _NO_CLAUSE
-    return Clause(start, i, not s.tags[i] & f.AUX, (), margin)
+    return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
 
 
 def _contracted(s: Sentence, start: int) -> Clause:

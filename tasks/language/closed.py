@@ -46,11 +46,11 @@ _CLASSES: dict[int, str] = {
         also still already now then often always usually sometimes just only even ever again too very quite rather
         almost soon perhaps maybe however therefore thus hence instead indeed generally best better well most more once
         twice here today tonight yesterday tomorrow together currently later first last long all away back ago forever
-        nearly merely simply primarily though yet both each alone anyway else fast hard
+        please nearly merely simply primarily though yet both each alone anyway else fast hard
     """,
     f.SMALL: "few little yet either",
     f.ING: "being having doing",
-    f.TO: "to",
+    f.TO: "to gonna wanna gotta",
     f.BREAK: ", ; : - \u2013 — …",
 }
 
@@ -59,7 +59,7 @@ _CLITICS = {
     "'re": "you we they there what who these those",
     "'m": "i",
     "'ve": "i you we they who these those",
-    "'d": "i you he she it we they there who that",
+    "'d": "i you he she it we they there who that how what where when why",
     "'ll": "i you he she it we they there that this who what these those",
 }
 _NT_REGULAR = words("is are was were has have had do does did could would should might must need")

@@ -8,7 +8,7 @@ from contrapose.tasks.language.sentence import Sentence
 
 _ADVERB = f.ADV | f.SEMI
 _NO_ITS = f.ING | f.PREP
-_NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE
+_NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE | f.CLITIC
 _NO_MODAL = f.DET | f.MODAL | f.PREP
 _BEHIND_NOUN = f.BE | f.MODAL | f.DO
 _OBJECT = f.NOUN | f.ADJ | f.DET
@@ -62,6 +62,14 @@ def is_complement(s: Sentence, i: int) -> bool:
     return bool(s.tag(k) & _OBJECT)
 
 
+def is_let(s: Sentence, i: int) -> bool:
+    """Whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
+    k = i - 1
+    while s.tag(k) & _OBJECT and i - k < 4 and not takes_complement(s, k):
+        k -= 1
+    return k < i - 1 and takes_complement(s, k)
+
+
 def is_finite_aux(s: Sentence, i: int) -> bool:
     """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
     tags = s.tags
@@ -72,15 +80,19 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
         return False  # meant is "its"
     if tag & f.MODAL:
         return _is_modal(s, i, before)
+    if s.words[i] == "am":
+        return "i" in (s.word(before_adverbs(s, i)), s.word(i + 1))
     if s.words[i] in ("have", "do", "had"):
         k = before_adverbs(s, i)
+        if s.tag(k) & f.ING and not s.tag(k) & f.NOUN:
+            return False  # "having had", "making do"
         return k < 0 or not tags[k] & _NO_HAVE
     return True
 
 
 def _is_modal(s: Sentence, i: int, before: int) -> bool:
-    if before & _NO_MODAL and not before & f.SUBJ:
+    if before & _NO_MODAL and not before & f.SUBJ and s.word(i + 1) not in ("be", "have"):
         return False
-    if s.word(i - 1).endswith("'s"):
-        return False
+    if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
+        return False  # "Anna's will", "a watering can"
     return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))

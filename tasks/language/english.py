@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.language import closed
+from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -14,18 +15,28 @@ if TYPE_CHECKING:
 
 UNMISTAKABLE = closed.words(
     """
-    the and are with that this these those what which who whose how you your from were would should could does did
+    the and with that this these those what which who whose how you your from were would should could does did
     they their there when where why because been being she its don't can't
     """
 )
-"""Common English words that are hardly any in another language, as "of" is in Dutch."""
+"""Common English words that are hardly any in another language, as "are" is in Romanian."""
+FOREIGN = closed.words(
+    """
+    der das und ist nicht ein eine ich sie wir er es den dem mit von zu auf kein wie wer wo le la les des une est je il
+    elle nous vous pas que qui dans el los las una es muy con por lo gli di che non sono os uma da com het een ik niet
+    op dat zij och er det jeg jag ett inte ikke jest nie na je se az egy nem este nu un bir ve ja ei yang ini itu els em
+    """
+)
+"""Common words of other languages that are none in English but in names."""
 MOSTLY = 0.7
 """Share of words in the dictionary from which a text is English: the model takes a second to load, and is not asked."""
-IMPROBABLE = 0.01
-"""Probability of English below which a text is in another language.
+IMPROBABLE = 0.1
+"""Probability of English below which a text is in another language."""
+IMPROBABLE_MIXED = 0.01
+"""The same for a text with a common English word and none of another language, or of capitalised words alone.
 
-Of the 2,173 texts of our data without any of the commonest English words, three are below, all of them bare names;
-none of those that can be negated is. Of 37 short sentences in 15 other languages, 35 are."""
+Of 21,008 texts of 21 kinds in English, 15 are below, four of them not English; of 298 sentences in 20 other languages,
+most of them with two to six words, 290 are."""
 LONGEST = 2_000
 """Characters that are looked at, from the end."""
 LANGUAGES = (
@@ -33,21 +44,35 @@ LANGUAGES = (
     *("ru", "uk", "bg", "el", "ar", "he", "fa", "zh", "ja", "ko", "hi", "th", "vi", "id", "ca"),
 )
 """Those that a text is thought to be in: among all that the model knows, short texts look like any of the smallest."""
+_USUAL = f.USUALLY_VERB | f.USUALLY_NOUN | f.USUALLY_ADJ
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def is_english(text: str) -> bool:
     """Whether a text is English, or too short or too odd to tell; false only where it is plainly another language."""
     part = text[-LONGEST:].replace("\u2019", "'")
-    words = WORD.findall(part.lower())
+    spelled = WORD.findall(part)
+    words = [word.lower() for word in spelled]
     if not words or not UNMISTAKABLE.isdisjoint(words) or _share_known(words) >= MOSTLY:
         return True
-    return bool(dict(_identifier().rank(part)).get("en", 1.0) >= IMPROBABLE)
+    if len(words) == 1 and part.isascii():
+        return True
+    names = all(word[0].isupper() for word in spelled)
+    small = [word for word in spelled if word[0].islower()]
+    common = part.isascii() and any(map(_is_common, words))
+    mixed = FOREIGN.isdisjoint(words) and (common or (bool(small) and _share_known(small) == 1.0))
+    least = IMPROBABLE_MIXED if names or mixed else IMPROBABLE
+    return bool(dict(_identifier().rank(part)).get("en", 1.0) >= least)
 
 
 def _share_known(words: list[str]) -> float:
     known, closed_classes = vocabulary().flags, closed.table()
     return sum(word in closed_classes or word in known for word in words) / len(words)
+
+
+def _is_common(word: str) -> bool:
+    """Whether a word is common in English; a shorter one may be as common in another language."""
+    return len(word) > 3 and (word in closed.table() or bool(vocabulary().flags.get(word, 0) & _USUAL))
 
 
 @cache

@@ -92,6 +92,8 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return False
     if head != end and s.words[head] in _CROWDS:
         return None
+    if opener in ("a", "an") and s.words[start + 1] not in _PLURAL_FIRST:
+        return False
     if opener in _PLURAL_FIRST:
         return True
     number = s.tags[head] & f.NOUN
@@ -118,7 +120,9 @@ def _follows_noun(s: Sentence, i: int) -> bool:
 
 
 _PAST_TIME = words("yesterday ago last earlier previously once formerly then")
-_RATHER_PAST = words("found felt saw fell ground bore wound left shot lit bound")
+_PAST_VERBS = words("had was were did")
+RATHER_PAST = words("found felt saw fell ground bore wound left shot lit bound")
+"""Bare forms that are rather past forms of another verb."""
 _PRESENT_TIME = words("every always usually often now currently sometimes daily never generally typically")
 
 
@@ -146,8 +150,8 @@ def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
     if plural is False:
         return f.PAST
     if base_of(word, f.PAST) != word:
-        return f.PAST if word in _RATHER_PAST else f.BASE
-    if any(other in _PAST_TIME or _is_year(other) for other in s.words):
+        return f.PAST if word in RATHER_PAST else f.BASE
+    if any(other in _PAST_TIME or other in _PAST_VERBS or _is_year(other) for other in s.words):
         return f.PAST
     if any(other in _PRESENT_TIME for other in s.words):
         return f.BASE

@@ -8,18 +8,39 @@ from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import before_adverbs, is_adverb, is_finite_aux
-from contrapose.tasks.language.inflection import is_plural_phrase
+from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
 from contrapose.tasks.language.odds import relative_odds
 from contrapose.tasks.language.sentence import Sentence
+from contrapose.tasks.language.vocabulary import ends_as_adverb, vocabulary
 
+_RELATIVES = words("that who which what where when whose whom")
+_CONSIDERED = words("considered deemed")
+_WORKS = words("movie film show book series song game novel play")
 _LONE = words("it he she we they you i there")
+_AGREEING = {"is": words("it he she there this that"), "was": words("it he she there this that i")}
+"""Subjects of one word that a singular form may have; behind others, as in "is we bought a zoo", a title starts."""
 _POINTING = words("this that these those")
+_DAYS = words("today tonight tomorrow yesterday")
+_NUMERALS = words("one two three four five six seven eight nine ten hundreds thousands millions")
 _POSSESSIVES = words("mine yours his hers ours theirs")
-_PLAIN = words("be have do need want use like help live work move make take give run turn mean")
+_NEVER_LAST = _LONE | words("take make give get become let")
+"""Words that end no subject behind its auxiliary but by themselves: "Does the match take | place?"."""
+PLAIN = words("be have do need cause want use like help live work move make take give run turn mean")
 """Bare verbs even where the dictionary has a noun too."""
+_CLAUSE_OPENS = f.SUBJ & ~f.DET | f.ING
 _STOP = f.OPENER | f.BREAK | f.LOOSE
-_LEAST = -0.5
-_MARGIN = 0.4
+_VERBAL = f.PART | f.ING
+_ADJECTIVES = ("able", "ible", "ful", "ous", "ive", "less")
+_FIRST = words("first second third last next only")
+_LETTING = words("let help make have go come dare need see hear watch")
+_MULTIPLES = words("twice half double")
+_EACH_TIME = words("every each this last all")
+_TIMES = words("day night morning evening week weekend month year season summer winter time")
+_LEAST, _LEAST_PREDICATE, _STRONG = -0.5, -0.1, 2.0
+_WEAK = 0.6
+"""Log-odds up to which a later place is rather part of what an earlier one opens: "in | the world cup"."""
+_MARGIN, _WIDE_MARGIN = 0.4, 1.0
+"""Least log-odds between the likeliest place and the next, in a text with its question mark and without."""
 
 
 def inverted_verb(s: Sentence, aux: int) -> int | None:
@@ -30,10 +51,15 @@ def inverted_verb(s: Sentence, aux: int) -> int | None:
 def inverted_predicate(s: Sentence, be: int) -> int | None:
     """Index of the predicate's first word behind an inverted form of "be"; None when it cannot be told."""
     first = be + 1
-    if s.tag(first) & f.WH:
+    verbal = s.tag(first) & f.PART and (s.tag(first) & f.USUALLY_VERB or not s.tag(first) & f.NOUN)
+    described = s.tag(first + 1) & f.NOUN and not s.tag(first + 1) & (f.CLOSED | f.ING)  # "condensed milk"
+    if s.tag(first) & f.WH or (verbal and not described):
         return None
-    if s.word(first) in _LONE or (s.word(first) in _POINTING and not s.tag(first + 1) & (f.NOUN & ~f.ADJ)):
-        return first + 1 if first + 1 < len(s.words) else None
+    if "time" in s.words[first + 1 : first + 4] and s.words[first] == "the":
+        return None  # "When is the last time | Anna won?"
+    if s.word(first) in _LONE or (s.word(first) in _POINTING and not s.tag(first + 1) & f.NOUN):
+        ends = first + 1 == len(s.words) or is_finite_aux(s, first + 1) or s.tags[first + 1] & (f.BREAK | f.COORD)
+        return None if ends or s.words[first] not in _AGREEING.get(s.words[be], _LONE | _POINTING) else first + 1
     return _best(s, be, _predicate_odds)
 
 
@@ -43,13 +69,35 @@ def inverted_participle(s: Sentence, have: int) -> int | None:
         if s.tags[i] & _STOP:
             return None
         before = s.tags[before_adverbs(s, i, have)]
-        if (s.tags[i] & f.PART or s.words[i] in ("been", "had", "done")) and not before & (f.DET | f.PREP | f.QUANT):
+        if (s.tags[i] & f.PART or s.words[i] in ("been", "had", "done")) and not before & (
+            f.DET | f.PREP | f.QUANT | f.TO
+        ):
             return i
     return None
 
 
+def _interrupted(s: Sentence, aux: int, at: int) -> bool:
+    """Whether a finite verb stands in what would be the subject, or behind a noun of the predicate."""
+    subject = range(aux + 1, at)
+    relative = any(s.words[i] in _RELATIVES for i in subject)
+    if not relative and any(is_finite_aux(s, i) or _is_inflected(s, i) for i in subject):
+        return True
+    clause = f.OPENER | f.BREAK | f.LOOSE | f.COORD | f.SUBJ & ~f.DET
+    stop = next((i for i in range(at + 1, len(s.words)) if s.tags[i] & clause), len(s.words))
+    return bool(s.tags[aux] & f.BE) and any(is_finite_aux(s, i) for i in range(at + 1, stop))
+
+
+def _is_inflected(s: Sentence, i: int) -> bool:
+    """Whether a word is a finite verb and nothing else: "determines", "wrote"."""
+    tag = s.tags[i]
+    other = tag & (f.NAME | f.CLOSED | f.NOUN | f.ADJ | f.PART | f.BASE)
+    return bool(tag & (f.THIRD | f.PAST)) and not other and s.words[i] in vocabulary().flags
+
+
 def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
     """The likeliest place behind the subject; None when no place is likely, or two are as likely."""
+    if s.word(aux + 1) == "be" or (odds is _base_odds and _says_used_to(s)):
+        return None  # "Can be sold?"
     places: list[tuple[float, int]] = []
     inside = False  # a relative clause of the subject, whose verb has not come yet
     for i in range(aux + 2, len(s.words)):
@@ -59,16 +107,53 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
         if not places and s.words[i] in ("that", "who", "which"):
             inside = True
             continue
+        if (
+            s.words[i] in ("after", "before")
+            and not s.tag(i + 1) & _CLAUSE_OPENS
+            and not any(v > _WEAK for v, _ in places)
+        ):
+            continue  # "a walk | after dinner"
         if s.tags[i] & _STOP and s.words[i] != "like" and not (s.words[i] == "," and not places):
             break
         value = odds(s, i, aux)
-        if value is not None:
+        if value is None:
+            continue
+        if s.tags[i] & f.DET and any(other >= _STRONG and _has_complement(s, k) for other, k in places):
+            value -= 2.0  # it is told of what stands behind a predicate: "entitled to | a fee"
+        if value > _WEAK or all(other < _WEAK for other, _ in places):
             places.append((value, i))
+        if odds is _base_odds and value > _STRONG and _is_pure(s, i):
+            break
     if not places:
         return None
     best, at = max(places, key=lambda place: (place[0], -place[1]))
     rivals = [value for value, i in places if i != at]
-    return at if best >= _LEAST and (not rivals or best - max(rivals) >= _MARGIN) else None
+    margin = _MARGIN if s.asks else _WIDE_MARGIN
+    sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
+    return at if sure and not _interrupted(s, aux, at) else None
+
+
+def _says_used_to(s: Sentence) -> bool:
+    """Whether "used to" stands for "use to": "did he used to come"."""
+    pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
+    plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
+    return any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
+
+
+def _has_complement(s: Sentence, i: int) -> bool:
+    """Whether a participle or adjective has a phrase behind it: "played on", "able to"."""
+    return bool(s.tags[i] & _VERBAL or _is_adjective(s, i)) and bool(s.tag(i + 1) & (f.PREP | f.TO))
+
+
+def _is_pure(s: Sentence, i: int) -> bool:
+    """Whether a bare verb is nothing else."""
+    return not s.tags[i] & (f.NOUN | f.ADJ | f.CLOSED | f.NAME)
+
+
+def _is_surely(s: Sentence, i: int) -> bool:
+    """Whether a bare verb is followed by its object: "make the", "kill you"."""
+    likely = _is_pure(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
+    return bool(likely and s.tag(i + 1) & (f.DET | f.OBJ))
 
 
 def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
@@ -79,34 +164,50 @@ def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
     while s.words[k] in closed.SENTENCE_ADVERBS:
         k = before_adverbs(s, k, aux)
     before = s.tags[k]
-    if k == aux or before & (f.TO | f.AUX) or s.words[k].endswith(("'s", "s'")):
+    if k == aux or before & (f.TO | f.AUX | f.COORD) or s.words[k].endswith(("'s", "s'")):
         return None
-    if s.words[k] in _LONE and not s.tags[k - 1] & f.PREP:
+    if s.words[i] == "like" and before & f.BASE and i > aux + 2:
+        return None  # "look like"
+    if s.words[k] in _LONE and s.words[k] not in ("it", "there") and k > aux + 1 and not s.tags[k - 1] & f.COORD:
+        return None  # "the food | you eat"
+    if s.words[k] in _LONE and k == aux + 1:
         return 6.0
-    plain = not tag & (f.NOUN | f.ADJ | f.CLOSED) or s.words[i] in _PLAIN
+    participle = s.tags[aux] & f.DO and s.tag(i + 1) & (f.PART | f.NOUN | f.ADJ) == f.PART
+    if s.words[i] in RATHER_PAST or (participle and tag & f.NOUN and not tag & f.EMBED):
+        return None  # "the picture found | in", "copper sulphate dissolved"
+    plain = _is_pure(s, i) or s.words[i] in PLAIN
     form = 3.0 if plain else 0.8 if tag & f.USUALLY_VERB else -1.0
     return (
-        form + _before_base(s, k, before) + _number(s, aux, k) + _after_base(s, i) - (2.5 if tag & f.RARELY_VERB else 0)
+        form
+        + _before_base(s, i, k, before)
+        + _number(s, aux, k)
+        + _after_base(s, i)
+        - (2.5 if tag & f.RARELY_VERB else 0)
     )
 
 
-def _before_base(s: Sentence, k: int, before: int) -> float:
+def _before_base(s: Sentence, i: int, k: int, before: int) -> float:
     if before & (f.DET | f.QUANT) and not (before & f.SUBJ and k >= 1):
         return -0.5 if before & f.QUANT else -6.0
-    if before & f.PREP:
-        return -3.0
-    if before & (f.NAME | f.SUBJ):
+    if before & f.PREP or s.words[k] in _NEVER_LAST:
+        return -1.0 if before & f.PREP and _is_pure(s, i) else -3.0
+    if before & (f.NAME | f.SUBJ | f.QUOTED) or s.words[k - 1 : k + 1] == ["the", "us"]:
         return 2.0
+    if before & f.BASE and not before & f.RARELY_VERB and not _is_surely(s, i):
+        if not before & f.NOUN:
+            return -3.0
+        if before & f.USUALLY_VERB and not (s.tags[k - 1] & f.DET or s.words[k - 1].endswith("'s")):
+            return -1.0
     if before & f.NOUN:
         return 1.2
-    if before & f.ADJ:
+    if before & f.ADJ or (before & f.PART and not _is_pure(s, i)):
         return -2.0
-    return -1.0 if before & f.BASE else 0.0
+    return 0.0
 
 
 def _number(s: Sentence, aux: int, k: int) -> float:
     """Whether the words so far make a subject of the auxiliary's number."""
-    if s.words[aux] not in ("do", "does"):
+    if s.words[aux] not in ("do", "does") or s.words[k - 1 : k + 1] == ["united", "states"]:
         return 0.0
     plural = is_plural_phrase(s, aux + 1, k)
     if plural is None:
@@ -118,6 +219,14 @@ def _after_base(s: Sentence, i: int) -> float:
     tag = s.tag(i + 1)
     if not s.word(i + 1):
         return 1.0
+    if (
+        s.words[i + 1] == "be"
+        or (s.words[i + 1] == "have" and s.words[i] not in _LETTING)
+        or (tag & f.BASE and _is_surely(s, i + 1) and s.words[i] not in _LETTING)
+    ):
+        return -3.0
+    if tag & f.BASE and tag & f.USUALLY_VERB and s.words[i] not in _LETTING and s.words[i] != "be":
+        return -1.5
     if tag & (f.DET | f.OBJ | f.QUANT | f.REL | f.TO | f.ADV):
         return 1.5
     if s.words[i + 1] == "of":
@@ -127,33 +236,95 @@ def _after_base(s: Sentence, i: int) -> float:
 
 def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
     tag, before = s.tags[i], s.tags[i - 1]
+    if s.words[i - 1] in _DAYS or (s.words[i - 1] in _NUMERALS and tag & (_VERBAL | f.DET | f.ADJ)):
+        before = f.NOUN
     if before & (f.PREP | f.DET | f.QUANT | f.COORD | f.TO) and not before & f.SUBJ:
         return None
-    if not before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) or (before & f.ADJ and not before & f.NOUN):
+    named = s.words[be + 1] == "the" and tag & f.DET and i == be + 3
+    if named and any(s.tags[k] & f.PART and s.tag(k + 1) & f.PREP for k in range(i + 2, len(s.words))):
+        # "the movie the terminal | based on …"
+        return None if s.words[i] == "the" and s.words[i - 1] in _WORKS else 2.0
+    if (
+        s.words[i - 1] in ("being", "be")
+        or s.words[i - 1].endswith(("'s", "s'"))
+        or (tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET)
+    ):
         return None
-    if tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET:
+    if tag & f.DET and (_opens_clause(s, i) or _multiplies(s, i - 1)):
         return None
-    return _predicate_kind(s, i, tag, last=i + 1 == len(s.words))
+    odds = _predicate_kind(s, i, tag, last=i + 1 == len(s.words))
+    if before & f.ING and s.tag(i - 2) & (f.PREP | f.SUB) and i - 2 > be:
+        return None  # "without requiring | the consent"
+    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not _is_only_adjective(s, i - 1):
+        return odds
+    verbal = tag & _VERBAL and (not tag & f.NOUN or tag & f.USUALLY_VERB) and before & (f.ADJ | f.OBJ | f.VERB)
+    verbal = verbal or (tag & f.DET and before & (f.ADJ | f.OBJ) and not before & _VERBAL)
+    return odds - 0.4 if odds and (verbal or (is_adverb(s, i) and before & (f.OBJ | f.BASE))) else None
+
+
+def _is_adjective(s: Sentence, i: int) -> bool:
+    """Whether a word can be an adjective; of some the dictionary has the noun alone."""
+    tag = s.tag(i)
+    return bool(tag & f.ADJ) or bool(tag & f.USUALLY_ADJ and len(s.words[i]) > 6 and s.words[i].endswith(_ADJECTIVES))
+
+
+def _is_only_adjective(s: Sentence, i: int) -> bool:
+    return _is_adjective(s, i) and (not s.tags[i] & f.NOUN or not s.tags[i] & f.ADJ)
+
+
+def _opens_clause(s: Sentence, i: int) -> bool:
+    """Whether a noun phrase has a verb of its own: "the last time | the river was frozen"."""
+    stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
+    return is_finite_aux(s, stop)
+
+
+def _multiplies(s: Sentence, i: int) -> bool:
+    """Whether what follows is counted: "4 times | the size", "half | the price"."""
+    return s.words[i] in _MULTIPLES or (s.words[i] == "times" and bool(s.tags[i - 1] & (f.NUMBER | f.QUANT)))
+
+
+def _says_when(s: Sentence, i: int) -> bool:
+    """Whether it is "every year", "this time" or "the whole day"."""
+    k = i + 1 + bool(s.tag(i + 1) & f.ADJ and not s.tag(i + 2) & f.CLOSED)
+    return s.words[i] in _EACH_TIME and (s.word(i + 1) in _TIMES or s.word(k) in _TIMES)
 
 
 def _predicate_kind(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
     after = s.tag(i + 1)
     closes = last or bool(after & (f.PREP | f.SUB | f.LOOSE | f.TO | f.COORD | f.ADV | f.REL))
+    if s.words[i] in _NUMERALS:
+        return 0.3
+    if s.words[i] == "all" and after & f.DET:
+        return None
+    if tag & (f.DET | f.QUANT) and _says_when(s, i):
+        return 0.4
+    if s.words[i] == "the" and s.words[i - 1] in _WORKS and not after & (f.ADJ | f.ADV):
+        return 0.5  # "the show the ark"
     if tag & (f.DET | f.QUANT) or s.words[i] in _POSSESSIVES:
-        return 3.0
-    if is_adverb(s, i):
+        return 3.5 if s.words[i] in ("a", "an") else 3.0
+    if s.words[i : i + 2] == ["part", "of"] and s.tags[i - 1] & (f.NOUN | f.NAME):
         return 2.8
+    if s.words[i] in _CONSIDERED:
+        return 3.6
+    known = not ends_as_adverb(s.words[i]) or s.words[i] in vocabulary().flags  # not "o'reilly"
+    if last and s.words[i] in ("now", "currently", "yet"):
+        return None
+    if (is_adverb(s, i) and known) or s.words[i] == "being":
+        return None if s.tags[i - 1] & f.USUALLY_VERB and s.words[i - 2] != "to" else 2.8
     if tag & f.PREP:
-        return None if s.words[i] == "of" else 0.6
-    if tag & f.PART and not tag & f.NOUN:
+        return None if s.words[i] in ("of", "per") or after & f.REL else 2.0 if last else 0.6
+    if tag & f.PART and (not tag & f.NOUN or tag & f.USUALLY_VERB):
         return 2.5 if closes or after & f.DET else 0.5
     if tag & f.ING:
         return 2.2 if closes or after & f.DET else 0.4
-    if tag & f.ADJ:
+    if _is_adjective(s, i) and (not tag & f.USUALLY_NOUN or s.tags[i - 1] & f.NOUN == f.PLURAL):
         return (2.6 if not tag & f.NOUN or tag & f.USUALLY_ADJ else 1.2) if closes else 0.2
-    if tag & (f.TO | f.QUOTED | f.LOOSE):
+    if tag & f.TO:
+        return None if not _FIRST.isdisjoint(s.words[:i]) else 0.4 if after & f.BASE else 0.2
+    if tag & (f.QUOTED | f.LOOSE):
         return 0.8
     if tag & (f.NOUN | f.NUMBER | f.NAME):
         plural_before = s.tags[i - 1] & f.NOUN == f.PLURAL
-        return 1.2 if plural_before and last else 0.3 if last else -0.2
+        plural = plural_before and (last or tag & f.NOUN == f.PLURAL)
+        return 1.2 if plural and last else -0.6 if not s.asks else 0.3 if plural or last else -0.2
     return None

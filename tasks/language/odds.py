@@ -9,12 +9,25 @@ import math
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import before_adverbs, is_complement, is_finite_aux
-from contrapose.tasks.language.inflection import is_plural_phrase
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_complement, is_finite_aux, is_let
+from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
 from contrapose.tasks.language.sentence import Sentence
 
-__all__ = ["FRONTED", "NEVER", "SURE", "agreement", "finite_odds", "relative_odds"]
+__all__ = [
+    "FRONTED",
+    "INTRANSITIVE",
+    "NEVER",
+    "PARTICLES",
+    "SHORT",
+    "SURE",
+    "agreement",
+    "agrees_as_verb",
+    "finite_odds",
+    "relative_odds",
+]
 
+SHORT = 9
+"""Words of a sentence in which few things can be mistaken for its verb."""
 SURE = 8.0
 """Log-odds of an auxiliary that nothing speaks against."""
 FRONTED = f.PREP | f.TO | f.SUB | f.LOOSE | f.ADV | f.ING | f.PART
@@ -23,12 +36,14 @@ _INFLECTED = f.THIRD | f.BASE
 _OTHER_CLASSES = f.NOUN | f.ADJ | f.CLOSED | f.PART
 _NOMINAL = f.NOUN | f.ADJ
 _ONE = words("a an this each every another")
-_INTRANSITIVE = words(
+INTRANSITIVE = words(
     """
     sat stood lived died arrived happened occurred existed appeared disappeared slept remained lasted belonged
-    consisted seemed resigned emerged collapsed smiled laughed departed vanished expired elapsed rained snowed
+    consisted seemed resigned emerged collapsed smiled laughed departed vanished expired elapsed rained snowed went came
+    worked walked cycled travelled traveled danced waited stayed listened stared wandered marched grinned coughed cried
     """
 )
+"""Past forms of verbs that have no object, and so no passive."""
 
 
 def relative_odds(s: Sentence, i: int) -> float:
@@ -47,8 +62,24 @@ def finite_odds(s: Sentence, i: int, start: int) -> float:
     tag = s.tags[i]
     if tag & f.AUX:
         return _of_auxiliary(s, i)
-    odds = before(s, i, start)
+    odds = before(s, i, start) - (3.0 if s.words[i] == "like" and len(s.words) > (SHORT if s.closed else 4) else 0.0)
+    if tag & f.BASE and not tag & _THIRD_OR_PAST and i > start and is_let(s, i):
+        odds -= 4.0
+    plain = s.closed and i + 1 == len(s.words) <= SHORT
+    noun = tag & f.USUALLY_NOUN and not plain and i > start and not s.tag(i - 1) & (f.SUBJ | f.REL)
+    if noun and not s.tag(i + 1) & _OBJECT_OR_NAME and not agrees_as_verb(s, i):
+        odds -= 1.0
     return odds if odds == NEVER else _of_form(s.words[i], tag) + odds + after(s, i)
+
+
+def agrees_as_verb(s: Sentence, i: int) -> bool:
+    """Whether a plural noun stands before a bare form, as it hardly does before a noun: "cranes rest"."""
+    before = s.tags[before_adverbs(s, i)]
+    bare = s.tags[i] & (f.BASE | f.RARELY_VERB) == f.BASE and s.words[i] not in RATHER_PAST
+    if before & f.THIRD and s.tag(i - 2) & (f.NAME | f.SINGULAR) and not s.closed:
+        # "NASA schedules launch date"
+        return bool(s.tag(i + 1) & _OBJECT_OR_NAME) or any(word in _PLURAL for word in s.words[: i - 1])
+    return bool(bare and before & f.PLURAL) and not before & (f.SINGULAR | f.CLOSED | f.USUALLY_VERB)
 
 
 def agreement(s: Sentence, i: int, start: int) -> float:
@@ -57,13 +88,14 @@ def agreement(s: Sentence, i: int, start: int) -> float:
     if not tag & _INFLECTED:
         return 0.0  # of auxiliaries there are few, and a past form agrees with all
     if s.tags[start] & FRONTED:
-        start = next((k + 1 for k in range(start, i) if s.words[k] == ","), start)
+        start = max((k + 1 for k in range(start, i) if s.words[k] == ","), default=start)
     plural = is_plural_phrase(s, start, before_adverbs(s, i, start))
     odds = 0.0 if tag & f.PAST else NEVER
     if tag & f.THIRD:
         third = 0.0 if plural is None else -3.0 if plural else 1.5
         if s.words[start] in _ONE and i > start + 1:
-            third += 1.5  # "a prism splits" is no noun phrase
+            # "a prism splits" is no noun phrase
+            third = -3.0 if s.tags[i - 1] & (f.NOUN | f.CLOSED) == f.PLURAL else third + 1.5
         odds = max(odds, third)
     if tag & f.BASE:
         odds = max(odds, -0.3 if plural is None else 1.5 if plural else -4.0)
@@ -79,9 +111,9 @@ def _of_auxiliary(s: Sentence, i: int) -> float:
 
 def _of_form(word: str, tag: int) -> float:
     """What the word alone says."""
-    if tag & f.RARELY_VERB:
+    if tag & f.RARELY_VERB or ("-" in word and tag & f.PART):
         return -2.5
-    if not tag & _OTHER_CLASSES or word in _INTRANSITIVE:
+    if not tag & _OTHER_CLASSES or word in INTRANSITIVE:
         return 3.0
     if tag & f.USUALLY_VERB or (tag & f.PART and not tag & _NOMINAL):
         return 0.8
@@ -93,7 +125,9 @@ def _of_form(word: str, tag: int) -> float:
 _SET = f.CLOSED | f.QUOTED | f.NAME
 _OBJECT = f.DET | f.OBJ | f.QUOTED
 _SUBJECT = f.QUANT | f.SUBJ
+_OBJECT_OR_NAME = _OBJECT | f.QUANT | f.NAME | f.NUMBER
 _PHRASE = f.PREP | f.LOOSE
+_PLURAL = words("these those two three four five six seven eight nine ten many several some all both")
 _THIRD_OR_PAST = f.THIRD | f.PAST
 _TAKES_OF = words(
     """
@@ -104,21 +138,54 @@ _TAKES_OF = words(
 _NAMING = words(
     """
     called named titled dubbed given entitled considered termed offered shown awarded taught paid made left known
+    elected appointed crowned
     """
 )
+
+
+_TRANSITIVE = words(
+    """
+    killed murdered arrested injured wounded detained jailed charged accused convicted sentenced freed released
+    seized rescued elected appointed nominated named shot stabbed found held kept put sent given taken brought
+    bought made used needed required provided described designed located situated based built created produced
+    published revealed announced discovered invented considered expected supposed regarded known shown told allowed
+    forced suspected banned blamed attacked destroyed damaged caught captured hired fired dismissed suspended
+    kidnapped heard imposed ordered approved cancelled delayed photographed included recycled protected affected
+    caused collected contained recorded
+    """
+)
+"""Participles of verbs that hardly do without an object: without one they are no past tense."""
+_TAKES_TO = words(
+    """
+    wanted tried decided began started failed refused hoped agreed managed continued planned needed attempted promised
+    wished loved liked hated seemed appeared tended happened forgot vowed pledged struggled offered
+    """
+)
+_NO_OBJECT = f.PREP | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.TO | f.SUB
 
 
 def after(s: Sentence, i: int) -> float:
     """Log-odds by the word after candidate `i`."""
     form, k = s.tags[i], i + 1
     participle = form & f.PART and not form & f.BASE
+    needs_object = s.words[i] in _TRANSITIVE and (participle or s.words[i] in RATHER_PAST)
+    if k == len(s.tags) and needs_object:
+        return -1.0 if s.closed else -2.5
     if k == len(s.tags):
         return _at_end(s, i) if s.closed else -0.2 if participle else 0.0
     tag = s.tags[k]
+    if tag & f.NUMBER and form & _THIRD_OR_PAST and not form & f.RARELY_VERB:
+        return 1.5
     if not tag & _SET:
         return _before_open(s, i, k)
+    if tag & f.TO and s.words[i] in _TAKES_TO:
+        return 2.5
+    if needs_object and tag & _NO_OBJECT and s.words[k] not in PARTICLES and "that" not in s.words[k:]:
+        return -2.5
     if tag & f.BREAK:
         return -0.2 if participle else 0.0
+    if s.words[k] == "that" and form & f.NOUN and not form & (f.USUALLY_VERB | f.EMBED):
+        return -0.5  # "drugs | that help"
     if tag & _OBJECT:
         return 0.5 if s.words[i] in _NAMING else 3.0
     word = s.words[k]
@@ -127,9 +194,9 @@ def after(s: Sentence, i: int) -> float:
     if word == "by" and participle:
         return -2.5
     if is_finite_aux(s, k):
-        return -0.5 if form & f.EMBED else -4.0
+        return -0.5 if form & f.EMBED else -4.0 if form & f.NOUN else -2.0
     if tag & _SUBJECT:
-        return 1.5
+        return -2.0 if form & f.USUALLY_NOUN and not tag & (f.DET | f.QUANT) else 1.5  # "the thoughts | you had"
     if tag & f.REL:
         return 2.0 if form & f.EMBED else -0.5
     if tag & f.TO:
@@ -160,7 +227,7 @@ def _before_open(s: Sentence, i: int, k: int) -> float:
         return 0.3
     if tag & f.NOUN:
         if form & f.PART:
-            return 1.2  # no participle behind a noun takes an object: "announced plans"
+            return -0.5 if s.words[i] in _NAMING else 1.2  # no other participle takes an object: "announced plans"
         return 0.4 if form & _THIRD_OR_PAST or s.tags[i - 1] & f.PLURAL else -0.2
     return 0.0
 
@@ -177,7 +244,10 @@ _CLAUSE = f.REL | f.SUB
 _PHRASE_BEFORE = f.PREP | f.ADV | f.LOOSE
 _NOMINATIVE = words("i he she we they")
 _HEADLESS = words("some many most few several all both these those others this that one two three four five each such")
+_COUNTED = f.QUANT | f.NUMBER
+_HELPS = words("help helps helped")
 _HELPING = words("having being been be")
+_AWAY = words("out up off down away over back along around through left right")
 PARTICLES = words("out up off down away over back along around through")
 
 
@@ -207,13 +277,15 @@ def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
         return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
     if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
         return -0.5
-    if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN:
+    if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
         return -0.5  # "Five plus seven equals twelve."
     if tag & _DETERMINED:
         return -6.0
     if tag & f.PREP:
         return _behind_preposition(s, k)
-    return -2.0 if tag & f.OBJ else _behind_link(s, i, k, start)
+    if tag & f.OBJ:
+        return 2.0 if s.tag(k - 1) & f.PREP and s.tag(k - 2) & _COUNTED else -2.0  # "some of them | live"
+    return _behind_link(s, i, k, start)
 
 
 def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
@@ -227,15 +299,20 @@ def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
 
 
 def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
-    tag, form = s.tags[k], s.tags[i]
+    word, tag, form = s.words[k], s.tags[k], s.tags[i]
     if tag & f.QUOTED:
         return 1.0
+    surely = (s.closed and not form & f.NOUN) or form & (f.THIRD | f.USUALLY_VERB) == f.THIRD | f.USUALLY_VERB
+    if k == start and surely and form & _THIRD_OR_PAST and tag & f.SINGULAR and not tag & f.USUALLY_VERB:
+        return 2.0  # a name, or a mass noun
     if tag & f.BASE and s.tag(k - 1) & f.TO:
         return -2.0 if k - 1 > start else 0.5  # "To forgive takes courage."
     if tag & f.NAME:
-        return 2.0
+        return 0.5 if form & f.USUALLY_NOUN and not form & f.THIRD else 2.0
     if is_complement(s, k):
         return 0.8
+    if word in _HELPS and not form & _THIRD_OR_PAST:
+        return -4.0  # "helps improve"
     if tag & f.NUMBER:
         return -3.0 if form & f.NOUN and not s.tag(i + 1) & _BEHIND_ORDER else 0.0
     if tag & f.NOUN:
@@ -267,12 +344,16 @@ def _as_order(s: Sentence, i: int) -> float:
     form, after = s.tags[i], s.tag(i + 1)
     if not form & f.BASE:
         return -6.0
-    if after & f.PAST and not after & f.NOUN:
-        return -4.0  # "Google dubbed …"
-    polite = 3.0 if s.word(i - 1) == "please" else 0.0
+    k = after_adverbs(s, i)
+    said = s.tag(k) & (_THIRD_OR_PAST | f.NOUN)
+    if said & _THIRD_OR_PAST and (not said & f.NOUN or k > i + 1 or s.tag(k + 1) & (f.DET | f.OBJ)):
+        return -4.0  # "Google dubbed …", "Rob also compared …"
+    if s.words[i] in ("like", "right"):
+        return -3.0  # "Right this way.", "Like a bird."
+    polite = (3.0 if s.word(i - 1) == "please" else 0.0) + (1.0 if form & f.USUALLY_VERB else 0.0)
     if after & _CLAUSE and not form & f.NOUN:
         return polite + 2.0
-    if after & _BEHIND_ORDER or s.word(i + 1) in PARTICLES:
+    if after & _BEHIND_ORDER or s.word(i + 1) in _AWAY:
         return polite + 0.8
     return polite + (0.3 if after & _PHRASE_BEFORE else -0.7)
 
@@ -281,8 +362,11 @@ def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
     """Behind an appositive a verb is likely; a participle that another comma closes off is none."""
     if s.tags[i] & f.BASE and s.tags[start] & _FRONTED:
         return _as_order(s, i) + 0.5  # "If it rains, stay inside."
+    names = s.tag(i + 1) & (f.NOUN | f.NAME) and not s.tag(i + 1) & f.CLOSED
+    if s.tags[i] & f.EMBED and names and "," not in s.words[start:k]:
+        return -3.0  # "…, says police chief"
     if "," in s.words[start:k]:
-        return 1.0
+        return 2.0 if s.tags[i] & f.THIRD else 1.0
     aside = s.tags[i] & f.PART and "," in s.words[i:] and s.tags[k - 1] & f.NOUN
     return -2.5 if aside else -0.5
 
@@ -290,7 +374,7 @@ def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
 def _points(word: str, form: int) -> bool:
     """Whether "this" or "that" stands alone before a verb: "This means …"."""
     if word in ("these", "those"):
-        return bool(form & f.BASE) and not form & f.NOUN
+        return bool(form & f.BASE) and (not form & f.NOUN or bool(form & f.USUALLY_VERB))
     return bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.closed import ACRONYMS, words
 from contrapose.tasks.language.sentence import Sentence, UnreadableError
-from contrapose.tasks.language.tokens import BREAKS, IDLE, MOST_SEEN, QUOTE, WORD, flags_of, seen, token
+from contrapose.tasks.language.tokens import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, seen
 
 _TOKEN = re.compile(r"(\w+(?:[-'\u2019]\w+)*)|[^\w\s]")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”\u2019)\]*_]*\s+|\n\s*")
+_LOWER = re.compile(r"(?<![\w'\u2019.-])[^\W\d_A-Z]\w{3}")
+_FEWEST_CAPITALS = 3
+_SMALL = re.compile(r"(?<![\w'\u2019.-])[a-z][\w'\u2019]*")
+_CAPITAL = re.compile(r"(?<![\w'\u2019.-])[A-Z]\w*(?:['\u2019]\w+)?")
 _OPTION = re.compile(r"\(?[A-Ha-h1-8][.):]\s")
 _ANSWER_LABEL = re.compile(r"[\w ]{1,20}:\Z")
 _WRAPPED = re.compile(r"\s*\(([^()]*)\)\Z")
 _ABBREVIATIONS = words("mr mrs ms dr prof st no vs etc approx fig jr sr inc ltd co gen col capt cf al ca e.g i.e")
+_BEFORE_CAPITAL = ("a.m", "p.m", "etc")
+"""Abbreviations that end a sentence where a capital follows."""
 _CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"}
-_SINGLE = {"'": "'", "\u2018": "\u2019"}
+_SINGLE = {"'": "'", "`": "'", "\u2018": "\u2019"}
+_APOSTROPHES = ("'", "\u2019")
 _LONGEST_TAIL = 40
 
 __all__ = ["Sentence", "UnreadableError", "flags_of", "last_sentence", "read"]
@@ -30,15 +35,7 @@ def read(text: str) -> Sentence:
     Raises:
         UnreadableError: `empty`, `no_word`, `unbalanced_quotes` or `options_in_text`.
     """
-    end = len(text.rstrip())
-    return read_plain(text, 0, end) or _read_marked(text, end)
-
-
-def _read_marked(text: str, end: int) -> Sentence:
-    begin, end = _span(text, end)
-    plain = read_plain(text, begin, end) if begin else None
-    if plain is not None:
-        return plain
+    begin, end = _span(text, len(text.rstrip()))
     tail = text[max(begin, end - _LONGEST_TAIL) : end].rstrip("\"'”\u2019)]*_")
     sentence = Sentence(text, [], [], [], [], 0, tail.endswith("?"), tail.endswith((".", "!", "?")))
     _fill(sentence, begin, end)
@@ -77,7 +74,9 @@ def last_sentence(text: str, end: int) -> int:
     """Offset where the last sentence before `end` starts. Abbreviations and initials end no sentence."""
     begin = 0
     for stop in _SENTENCE_END.finditer(text, 0, end):
-        if text[stop.start()] != "." or not _is_abbreviation(text[max(begin, stop.start() - 20) : stop.start()]):
+        before = text[max(begin, stop.start() - 20) : stop.start()]
+        ends = before.lower().endswith(_BEFORE_CAPITAL) and text[stop.end() : stop.end() + 1].isupper()
+        if text[stop.start()] != "." or ends or not _is_abbreviation(before):
             begin = stop.end()
     return begin if begin < end else 0
 
@@ -95,7 +94,10 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
     """Note every word between two offsets."""
     words, starts, ends, tags = sentence.words, sentence.starts, sentence.ends, sentence.tags
     text = sentence.text
+    capitals = is_title(text, begin, end)
+    sentence.closed = sentence.closed and (sentence.asks or not capitals)  # its full stop may be that of "U.S."
     shouting = text.isupper()
+    capitals = capitals or shouting
     known = seen()
     closer = ""
     bracket = False
@@ -109,6 +111,8 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
             continue
         word, tag, name, kind = known[mark]
         if kind != WORD:
+            if mark in _APOSTROPHES and words and ends[-1] == match.start() and words[-1].endswith("s"):
+                words[-1] += "'"  # "the players' bench"
             if kind == IDLE:
                 continue
             closer = _closer(mark, text, match) if kind == QUOTE else ""
@@ -117,7 +121,7 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
                 continue
             if closer:
                 word, tag = '"', f.QUOTED
-        elif name and words and not shouting and words[-1] != ":":
+        elif name and _is_name(word, mark, words, capitals=capitals, shouting=shouting):
             tag = name
         elif tag & f.NUMBER and words and words[-1] == "no" and text[match.start() - 2] == ".":
             tags[-1] = f.SINGULAR  # "No. 7"
@@ -130,11 +134,31 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
         raise UnreadableError("unbalanced_quotes")
 
 
+def _is_name(word: str, spelled: str, before: list[str], *, capitals: bool, shouting: bool) -> bool:
+    """Whether a word with a capital is a name: not where each has one, unless it can be nothing else."""
+    if before and not capitals:
+        return before[-1] != ":"
+    return is_unknown(word) or (spelled in ACRONYMS and not shouting)
+
+
+def is_title(text: str, begin: int, end: int) -> bool:
+    """Whether each longer word between two offsets has a capital, as in a headline: there it makes no name."""
+    if _LOWER.search(text, begin, end) or text.isupper():
+        return False
+    capitals = [match[0].lower() for match in _CAPITAL.finditer(text, begin, end)]
+    if len(capitals) < _FEWEST_CAPITALS:
+        return False
+    if any(flags_of(word) & f.CLOSED and word != "i" for word in capitals[1:]):
+        return True
+    small = (flags_of(match[0]) for match in _SMALL.finditer(text, begin, end))
+    return text[end - 1] not in ".?!" and all(tag & f.CLOSED and not tag & f.AUX for tag in small)
+
+
 def _closer(mark: str, text: str, match: re.Match[str]) -> str:
     """The mark that ends what `mark` opens, or "" when it opens nothing."""
     if mark in "”»)]":
         raise UnreadableError("unbalanced_quotes")
-    if mark in "'\u2018":
+    if mark in "'`\u2018":
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         return _SINGLE[mark] if after.strip() and not before.strip() else ""
     return _CLOSERS[mark]
@@ -143,66 +167,3 @@ def _closer(mark: str, text: str, match: re.Match[str]) -> str:
 def _breaks(mark: str, text: str, match: re.Match[str]) -> bool:
     """Whether a mark stands between phrases: a comma or a dash, but not the comma of "1,000"."""
     return mark in BREAKS and not text[match.end() : match.end() + 1].isdigit()
-
-
-# Reads a text that is one sentence of words and commas, as most are: one look-up for each piece between spaces.
-# It gives what `_read_marked` gives in a third of the time, and leaves every other text to it.
-
-_ODD = 1 << 60
-"""Flags a piece that must be read with what stands around it."""
-_PLAIN = re.compile(r"[^\W_]\w*(?:[-'\u2019]\w+)*|[,\u2013—-]")
-_LONGEST_KEPT = 40
-
-
-class _Piece(NamedTuple):
-    word: str
-    tag: int  # flags inside a sentence, where a capital makes a name
-    width: int
-    step: int  # the width, and that of the space before; a comma has none
-
-
-class _Pieces(dict[str, _Piece]):
-    """Every piece met so far."""
-
-    def __missing__(self, spelled: str) -> _Piece:
-        if len(self) >= MOST_SEEN:
-            self.clear()
-        piece = _piece(spelled)
-        if piece.width <= _LONGEST_KEPT:
-            self[spelled] = piece
-        return piece
-
-
-@cache
-def _pieces() -> _Pieces:
-    return _Pieces()
-
-
-def _piece(spelled: str) -> _Piece:
-    width = len(spelled)
-    if not _PLAIN.fullmatch(spelled):
-        return _Piece(spelled, _ODD, width, width)
-    word, tag, name, _ = token(spelled)
-    return _Piece(word, name or tag, width, width + (spelled != ","))
-
-
-def read_plain(text: str, begin: int, end: int) -> Sentence | None:
-    """The sentence between two offsets; None when it holds other marks, or is all in capitals."""
-    trimmed = text[begin:end]
-    bare = trimmed.rstrip(".?!")
-    if "." in bare:
-        return None
-    spelled = bare.replace(",", " ,").split(" ")
-    spelled[0] = spelled[0].lower()  # no name there
-    words, starts, ends, tags = [], [], [], []
-    at, union = begin - 1, 0
-    for word, tag, width, step in map(_pieces().__getitem__, spelled):
-        at += step
-        union |= tag
-        words.append(word)
-        starts.append(at - width)
-        ends.append(at)
-        tags.append(tag)
-    if union & _ODD or union == f.BREAK or text.isupper():
-        return None  # no word at all, or capitals that make no names
-    return Sentence(text, words, starts, ends, tags, union, trimmed.endswith("?"), len(bare) < len(trimmed))

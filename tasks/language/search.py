@@ -9,17 +9,26 @@ from typing import NamedTuple, TypeVar
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux, takes_complement
-from contrapose.tasks.language.odds import FRONTED, NEVER, agreement, finite_odds, relative_odds
+from contrapose.tasks.language.odds import (
+    FRONTED,
+    NEVER,
+    PARTICLES,
+    SURE,
+    agreement,
+    finite_odds,
+    relative_odds,
+)
 from contrapose.tasks.language.sentence import Sentence
 
 BEAM = 4.5
+"""The largest margin that is told: a reading so far behind the best is no rival."""
+_GIVEN_UP = 7.0
 """Log-odds behind the best reading at which another is given up."""
 OPENERS = f.OPENER | f.LOOSE
 JOINTS = f.BREAK | f.COORD
 VERBAL = f.FINITE | f.AUX
 NOMINAL = f.NP_START | f.NAME
-BEFORE_CONTACT = f.NOUN | f.SUBJ | f.EMBED
-"""What stands before a noun phrase that may open a clause without a conjunction."""
+_BEFORE_CONTACT = f.NOUN | f.SUBJ | f.EMBED | f.QUOTED | f.OBJ
 UNLICENSED = -7.0
 """Log-odds lost by a finite verb that no clause waits for."""
 _LINKING = OPENERS | NOMINAL
@@ -40,11 +49,24 @@ def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: 
         tag = tags[i]
         if tag & JOINTS:
             states = _join(states, i, comma=bool(tag & f.BREAK))
-        elif i in verbs or tag & OPENERS or (tag & NOMINAL and s.tag(i - 1) & BEFORE_CONTACT):
+        elif i in verbs or tag & OPENERS or may_open(s, i):
             states = _read(s, i, start, tag, states)
             if i > joint and _settled(states):
                 break
     return states
+
+
+def may_open(s: Sentence, i: int) -> bool:
+    """Whether a noun phrase that starts at word `i` may open a clause without a conjunction."""
+    tag, before = s.tags[i], s.tag(i - 1)
+    if tag & NOMINAL:
+        return bool(before & _BEFORE_CONTACT)
+    return bool(tag & f.NOUN and not tag & f.CLOSED) and _reports(s, i - 1)
+
+
+def _reports(s: Sentence, i: int) -> bool:
+    """Whether a clause without a conjunction may follow: "declares | country is at war"."""
+    return bool(s.tag(i) & f.EMBED and not s.tag(i) & f.USUALLY_NOUN) and not takes_complement(s, i)
 
 
 def last_joint(s: Sentence) -> int:
@@ -54,7 +76,7 @@ def last_joint(s: Sentence) -> int:
 
 def prune(readings: dict[_Key, float]) -> None:
     """Drop the readings that are much less likely than the best."""
-    floor = max(readings.values()) - BEAM
+    floor = max(readings.values()) - _GIVEN_UP
     if len(readings) > _MOST_STATES:
         floor = max(floor, sorted(readings.values())[-_MOST_STATES])
     for key in [key for key, odds in readings.items() if odds < floor]:
@@ -72,28 +94,32 @@ def _join(states: States, i: int, *, comma: bool) -> States:
     reached: States = {}
     for (main, others, waiting, inner, _), odds in states.items():
         state = (main, others, waiting, inner, i)
-        reached[state] = max(reached.get(state, NEVER), odds - 1.0 if comma and waiting else odds)
+        reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
     return reached
 
 
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     """Every state under every reading of word `i`; unlikely ones are dropped."""
-    opener = link(s, i, start) if tag & _LINKING else None
+    opener = link(s, i, start) if tag & _LINKING or may_open(s, i) else None
     verb = _Verb(s, i, start) if tag & VERBAL else None
     if opener is None and verb is None:
         return states
     lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
     reached: States = {} if opener is not None and opener.passes == NO else dict(states)
     if lost:
-        reached = {state: odds - lost for state, odds in reached.items()}
+        reached = {state: odds - lost * (state[0] < 0) for state, odds in reached.items()}
     if opener is not None:
-        at = i + (not tag & NOMINAL)
-        stuck = tag & (f.DET | f.SUBJ) and i > start and not s.tags[start] & FRONTED
+        at = i + (not tag & (NOMINAL | f.NOUN))
+        free = s.tags[start] & FRONTED and "," not in s.words[start:i]
+        stuck = tag & (f.DET | f.SUBJ) and i > start and not free
         for state, odds in states.items():
             if stuck and state[0] < 0 and not state[2]:
                 reached[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
-            _open(reached, state, odds, opener.opens, opener.passes, at)
-    if verb is not None:
+            if tag & f.CLITIC:  # the verb is there already: "anyone who's tired", "the food they've bought"
+                _keep(reached, (*state[:3], True, state[4]), odds + opener.opens + SURE)
+            else:
+                _open(reached, state, odds, opener.opens, opener.passes, at)
+    if verb is not None and (opener is None or not tag & f.CLITIC or opener.passes != NO):
         for state, odds in states.items():
             verb.read(reached, state, odds)
     prune(reached)
@@ -150,16 +176,19 @@ class _Verb:
         _keep(reached, (main, (*others, self.i), waiting, False, -1), odds + gain)
 
     def _as_main(self, reached: States, state: State, odds: float, finite: float) -> None:
-        _, others, waiting, inner, _ = state
+        _, others, waiting, inner, joint = state
         s, i = self.s, self.i
         if self._main is None:
             self._main = main_odds(s, i, self.start, finite)
         main = self._main + (behind_relative(s, i) if inner else 0.0)
+        joins = s.tag(before_adverbs(s, i)) & f.COORD
+        if joins or (inner and joint >= 0 and s.tags[joint] & f.COORD and s.tags[self.start] & FRONTED):
+            main -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
         _keep(reached, (i, others, waiting, False, -1), odds + main)
         if s.tags[i] & f.EMBED:
             _keep(reached, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
-        if inner and s.tag(i - 1) & f.COORD:
-            _keep(reached, (-1, others, waiting, inner, -1), odds + (finite - 0.5))
+        if inner and joint >= 0 and s.tags[joint] & f.COORD:
+            _keep(reached, (-1, others, waiting, inner, -1), odds + (finite + joined(s, i, joint, -1) - 0.5))
 
     def _as_inner(self, reached: States, state: State, odds: float) -> None:
         main, others, waiting, _, _ = state
@@ -174,6 +203,8 @@ class _Verb:
             _keep(reached, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
 
 
+UNFINISHED = f.PREP | f.DET | f.TO | f.AUX
+"""What the last word of a sentence that is to be continued may be."""
 _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMBER
 
 
@@ -207,7 +238,9 @@ def behind_relative(s: Sentence, i: int) -> float:
 def joined(s: Sentence, i: int, joint: int, main: int) -> float:
     """Log-odds that a verb behind a comma or "and" belongs to a further clause or predicate."""
     shared = after_adverbs(s, joint) == i
-    if shared and s.tags[main] & (f.BE | f.HAVE) and s.tags[i] & f.PART:
+    if s.words[i - 1] == "please":
+        return -3.0
+    if shared and s.tag(main) & (f.BE | f.HAVE) and s.tags[i] & f.PART:
         return -5.0  # "was heated and weighed"
     comma = -2.0 if s.words[joint] == "," and not shared else 0.0
     return comma if shared else comma + agreement(s, i, joint + 1)
@@ -222,16 +255,21 @@ def unexplained(s: Sentence, i: int) -> float:
 
 def ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
     """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
-    missing = (-5.0 if s.closed else -1.5) * waiting
+    complete = s.closed or s.tags[-1] & UNFINISHED  # nothing that ends in "is" or "the" is a title
+    missing = (-5.0 if complete else -1.5) * waiting
     if has_verb:
         return missing
-    dependent = inner or waiting  # "Because it rained." is no sentence
+    dependent = waiting or (inner and s.tags[0] & FRONTED)  # "Because it rained." is no sentence
     long = -0.5 if len(s.words) > 3 else 0.0
-    return missing + ((-3.0 if dependent else long) if s.closed else (-0.5 if dependent else 0.4))
+    if not complete:
+        return missing + (-0.5 if dependent else 0.4)
+    return missing + (-3.0 if dependent else -2.2 if inner else long)
 
 
 def _subject(s: Sentence, i: int, start: int) -> float:
     """Log-odds lost where no word before could be a subject, and the verb is no order either."""
+    if s.tags[start] & f.PREP and s.tag(start + 1) & f.ING and "," not in s.words[start:i] and "," in s.words[i:]:
+        return -4.0  # "Despite being on the list, …"
     if i == start or s.tags[i] & f.BASE or any(tag & _SUBJECT for tag in s.tags[start:i]):
         return 0.0
     return -4.0
@@ -249,7 +287,8 @@ def _aside(s: Sentence, i: int, start: int) -> float:
 
 NO = -math.inf
 _NO_CLAUSE = words("of than as")
-_AS_BEFORE = words("soon long far much just")
+_TIMES = words("time day night week month year morning evening afternoon")
+_AS_BEFORE = words("soon long far much just best well")
 _TO_INFINITIVE = words("how what where when whether who which")
 
 
@@ -267,10 +306,15 @@ def link(s: Sentence, i: int, start: int) -> Link | None:
     tag = s.tags[i]
     if tag & f.OPENER:
         return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
-    if tag & f.LOOSE and not tag & f.FINITE:
+    if tag & f.LOOSE and (not tag & f.FINITE or s.words[i] == "like"):
         return Link(_loose(s, i, start), -1.0 if i == start else 0.0)
-    if tag & (f.NP_START | f.NAME) and not tag & f.AUX and i > start and _follows_noun(s, i):
-        return Link(-0.7 if tag & f.SUBJ and not tag & f.DET else -1.8, 0.0)
+    if not tag & NOMINAL:
+        return Link(-1.0, 0.0) if i > start and not tag & f.CLOSED and _reports(s, i - 1) else None
+    if (not tag & f.AUX or tag & f.CLITIC) and i > start and _follows_noun(s, i):
+        odds = -0.7 if tag & f.SUBJ and not tag & f.DET else -1.8
+        if s.words[i - 1] in _TIMES or (tag & f.NAME and not _is_determined(s, i - 1)):
+            odds -= 2.0  # "Later that day | he left.", "the striker | Anna Hill"
+        return Link(odds, 0.0)
     return None
 
 
@@ -288,6 +332,8 @@ def _opener(s: Sentence, i: int, tag: int) -> Link | None:
 def _that(s: Sentence, i: int, start: int) -> Link:
     """Whether "that" opens a clause, or points at something: "that book", "That is good"."""
     before, after = s.tag(i - 1), s.tag(i + 1)
+    if after & f.BREAK:
+        return Link(-4.0, 0.0)
     if i == start or before & (f.PREP | f.TO) or s.word(i - 1) in ("than", "as", "like"):
         return Link(0.0, -2.0 if after & f.NP_START else 1.0)
     if before & f.NOUN and not before & f.VERB:
@@ -299,14 +345,30 @@ def _that(s: Sentence, i: int, start: int) -> Link:
 
 def _loose(s: Sentence, i: int, start: int) -> float:
     """Log-odds that "after", "as", "than" … opens a clause rather than a phrase."""
+    after = s.tag(i + 1)
+    if after & f.SUBJ and not after & f.DET and i > start:
+        return 1.5
+    if after & f.PREP:
+        return -4.0
     if s.words[i] == "as" and (s.word(i - 1) in _AS_BEFORE or (i == start + 1 and s.tags[start] & f.ADJ)):
         return 0.5  # "as soon as", "strange as it seems"
     if i == start:
-        return 1.0 if s.word(i + 1) not in _AS_BEFORE else -3.0
-    return -3.0 if s.words[i] in _NO_CLAUSE else -0.3
+        return 1.0 if s.word(i + 1) not in _AS_BEFORE and not after & f.ING else -3.0
+    return (-1.5 if s.words[i] == "as" else -3.0) if s.words[i] in _NO_CLAUSE else -0.3
+
+
+def _is_determined(s: Sentence, i: int) -> bool:
+    """Whether an article or the like stands before a noun, or before an adjective before it."""
+    return bool((s.tag(i - 1) | (s.tag(i - 2) if s.tag(i - 1) & f.ADJ else 0)) & (f.DET | f.QUANT))
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
     """Whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
     before = s.tags[i - 1]
+    if before & f.OBJ and not before & f.SUBJ:
+        return bool(s.tag(i - 2) & f.EMBED)  # "tell him | the boy had left"
+    if before & f.QUOTED or before & s.tags[i] & f.NAME:
+        return bool(before & f.QUOTED) and i > 1
+    if s.words[i - 1] in PARTICLES and s.tag(i - 2) & f.EMBED:
+        return True  # "found out | it was"
     return bool(before & f.EMBED) or (bool(before & (f.NOUN | f.SUBJ)) and not before & (f.CLOSED & ~f.SUBJ))

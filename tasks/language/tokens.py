@@ -13,7 +13,7 @@ WORD, IDLE, BREAK, QUOTE = range(4)
 BREAKS = ",;:-\u2013—…"
 MOST_SEEN = 1 << 16
 """Spellings kept; beyond it all are forgotten."""
-_QUOTES = "\"'“”\u2018«»()[]"
+_QUOTES = "\"'`“”\u2018«»()[]"
 
 
 class Token(NamedTuple):
@@ -72,12 +72,20 @@ def flags_of(word: str) -> int:
     return vocabulary.look_up(word)
 
 
+def is_unknown(word: str) -> bool:
+    """Whether a word in lower case has no class in the dictionary or by its ending: with a capital it is a name."""
+    return word.isalpha() and word not in vocabulary.vocabulary().flags and not flags_of(word) & ~f.NOUN
+
+
+_NO_NAMES = ("should", "would", "could", "must")
+
+
 def _as_name(tag: int, word: str, spelled: str) -> int:
     """A capitalised word inside a sentence is a name, and no verb, unless it is a word that names rarely are.
 
     An adverb in the dictionary is such a word; one by its ending alone ("Rugely") is not.
     """
     guessed = vocabulary.ends_as_adverb(word) and word not in vocabulary.vocabulary().flags
-    if tag & f.CLOSED and not tag & f.MODAL and spelled not in closed.ACRONYMS and not guessed:
+    if tag & f.CLOSED and (not tag & f.MODAL or word in _NO_NAMES) and spelled not in closed.ACRONYMS and not guessed:
         return tag
     return f.NAME | (tag & f.NOUN or f.SINGULAR) | (f.NEG if word.endswith("n't") else 0)

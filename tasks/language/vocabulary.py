@@ -20,6 +20,7 @@ from contrapose.tasks.language.closed import words
 _FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": (f.ADJ, f.ADJ)}
 _BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
 _USUALLY = {"VB": f.USUALLY_VERB, "NN": f.USUALLY_NOUN, "JJ": f.USUALLY_ADJ}
+_NUMBERS = {"NN": f.SINGULAR, "NNS": f.PLURAL}
 _LONGEST = 40
 _PREFIXES = ("over", "under", "out", "re", "un", "mis", "pre", "dis", "inter", "co", "de")
 VERB_ENDINGS = ("ize", "ise", "ify", "ate")
@@ -43,9 +44,11 @@ _RARE_VERBS = words(
     chair box bottle cup book paper pen page story word letter number line point side top bottom back front ball game
     team group color colour shoe weight sugar salt oil gas ice egg milk meat bread people must mom dad body blood type
     kind sort case fact idea reason way system area field land ground shape size key science church temperature third
-    fourth fifth sixth career season fame media culture solo keyboard drum metre meter litre liter
+    fourth fifth sixth career season fame media culture solo google keyboard drum metre meter litre liter
     """
 )
+_SURE = words("sure certain confident glad happy afraid aware sorry proud lucky convinced worried")
+"""Adjectives that a clause may follow: "I am sure it rains"."""
 _PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
 _VERB_ONLY = words("equals includes contains means")
 _SINGULAR_ONLY = words(
@@ -91,7 +94,7 @@ def vocabulary() -> Vocabulary:
                 known.flags[first] = known.flags.get(first, 0) | flag
     for word, tag in _usual():
         if word in known.flags:
-            known.flags[word] |= _USUALLY.get(tag[:2], 0) | (f.PLURAL if tag == "NNS" else 0)
+            known.flags[word] |= _USUALLY.get(tag[:2], 0) | _NUMBERS.get(tag, 0)
     for word, flags in known.flags.items():
         if flags & f.ADV and flags & (f.ADJ | f.NOUN | f.FINITE):
             manner = ends_as_adverb(word) and not flags & f.FINITE and word not in _NOT_ADVERBS
@@ -104,9 +107,12 @@ def vocabulary() -> Vocabulary:
         known.flags[word] = known.flags[word] & ~f.PLURAL | f.SINGULAR
     for word in _PLURAL_TOO:
         known.flags[word] |= f.PLURAL
+    for word in _SURE:
+        known.flags[word] |= f.EMBED
     for word in _RARE_VERBS & known.verbs.keys():
         for form in (word, *known.verbs[word]):
-            known.flags[form] |= f.RARELY_VERB
+            if form == word or known.flags[form] & (f.NOUN | f.ADJ):
+                known.flags[form] |= f.RARELY_VERB
     return known
 
 

@@ -23,10 +23,10 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import rng_for
 
 RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
-    ("add_negation", "negation", "none"): (409, "288440362536eba5"),
-    ("add_negation", "negation", "all"): (409, "6face4b086f65a79"),
-    ("add_negation", "toxic_words", "none"): (158, "7b688845c686ae5c"),
-    ("add_negation", "toxic_words", "all"): (158, "7b688845c686ae5c"),
+    ("add_negation", "negation", "none"): (408, "7739bc2b6a9e6d4e"),
+    ("add_negation", "negation", "all"): (408, "537cc5b46bb497ff"),
+    ("add_negation", "toxic_words", "none"): (152, "61477a78b9a57f46"),
+    ("add_negation", "toxic_words", "all"): (152, "61477a78b9a57f46"),
     ("add_toxic_words", "negation", "none"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "negation", "all"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "toxic_words", "none"): (192, "d192876afdb8bf3e"),
@@ -41,8 +41,8 @@ RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
     ("option_order", "toxic_words", "all"): (96, "5eddbaa7a2fc2be0"),
     ("antonym", "negation", "none"): (212, "f2589542f69cb292"),
     ("antonym", "negation", "all"): (212, "0766150e9e69d2f6"),
-    ("antonym", "toxic_words", "none"): (97, "9eb2b7ffd9a9859b"),
-    ("antonym", "toxic_words", "all"): (97, "9eb2b7ffd9a9859b"),
+    ("antonym", "toxic_words", "none"): (98, "1e0224ef52bc7b13"),
+    ("antonym", "toxic_words", "all"): (98, "1e0224ef52bc7b13"),
     ("change_number", "negation", "none"): (229, "e5f887ee324352c5"),
     ("change_number", "negation", "all"): (229, "5ad0306b003fe8f2"),
     ("change_number", "toxic_words", "none"): (100, "9082fd337098082f"),

@@ -75,7 +75,7 @@ def test_another_verb_makes_it_medium_and_changes_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verb"), [("The plan backfired.", "backfired"), ("Always wear gloves when you handle the acid.", "wear")]
+    ("text", "verb"), [("The plan backfired.", "backfired"), ("The place where I grew up changed.", "changed")]
 )
 def test_the_same_verb_settles_a_doubt(text: str, verb: str) -> None:
     assert (negate(text).confidence, revised(text, says(verb))) == ("medium", "high")

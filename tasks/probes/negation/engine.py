@@ -51,10 +51,9 @@ def negate(
     if style == "langtest":
         return negate_as_langtest(text)
     try:
-        plan = _plan(text, existing_negation, rewrite_polar, options)
-        # Last, since most of what is not English cannot be negated anyhow.
         if not is_english(text):
             raise SkipError("not_english")
+        plan = _plan(text, existing_negation, rewrite_polar, options)
     except SkipError as skip:
         return Negation(text=None, reason=skip.reason, confidence=None, original=text, kind=None)
     return Negation(

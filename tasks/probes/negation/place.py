@@ -19,14 +19,14 @@ _BEHIND_VERB = words("here today tonight yesterday tomorrow away back ago hard f
 _BEHIND_RELATIVE = words("alone together well best better again twice")
 """Adverbs that do so right behind the verb of a relative clause: "People who live alone eat less."."""
 _HAVE_DO = f.HAVE | f.DO
-_FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't"}
+_FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't", "'s": " isn't"}
 
 
 def after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
     """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
     word, tag = s.words[i], s.tags[i]
     if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
-        return _fused(s, i)
+        return fused(s, i)
     if tag & _HAVE_DO and not tag & f.CLITIC and is_full_verb(s, i):
         return with_do(s, i, subject)
     at = _slot(s, i)
@@ -45,16 +45,16 @@ def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
         first = i  # the adverb belongs to what stands before: "to see it more easily"
     if not closed.NARROW.isdisjoint(s.words[first : i + 2]):
         raise SkipError("quantifier_only")
-    first = max(first, subject, _behind_adverbs(s, first, i))
-    while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still")):
+    first = max(first, subject, _behind_adverbs(s, first, i, subject))
+    while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still", "please")):
         first += 1
     medium = not _MEDIUM_ADVERBS.isdisjoint(s.words[behind + 1 : i])
     return with_any(s, i, _do_support(s, first, i, support, base), "medium" if medium else "high", "rewrite")
 
 
-def _behind_adverbs(s: Sentence, first: int, i: int) -> int:
+def _behind_adverbs(s: Sentence, first: int, i: int, subject: int) -> int:
     """Index behind those of the adverbs before the verb `i` that belong to what stands before word `first`."""
-    relative = s.tag(before_adverbs(s, first - 1, 0)) & f.REL
+    relative = s.tag(before_adverbs(s, first - 1, 0)) & f.REL and before_adverbs(s, first - 1, 0) > subject
     ends = _BEHIND_VERB | _BEHIND_RELATIVE if relative else _BEHIND_VERB
     return max((k + 1 for k in range(first, i) if s.words[k] in ends), default=first)
 
@@ -95,12 +95,17 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return False
     if not tag & f.PART:
         return True
-    attributive = tag & f.ADJ and s.tag(k + 1) & (f.NOUN | f.ADJ) and not s.tag(k + 1) & f.CLOSED
-    return bool(attributive) and bool(tag & f.PAST or tag & f.BASE)
+    return bool(
+        (tag & f.USUALLY_ADJ or "-" in word) and s.tag(k + 1) & (f.NOUN | f.ADJ) and not s.tag(k + 1) & f.CLOSED
+    )
 
 
-def _fused(s: Sentence, i: int) -> EditPlan:
-    """A contracted auxiliary and "not": "they'll" → "they won't", "he'd better" → "he'd better not"."""
+def fused(s: Sentence, i: int) -> EditPlan:
+    """A contracted auxiliary and "not": "they'll" → "they won't", "where's" → "where isn't".
+
+    Raises:
+        SkipError: it may stand for another auxiliary.
+    """
     word, at = s.words[i], s.words[i].rindex("'")
     ending, following = word[at:], after_adverbs(s, i)
     if ending == "'d" and s.word(i + 1) in ("better", "rather"):
@@ -114,7 +119,7 @@ def _fused(s: Sentence, i: int) -> EditPlan:
     if "\u2019" in s.source(i):
         new = new.replace("'", "\u2019")
     edit = Edit(s.starts[i] + at, s.ends[i], s.cased(new))
-    return with_any(s, i, (edit,), "high")
+    return with_any(s, i, (edit,), "high", "rewrite")
 
 
 def _slot(s: Sentence, i: int) -> int:
@@ -140,6 +145,8 @@ def _is_adjective(s: Sentence, k: int) -> bool:
 
 
 _ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
+SOME = {new: old for old, new in _ANY.items()}
+"""What "any" and its kin become again out of reach of a "not"."""
 _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
@@ -154,7 +161,7 @@ def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidenc
     for k in range(i + 1, len(s.words)):
         if s.tags[k] & _STOP and s.words[k] != "like":
             break
-        if s.words[k] in _ANY and not s.word(k + 1)[:1].isdigit():
+        if s.words[k] in _ANY and not s.word(k + 1)[:1].isdigit() and not (s.word(k + 1) == "of" and s.tags[i] & f.BE):
             any_form = Edit(s.starts[k], s.ends[k], s.cased(_ANY[s.words[k]]))
             return EditPlan(edits=(*edits, any_form), confidence=confidence, kind="rewrite")
     return EditPlan(edits, (), confidence, kind)

@@ -9,10 +9,10 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import after_adverbs
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
+from contrapose.tasks.probes.negation.place import SOME
 from contrapose.tasks.probes.negation.polar import finite_form
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
-_SOME = {"any": "some", "anyone": "someone", "anybody": "somebody", "anything": "something", "anywhere": "somewhere"}
 _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none": "some", "noone": "someone"}
 _UNIVERSAL = words("all every everyone everybody everything many")
 
@@ -118,6 +118,6 @@ def _plan(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
     for i in range(cue + 1, len(s.words)):
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break
-        if s.words[i] in _SOME:
-            edits = (*edits, Edit(s.starts[i], s.ends[i], s.cased(_SOME[s.words[i]])))
+        if s.words[i] in SOME:
+            edits = (*edits, Edit(s.starts[i], s.ends[i], s.cased(SOME[s.words[i]])))
     return EditPlan(edits=edits, confidence="high", kind="remove")

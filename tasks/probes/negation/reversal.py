@@ -44,8 +44,8 @@ _SHARES = words("percentage percent proportion fraction")
 _AMOUNTS = words("number quantity amount degree portion share extent")
 """They are asked for as "what amount of …" or "to what extent"; "which quantity" asks for a thing."""
 _EXCEPT = words("except excluding")
-_UNDER_NOT = words("some all every each both several most many")
-"""Subjects of an inverted question whose quantifier a "not" behind them does not reach."""
+_LIKELY = 2.0
+"""Least margin, in log-odds, of a verb that may be none."""
 _WEAKENED = words("sometimes occasionally perhaps maybe")
 _CAUSES = words("why how")
 _NEVER_RELATIVE = words("what why how")
@@ -131,9 +131,6 @@ def _require_reversible_question(s: Sentence, start: int) -> None:
     verb = first_verb(s, wh)
     if joins_predicate(s, verb, len(s.words)) and not any(tag & f.REL for tag in s.tags[verb + 1 :]):
         raise SkipError("coordinated_clauses")
-    counted = s.word(verb + 1) in _UNDER_NOT and not s.tag(verb + 2) & f.ADV and s.word(verb + 2) != "likely"
-    if counted and s.tag(verb) & (f.DO | f.MODAL | f.HAVE):
-        raise SkipError("quantifier_only")
     for i in range(wh + 2, len(s.words)):
         before = i - 2 if s.tags[i - 1] & f.PREP else i - 1
         is_aside = s.tags[before] & f.BREAK and s.words[i] not in _NEVER_RELATIVE
@@ -190,7 +187,7 @@ def _require_reversible_statement(a: Analysis, options: Sequence[str]) -> None:
 
 def _require_gap_denied(a: Analysis, options: Sequence[str]) -> None:
     s = a.sentence
-    if a.ambiguous or (a.doubtful and may_be_no_verb(a, options)):
+    if a.ambiguous or (a.clause.margin < _LIKELY and may_be_no_verb(a, options)):
         raise SkipError("ambiguous_verb")
     if s.word(a.clause.verb + 1) in _WEAKENED:
         raise SkipError("quantifier_only")

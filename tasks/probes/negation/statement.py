@@ -43,7 +43,8 @@ def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
         return False
     if s.tags[subject] & f.QUOTED and s.tags[verb] & f.EMBED:
         return True
-    if s.words[subject] in ("such", "so") or (s.words[subject] == "there" and s.words[verb] in _MOTION):
+    fronted = s.words[subject] in ("such", "so") and verb == subject + 1
+    if fronted or (s.words[subject] == "there" and s.words[verb] in _MOTION):
         return True
     if before_adverbs(s, verb, subject) < subject or _describes(s, subject, verb):
         return not s.tags[subject] & f.QUANT
@@ -52,7 +53,9 @@ def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
 
 def _describes(s: Sentence, start: int, verb: int) -> bool:
     """Whether a predicate stands before the verb: "Attached is …", "Equally important are …"."""
-    if not s.tags[start] & _DESCRIBES or s.words[start] in _DAYS:
+    if not s.tags[start] & _DESCRIBES or s.words[start] in _DAYS or not s.tags[verb] & f.BE:
+        return False
+    if not s.tag(verb + 1) & (f.NP_START | f.NAME | f.NUMBER):
         return False
     if not all(tag & _DESCRIBES for tag in s.tags[start:verb]) or s.tags[verb - 1] & f.NOUN:
         return False
@@ -61,7 +64,8 @@ def _describes(s: Sentence, start: int, verb: int) -> bool:
 
 def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
     """Whether prepositional phrases alone stand before the verb, and its subject behind it."""
-    governed = all(s.tags[k - 1] & (f.PREP | f.DET) for k in range(start + 1, verb) if s.tags[k] & f.NP_START)
+    opens = (k for k in range(start + 1, verb) if s.tags[k] & (f.NP_START | f.NAME))
+    governed = all(s.tags[k - 1] & (f.PREP | f.DET | f.ADJ | f.NAME) for k in opens)
     return governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
 
 
