@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from contrapose.tasks.language import flags as f
@@ -11,7 +12,9 @@ from contrapose.tasks.language.clause import Clause, find_clause
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import is_finite_aux
 from contrapose.tasks.language.inversion import inverted_verb
+from contrapose.tasks.language.odds import INTRANSITIVE
 from contrapose.tasks.language.reading import is_title, read
+from contrapose.tasks.language.search import UNFINISHED
 from contrapose.tasks.language.sentence import Sentence
 
 Kind = Literal["statement", "order", "polar", "wh", "fragment"]
@@ -94,9 +97,14 @@ def _fragment(s: Sentence, start: int) -> Analysis:
 def _lacks_main_clause(s: Sentence, start: int) -> bool:
     """Whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
     listed = s.tags[start] & f.NUMBER and not s.closed and is_title(s.text, s.starts[0], s.ends[-1])
-    if listed or (s.word(start + 1) == "how" and s.tags[start] & f.ADJ):
+    first = start + bool(s.tags[start] & f.ADV)
+    compared = s.tag(first) & f.ADJ and s.word(first + 1) == "than"  # "Better than any book makes it seem."
+    if listed or compared or (s.word(start + 1) == "how" and s.tags[start] & f.ADJ):
         return True
-    return s.words[-1] == "," and bool(s.tags[start] & (f.SUB | f.TO | f.PREP))
+    if s.words[-1] == ",":
+        return bool(s.tags[start] & (f.SUB | f.TO | f.PREP))
+    alone = s.tags[start] & f.SUB and "," not in s.words and not s.tags[-1] & UNFINISHED
+    return bool(alone and not s.closed and is_title(s.text, s.starts[0], s.ends[-1]))
 
 
 def _reported(s: Sentence, start: int, clause: Clause) -> Clause:
@@ -119,10 +127,17 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
         later = next((k for k in parts if s.tags[k] & _PARTS or _is_finite(s, k)), verb)
         if _is_finite(s, later) and later > verb and s.words[verb] not in _LETTING:
             return 0.0  # "Pay It Forward is a film."
+    idle = s.tags[verb] & f.PART and not s.tags[verb] & f.BASE and s.words[verb] not in INTRANSITIVE
+    if idle and s.tag(verb - 1) & f.PLURAL and s.tag(verb + 1) & (f.ADV | f.PREP) and not s.tags[subject] & f.DET:
+        return DOUBT - 0.1  # "rifles repaired mostly in May"
     if not s.closed and s.tags[subject] & f.WH and (s.tags[verb] & f.CLITIC or not s.tags[verb] & f.AUX):
         return 0.0
     if not s.closed and s.tags[verb] & f.DO and not s.tag(verb + 1) & f.DET and inverted_verb(s, verb) is not None:
         return 0.0  # "the vampire diaries do damon and elena get together"
+    if s.tags[verb] & f.BASE and subject == verb and ("and", "you") in pairwise(s.words):
+        return 0.0  # "Add salt and you have a soup."
+    if ((s.asks or not s.closed) and _asks_behind(s, verb)) or _orders_behind(s, verb):
+        return 0.0
     announced = not s.closed and _is_announced(s, subject, verb)
     if s.words[subject : subject + 2] == ["how", "to"] or _asks_inside(s) or announced:
         return 0.0
@@ -133,6 +148,24 @@ def _asks_inside(s: Sentence) -> bool:
     """Whether a pronoun stands between an auxiliary and its verb: "shingrix how often do you get it"."""
     inverted = (k for k in range(1, len(s.words) - 2) if s.words[k + 1] in _PRONOUNS and s.tags[k] & f.AUX)
     return any(is_finite_aux(s, k) and not s.tags[k] & f.CLITIC and not s.tags[k - 1] & f.BREAK for k in inverted)
+
+
+def _asks_behind(s: Sentence, verb: int) -> bool:
+    """Whether a comma parts a statement from what is asked: "She was cold, what did she need?"."""
+    comma = next((k for k in range(verb + 1, len(s.words)) if s.words[k] == ","), len(s.words))
+    asking = f.WH if s.asks else 0
+    return any(s.tags[k] & asking or s.words[k] in ("what", "how", "why") for k in range(comma, len(s.words)))
+
+
+def _orders_behind(s: Sentence, verb: int) -> bool:
+    """Whether a comma parts a statement from an order: "You are given a text, read it"."""
+    commas = (k for k in range(verb + 1, len(s.words) - 2) if s.words[k] == ",")
+    return not s.tags[verb] & f.BASE and any(_orders(s, k + 1) for k in commas)
+
+
+def _orders(s: Sentence, i: int) -> bool:
+    bare = s.tags[i] & (f.BASE | f.PAST | f.USUALLY_VERB) == f.BASE | f.USUALLY_VERB
+    return bare and bool(s.tag(i + 1) & (f.DET | f.OBJ))
 
 
 def _is_announced(s: Sentence, subject: int, verb: int) -> bool:
@@ -230,7 +263,9 @@ def question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
         return _behind_when(s, start)
-    if not s.tags[start] & _FRONTED and s.word(start + 1) != ",":  # "Anna, is it late?"
+    if (
+        not s.tags[start] & _FRONTED and s.word(start + 1) != "," and not _is_introduced(s, start)
+    ):  # "Anna, is it late?"
         return None
     behind_comma = _after_comma(s, start)
     return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma
@@ -244,6 +279,12 @@ def _behind_when(s: Sentence, start: int) -> int:
         return last
     behind = _after_comma(s, last)
     return last if behind is None else behind
+
+
+def _is_introduced(s: Sentence, start: int) -> bool:
+    """Whether no verb stands before a comma and an auxiliary: "Pursuant to the terms, are there …?"."""
+    comma = next((k for k in range(start, len(s.words)) if s.words[k] == ","), start)
+    return s.asks and is_finite_aux(s, comma + 1) and not any(is_finite_aux(s, k) for k in range(start, comma))
 
 
 def _after_comma(s: Sentence, start: int) -> int | None:

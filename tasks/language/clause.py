@@ -157,11 +157,13 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
     """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
     tag, before, after = s.tag(i), s.tag(before_adverbs(s, i)), s.tag(after_adverbs(s, i))
     if tag & f.AUX and i > start and _is_reported(s, i, start):
+        return 5.0
+    if tag & f.AUX and not s.closed and _is_told(s, i, start):
         return 3.0
     pronoun = before & f.SUBJ and not before & f.DET
     if i <= start or tag & f.AUX or not tag & _NO_VERB or pronoun or agrees_as_verb(s, i):
         return 0.0
-    has_object = bool(after & (f.DET | f.OBJ | f.QUANT | f.QUOTED | f.NAME | f.NUMBER)) and not after & f.REL
+    has_object = bool(after & (f.DET | f.OBJ | f.QUANT | f.QUOTED | f.NUMBER)) and not after & f.REL
     opened = tag & f.THIRD and i + 1 == len(s.words) and s.tags[start] & (f.DET | f.QUANT)  # "The Moon orbits"
     ended = s.closed or opened or s.words[-1] == ":" or s.tags[-1] & UNFINISHED
     lost = 0.0 if ended else 0.8
@@ -174,7 +176,7 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
         lost += 1.0
     if tag & f.USUALLY_ADJ and before & f.THIRD and not has_object:
         lost += 1.5  # "sounds fine"
-    speaks = tag & f.EMBED and (not after or after & f.BREAK)
+    speaks = tag & f.EMBED and s.tags[start] & (f.DET | f.QUANT) and (not after or after & f.BREAK)
     surely = s.words[i] in INTRANSITIVE or speaks
     if tag & f.PART and not tag & f.BASE and not surely and (not after or after & _NO_OBJECT):
         lost += 2.5 if not ended else 0.0 if after & f.TO else 0.5
@@ -185,7 +187,7 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
         lost += 1.0
     aim = s.tags[start] & f.TO and "," not in s.words[start:i]
     if aim or (s.tags[start] & f.PREP and "," not in s.words[start:i] and not before & f.NAME):
-        lost += 2.0 if aim else 1.0
+        lost += 3.0 if aim else 1.0
     if before & (f.ADJ | f.NUMBER) and not has_object:
         lost += 0.8
     order = s.tags[start] & f.BASE and not s.tags[start] & (f.CLOSED | f.USUALLY_NOUN | f.USUALLY_ADJ)
@@ -197,6 +199,15 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
     return max(lost - 1.5, -0.5) if short else lost
 
 
+def _is_told(s: Sentence, i: int, start: int) -> bool:
+    """Whether an auxiliary may belong to what a title says that someone says: "Minister denies talks will fail"."""
+    if any(tag & OPENERS for tag in s.tags[start:i]):
+        return False
+    finite = f.EMBED | f.USUALLY_VERB
+    telling = (tag for tag in s.tags[start + 1 : i - 1] if tag & finite == finite and tag & (f.PAST | f.THIRD))
+    return any(not tag & f.BASE for tag in telling)
+
+
 def _is_reported(s: Sentence, i: int, start: int) -> bool:
     """Whether an auxiliary may belong to what an infinitive introduces: "To make sure it is …"."""
     return bool(s.tags[start] & f.TO and "," not in s.words[start:i] and any(tag & f.EMBED for tag in s.tags[start:i]))
@@ -206,7 +217,7 @@ def _only(s: Sentence, i: int, start: int) -> Clause:
     """The clause whose one candidate is word `i`, with no opener before it."""
     odds = finite_odds(s, i, start)
     if s.tags[i] & f.AUX and odds > BEAM:
-        return Clause(start, i, False, (), BEAM)
+        return Clause(start, i, False, (), BEAM - _weakness(s, i, start))
     margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
     if margin <= 0:
         return _NO_CLAUSE

@@ -96,3 +96,14 @@ def _is_modal(s: Sentence, i: int, before: int) -> bool:
     if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
         return False  # "Anna's will", "a watering can"
     return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))
+
+
+def is_least(s: Sentence, i: int) -> bool:
+    """Whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
+    if s.words[i] != "least" or s.word(i - 1) == "at":
+        return False
+    return (
+        s.source(i).isupper()
+        or s.word(i + 1) == "likely"
+        or bool(s.tag(i + 1) & f.FINITE and not s.tag(i + 1) & (f.ADJ | f.NOUN))
+    )

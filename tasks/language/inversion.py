@@ -19,6 +19,7 @@ _WORKS = words("movie film show book series song game novel play")
 _LONE = words("it he she we they you i there")
 _AGREEING = {"is": words("it he she there this that"), "was": words("it he she there this that i")}
 """Subjects of one word that a singular form may have; behind others, as in "is we bought a zoo", a title starts."""
+_PRONOUNS = words("i he she we they")
 _POINTING = words("this that these those")
 _DAYS = words("today tonight tomorrow yesterday")
 _NUMERALS = words("one two three four five six seven eight nine ten hundreds thousands millions")
@@ -130,7 +131,8 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
     rivals = [value for value, i in places if i != at]
     margin = _MARGIN if s.asks else _WIDE_MARGIN
     sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
-    return at if sure and not _interrupted(s, aux, at) else None
+    title = not s.asks and _may_be_title(s, aux, at)
+    return at if sure and not title and not _interrupted(s, aux, at) else None
 
 
 def _says_used_to(s: Sentence) -> bool:
@@ -154,6 +156,16 @@ def _is_surely(s: Sentence, i: int) -> bool:
     """Whether a bare verb is followed by its object: "make the", "kill you"."""
     likely = _is_pure(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
     return bool(likely and s.tag(i + 1) & (f.DET | f.OBJ))
+
+
+def _may_be_title(s: Sentence, aux: int, at: int) -> bool:
+    """Whether a name that is a phrase may reach over word `at`: "is take your dog to work day | in june"."""
+    if any(word in _PRONOUNS for word in s.words[aux + 2 : at]) or (s.tags[aux] & f.BE and s.tags[at] & f.TO):
+        return True
+    last = s.tags[at - 1]
+    verbal = last & f.ING or (last & f.USUALLY_VERB and last & f.BASE)
+    noun = last & f.CLOSED or s.tag(at - 2) & (f.DET | f.ADJ | f.TO)
+    return bool(s.tags[aux] & f.BE and verbal and at - 1 > aux and not noun)
 
 
 def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
@@ -212,7 +224,9 @@ def _number(s: Sentence, aux: int, k: int) -> float:
     plural = is_plural_phrase(s, aux + 1, k)
     if plural is None:
         return 0.0
-    return 1.5 if plural == (s.words[aux] == "do") else -3.0
+    if plural == (s.words[aux] == "do"):
+        return 1.5
+    return -3.0 if plural else -6.0
 
 
 def _after_base(s: Sentence, i: int) -> float:

@@ -12,6 +12,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_complement, is_finite_aux, is_let
 from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
 from contrapose.tasks.language.sentence import Sentence
+from contrapose.tasks.language.vocabulary import ends_as_adverb
 
 __all__ = [
     "FRONTED",
@@ -79,6 +80,8 @@ def agrees_as_verb(s: Sentence, i: int) -> bool:
     if before & f.THIRD and s.tag(i - 2) & (f.NAME | f.SINGULAR) and not s.closed:
         # "NASA schedules launch date"
         return bool(s.tag(i + 1) & _OBJECT_OR_NAME) or any(word in _PLURAL for word in s.words[: i - 1])
+    if s.tags[i] & f.USUALLY_NOUN and s.tag(i + 1) & f.COORD:
+        return False  # "business figures and interests"
     return bool(bare and before & f.PLURAL) and not before & (f.SINGULAR | f.CLOSED | f.USUALLY_VERB)
 
 
@@ -291,7 +294,7 @@ def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
 def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
     """Behind an opener, "and" or a comma; behind other words as behind those of an open class."""
     tag = s.tags[k]
-    if tag & f.OPENER:
+    if tag & f.OPENER or s.words[k] == "than":
         return -4.0
     if tag & f.COORD:
         return _behind_and(s, i, k)
@@ -348,13 +351,15 @@ def _as_order(s: Sentence, i: int) -> float:
     said = s.tag(k) & (_THIRD_OR_PAST | f.NOUN)
     if said & _THIRD_OR_PAST and (not said & f.NOUN or k > i + 1 or s.tag(k + 1) & (f.DET | f.OBJ)):
         return -4.0  # "Google dubbed …", "Rob also compared …"
-    if s.words[i] in ("like", "right"):
+    if s.words[i] in ("like", "right") or (i > 0 and ends_as_adverb(s.words[i - 1]) and form & f.PART):
         return -3.0  # "Right this way.", "Like a bird."
     polite = (3.0 if s.word(i - 1) == "please" else 0.0) + (1.0 if form & f.USUALLY_VERB else 0.0)
     if after & _CLAUSE and not form & f.NOUN:
         return polite + 2.0
     if after & _BEHIND_ORDER or s.word(i + 1) in _AWAY:
         return polite + 0.8
+    if form & f.USUALLY_NOUN and after & f.NOUN and not after & f.CLOSED:
+        return polite - 1.7  # "Match report …"
     return polite + (0.3 if after & _PHRASE_BEFORE else -0.7)
 
 
@@ -365,6 +370,8 @@ def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
     names = s.tag(i + 1) & (f.NOUN | f.NAME) and not s.tag(i + 1) & f.CLOSED
     if s.tags[i] & f.EMBED and names and "," not in s.words[start:k]:
         return -3.0  # "…, says police chief"
+    if not s.closed and s.words[start:].count(",") == 1:
+        return -3.0  # "Spain wins cup, celebrates"
     if "," in s.words[start:k]:
         return 2.0 if s.tags[i] & f.THIRD else 1.0
     aside = s.tags[i] & f.PART and "," in s.words[i:] and s.tags[k - 1] & f.NOUN

@@ -182,6 +182,9 @@ class _Verb:
             self._main = main_odds(s, i, self.start, finite)
         main = self._main + (behind_relative(s, i) if inner else 0.0)
         joins = s.tag(before_adverbs(s, i)) & f.COORD
+        free = s.tags[self.start] & FRONTED and "," not in s.words[self.start : i]
+        if s.tags[i] & f.CLITIC and i > self.start and s.tags[i - 1] & f.NOUN and not free:
+            main -= 6.0  # "the people | I've met"
         if joins or (inner and joint >= 0 and s.tags[joint] & f.COORD and s.tags[self.start] & FRONTED):
             main -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
         _keep(reached, (i, others, waiting, False, -1), odds + main)

@@ -27,6 +27,7 @@ VERB_ENDINGS = ("ize", "ise", "ify", "ate")
 _VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
 _EMBEDDING = words(
     """
+    pretend add
     know think believe say claim argue state show prove mean suggest find see hear feel notice realize hope wish guess
     assume expect fear discover learn remember forget decide ensure explain imply indicate report announce reveal
     predict conclude demonstrate confirm understand imagine insist note observe estimate tell ask wonder warn watch let

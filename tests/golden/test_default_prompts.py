@@ -25,8 +25,8 @@ from contrapose.tasks.probes.base import rng_for
 RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
     ("add_negation", "negation", "none"): (408, "7739bc2b6a9e6d4e"),
     ("add_negation", "negation", "all"): (408, "537cc5b46bb497ff"),
-    ("add_negation", "toxic_words", "none"): (152, "61477a78b9a57f46"),
-    ("add_negation", "toxic_words", "all"): (152, "61477a78b9a57f46"),
+    ("add_negation", "toxic_words", "none"): (150, "c27768fe22a49ead"),
+    ("add_negation", "toxic_words", "all"): (150, "c27768fe22a49ead"),
     ("add_toxic_words", "negation", "none"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "negation", "all"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "toxic_words", "none"): (192, "d192876afdb8bf3e"),

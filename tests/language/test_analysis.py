@@ -263,7 +263,7 @@ UNSURE = (
     "The frost that left the road white *melted.", "The man who said that the boy who left lied *sings.",
     "The day when it rained *ended.", "That it works *is clear.", "The boys, dogs and cats *left.",
     "The prism *bends light.", "The crew *re-entered the ship.", "The boys *like cats.",
-    "To cook drinks *pleased him.", "Those made of wood *burned.", "In May, that *is open.",
+    "Those made of wood *burned.", "In May, that *is open.",
     "Boys that cook well *need us.", "The *boy's happy.", "The *boy's a star.", "The *boy's quickly eating.",
     "*Anna's tall.", "Most *eat meat.", "Swimming *helps.", "*Watch carefully.", "*Watch in silence.",
     "*Note that it works.", "*Water the plants.", "*Water them.", "Before you leave *close the door.",

@@ -91,7 +91,7 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return True
     if s.tags[i] & f.DO:
         return (not tag & f.BASE and word not in ("be", "have", "do")) or bool(tag & f.USUALLY_NOUN)
-    if word in ("been", "had"):
+    if word in ("been", "had") or "been" in s.words[i + 1 : i + 5]:
         return False
     if not tag & f.PART:
         return True

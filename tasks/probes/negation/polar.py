@@ -12,6 +12,8 @@ from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.place import SOME, with_any
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError, behind_subject
 
+_TITLED = words("movie film show series book song game novel story")
+"""Words that a title often follows."""
 PREFIX = "True or false: "
 _POLARITY = words("any anyone anybody anything anywhere ever yet either")
 _MEDIUM = words("may might must shall you we i")
@@ -60,10 +62,13 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
 def _is_phrase(s: Sentence, start: int, verb: int) -> bool:
     """Whether a phrase may be the predicate or tell more of a noun: "the songs in the film | from her"."""
     phrases = [k for k in range(start + 2, len(s.words)) if s.tags[k] & f.PREP and s.words[k] != "of"]
+    named = s.tags[start] & f.BE and not s.tags[start + 1] & (f.DET | f.QUANT | f.SUBJ)
+    titled = not _TITLED.isdisjoint(s.words[start:verb])
+    if s.tags[start] & f.BE and not s.asks and verb > start + 2 and (named or titled):
+        return True  # without capitals no name is known by its form
     if s.tags[verb] & f.PREP:
         return phrases[-1] > verb or ("and" in s.words[start:verb] and s.tags[verb - 1] & f.NOUN == f.PLURAL)
-    named = s.tags[start] & f.BE and not s.tags[start + 1] & (f.DET | f.QUANT | f.SUBJ)
-    return bool(named and s.tags[verb] & (f.ADJ | f.ADV) and phrases and phrases[0] < verb)
+    return bool(named and s.tags[verb] & (f.ADJ | f.ADV | f.DET) and phrases and phrases[0] < verb)
 
 
 def _is_any_degree(s: Sentence, start: int, first: int) -> bool:

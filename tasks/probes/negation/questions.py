@@ -5,9 +5,9 @@ from __future__ import annotations
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_adverb, is_finite_aux
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_adverb, is_finite_aux, is_least
 from contrapose.tasks.language.inversion import PLAIN, inverted_participle, inverted_predicate, inverted_verb
-from contrapose.tasks.language.odds import agreement, finite_odds
+from contrapose.tasks.language.odds import INTRANSITIVE, agreement, finite_odds
 from contrapose.tasks.language.sentence import Edit, Sentence
 from contrapose.tasks.probes.negation.place import after_auxiliary, fused, with_do
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError, behind_subject
@@ -18,6 +18,7 @@ _UNDER_NOT = words("some all every each both several most many everyone everybod
 _NOUN_ALONE = f.NOUN | f.NAME | f.BASE | f.RARELY_VERB | f.USUALLY_NOUN
 _OPENS = f.OPENER | f.LOOSE | f.BREAK
 _STOP = _OPENS | f.COORD
+_BEHIND_VERB = f.DET | f.OBJ | f.SUBJ | f.QUANT
 
 
 def negate_question(s: Sentence, start: int) -> EditPlan:
@@ -31,11 +32,12 @@ def negate_question(s: Sentence, start: int) -> EditPlan:
         raise SkipError("negative_island_how")
     if "except" in s.words:
         raise SkipError("exception")
-    if any(_is_least(s, i) for i in range(wh, len(s.words))):
+    if any(is_least(s, i) for i in range(wh, len(s.words))):
         raise SkipError("semi_negative")
     if s.words[-1] != "or" and "or" in s.words[-5:] and any(map(_compares, s.words[wh:-4], s.tags[wh:-4])):
         raise SkipError("alternative_question")
-    if any(s.tags[i - 1] & f.COORD and s.tags[i] & f.WH and s.words[i] != "which" for i in range(wh + 2, len(s.words))):
+    later = [i for i in range(wh + 2, len(s.words)) if s.tags[i] & f.WH and s.words[i] != "which"]
+    if any(s.tags[i - 1] & f.COORD or (not s.asks and is_finite_aux(s, i + 1)) for i in later):
         raise SkipError("coordinated_clauses")
     if s.tags[wh] & f.CLITIC:
         fuses = s.tag(wh + 1) & f.DET and not s.words[wh].startswith("what")
@@ -45,21 +47,18 @@ def negate_question(s: Sentence, start: int) -> EditPlan:
         raise SkipError("wh_subject_boundary")  # "When you think, you do what?"
     if not is_finite_aux(s, verb):
         _require_one_verb(s, verb)
-        return with_do(s, verb, min(wh + 1, verb - 1))  # "Which | boys ran": the subject is behind the question word
+        passive = s.tags[verb] & f.PART and not s.tags[verb] & f.BASE and s.tag(verb + 1) & f.PREP
+        plan = with_do(s, verb, min(wh + 1, verb - 1))  # "Which | boys ran": the subject is behind the question word
+        doubtful = (passive and s.words[verb] not in INTRANSITIVE) or s.tags[verb] & f.USUALLY_NOUN
+        return plan._replace(confidence="medium") if doubtful or _reports(s, wh, verb) else plan
     return _at_auxiliary(
         s, wh, verb, pied=wh > start and not (s.words[start] == "about" and s.words[wh + 1] in _SHARES)
     )
 
 
-def _is_least(s: Sentence, i: int) -> bool:
-    """Whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
-    if s.words[i] != "least" or s.word(i - 1) == "at":
-        return False
-    return (
-        s.source(i).isupper()
-        or s.word(i + 1) == "likely"
-        or bool(s.tag(i + 1) & f.FINITE and not s.tag(i + 1) & (f.ADJ | f.NOUN))
-    )
+def _reports(s: Sentence, wh: int, verb: int) -> bool:
+    """Whether a verb before may introduce this one: "Which man claims he | saw it?"."""
+    return any(s.tags[k] & f.EMBED and s.tags[k] & f.THIRD for k in range(wh + 1, verb))
 
 
 def _compares(word: str, tag: int) -> bool:
@@ -180,7 +179,7 @@ def _is_own(s: Sentence, aux: int) -> bool:
     tag = s.tag(k)
     if s.word(k) in ("be", "have", "do") or (tag & f.BASE and _ends_choice(s, aux - 1)):
         return True
-    plain = s.word(k) in PLAIN or tag & f.USUALLY_VERB or not tag & (f.NOUN | f.ADJ) or s.tag(k + 1) & (f.DET | f.OBJ)
+    plain = s.word(k) in PLAIN or tag & f.USUALLY_VERB or not tag & (f.NOUN | f.ADJ) or s.tag(k + 1) & _BEHIND_VERB
     return bool(tag & f.BASE and plain)
 
 
@@ -265,20 +264,16 @@ def _gap(s: Sentence, be: int) -> int | None:
     Raises:
         SkipError: an object is asked for, but its verb cannot be told.
     """
-    end = next(
-        (i for i in range(be + 1, len(s.words)) if s.tags[i] & _OPENS and s.words[i] not in (",", "like", "as")),
-        len(s.words),
-    )
+    stops = (i for i in range(be + 1, len(s.words)) if s.tags[i] & _OPENS and s.words[i] not in (",", "like", "as"))
+    end = next(stops, len(s.words))
     if "doing" in s.words[be + 2 : end] and not s.tags[s.words.index("doing", be + 2) - 1] & f.PREP:
         return s.words.index("doing", be + 2)
     ends = f.PREP | f.SUB | f.LOOSE | f.BREAK
     named = [i for i in range(be + 2, len(s.words)) if s.words[i] in _NAMED and not s.tag(i + 1) & ~ends & f.CLOSED]
-    if (
-        named
-        and (named[-1] + 1 == len(s.words) or s.tag(named[-1] + 1) & ends)
-        and named[-1] > be + 1 + (s.word(be + 1) == "the")
-    ):
-        return named[-1]
+    last = named[-1] if named else -1
+    ending = last + 1 == len(s.words) or s.tag(last + 1) & ends
+    if ending and last > be + 1 + (s.word(be + 1) == "the"):
+        return last
     if s.words[-1] == "as" and s.tags[-2] & f.PART and len(s.words) > be + 3:
         return len(s.words) - 2
     if s.words[-2:] == ["to", "do"] and s.tags[-3] & f.ING and len(s.words) > be + 4:
@@ -312,7 +307,7 @@ def _is_stranded(s: Sentence, i: int, end: int) -> bool:
     last = i + 1 == end and not s.tag(end) & f.REL
     if s.words[i] in ("like", "as"):
         return last
-    if not s.tags[i] & f.PREP or s.words[i] in _ELSEWHERE or s.words[i] in _PARTICLES:
+    if not s.tags[i] & (f.PREP | f.TO) or s.words[i] in _ELSEWHERE or s.words[i] in _PARTICLES:
         return False
     return last or (s.words[i] in _GOVERNING and bool(s.tags[i + 1] & f.PREP or s.words[i + 1] == "according"))
 

@@ -27,6 +27,8 @@ def negate_statement(a: Analysis) -> EditPlan:
     if _is_inverted(s, subject, verb):
         raise SkipError("ambiguous_verb")
     require_plain_scope(s, subject, verb)
+    if "except" in s.words[-2:] or ("except" in s.words[verb:] and not s.closed):
+        raise SkipError("exception")
     plan = at_quantifier(s, subject, verb)
     if plan is None:
         plan = (with_do if lexical else after_auxiliary)(s, verb, subject)
@@ -39,6 +41,8 @@ def negate_statement(a: Analysis) -> EditPlan:
 
 def _is_inverted(s: Sentence, subject: int, verb: int) -> bool:
     """Whether the subject stands behind its verb: "…", said the man; "Here comes the bus."."""
+    if s.words[subject] in ("here", "here's") or s.word(subject + 1) == "please":
+        return True
     if s.tags[verb] & f.CLITIC:
         return False
     if s.tags[subject] & f.QUOTED and s.tags[verb] & f.EMBED:
@@ -66,7 +70,10 @@ def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
     """Whether prepositional phrases alone stand before the verb, and its subject behind it."""
     opens = (k for k in range(start + 1, verb) if s.tags[k] & (f.NP_START | f.NAME))
     governed = all(s.tags[k - 1] & (f.PREP | f.DET | f.ADJ | f.NAME) for k in opens)
-    return governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
+    names = f.NAME if s.tags[verb] & f.BE else 0
+    return (
+        governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT | names)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
+    )
 
 
 def with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
@@ -76,8 +83,10 @@ def with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
     denied all the same.
     """
     s, clause = a.sentence, a.clause
-    shared = [i for i in clause.others if s.tags[before_adverbs(s, i, clause.verb)] & (f.COORD | f.BREAK)]
-    if not shared or len(shared) < len(clause.others) or not clause.lexical:
+    before = {i: s.tags[before_adverbs(s, i, clause.verb)] for i in clause.others}
+    shared = [i for i, tag in before.items() if tag & (f.COORD | f.BREAK)]
+    joined = any(tag & f.COORD for tag in before.values()) and "but" not in s.words[clause.verb :]
+    if not joined or len(shared) < len(clause.others) or not clause.lexical:
         return plan
     _, support = base_and_support(s, clause.verb, a.subject)
     edits = []
@@ -99,6 +108,8 @@ _OTHER = words(
     almost nearly exactly mostly roughly just neither plenty
     """
 )
+_WEAKENING = words("sometimes occasionally")
+"""They stay true beside a "not": "I do not feel like that sometimes"."""
 _FREQUENCY = words("usually often sometimes generally typically always frequently occasionally normally rarely")
 _ELSEWHERE = _OTHER | _FREQUENCY
 _QUANTIFIERS = _UNIVERSAL | _OTHER | {"some"} | _EXISTENTIAL.keys()
@@ -123,6 +134,8 @@ def require_plain_scope(s: Sentence, subject: int, verb: int) -> None:
         raise SkipError("quantifier_only")
     adverbs = s.words[before_adverbs(s, verb, subject) + 1 : verb]
     if s.tags[verb] & f.AUX and is_adverb(s, verb - 1) and not _FREQUENCY.isdisjoint(adverbs):
+        raise SkipError("quantifier_only")
+    if not _WEAKENING.isdisjoint(s.words[verb + 1 :]):
         raise SkipError("quantifier_only")
     free = (s.words[i] for i in range(subject + 1, verb) if not s.tags[i - 1] & (f.PREP | f.DET))
     if s.tags[subject] & f.PREP and not _QUANTIFIERS.isdisjoint(free):
