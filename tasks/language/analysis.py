@@ -138,6 +138,9 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
         return 0.0  # "Add salt and you have a soup."
     if ((s.asks or not s.closed) and _asks_behind(s, verb)) or _orders_behind(s, verb):
         return 0.0
+    first, second = s.tags[subject], s.tag(subject + 1)
+    if not s.closed and first & (f.NOUN | f.CLOSED) == f.PLURAL and second & (f.NAME | f.SUBJ) and subject + 1 < verb:
+        return 0.0  # "Things Anna wants you to know"
     announced = not s.closed and _is_announced(s, subject, verb)
     if s.words[subject : subject + 2] == ["how", "to"] or _asks_inside(s) or announced:
         return 0.0
@@ -152,7 +155,7 @@ def _asks_inside(s: Sentence) -> bool:
 
 def _asks_behind(s: Sentence, verb: int) -> bool:
     """Whether a comma parts a statement from what is asked: "She was cold, what did she need?"."""
-    comma = next((k for k in range(verb + 1, len(s.words)) if s.words[k] == ","), len(s.words))
+    comma = next((k for k in range(verb + 1, len(s.words)) if s.words[k] in (",", ";", "but")), len(s.words))
     asking = f.WH if s.asks else 0
     return any(s.tags[k] & asking or s.words[k] in ("what", "how", "why") for k in range(comma, len(s.words)))
 

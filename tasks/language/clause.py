@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.context import after_adverbs, before_adverbs
+from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.language.odds import INTRANSITIVE, NEVER, SHORT, agrees_as_verb, finite_odds
 from contrapose.tasks.language.search import (
     BEAM,
@@ -180,11 +180,14 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
     surely = s.words[i] in INTRANSITIVE or speaks
     if tag & f.PART and not tag & f.BASE and not surely and (not after or after & _NO_OBJECT):
         lost += 2.5 if not ended else 0.0 if after & f.TO else 0.5
-    elif tag & f.PART and not ended and after & (f.ADJ | f.ING) and not after & (f.NOUN | f.DET):
+    elif tag & f.PART and not ended and (after & f.USUALLY_ADJ or (after & (f.ADJ | f.ING) and not after & f.NOUN)):
         lost += 2.0  # "Journalist reported missing"
     sure = surely if tag & f.PART else opened
     if not sure and (after & JOINTS or (not after and tag & (f.NOUN | f.PART))):
         lost += 1.0
+    stem = tag & f.PART and not tag & f.EMBED and (s.asks or not s.closed)
+    if stem and after & f.NOUN and not after & f.CLOSED and _has_later(s, i):
+        lost += 2.5  # "Light cured resin is …"
     aim = s.tags[start] & f.TO and "," not in s.words[start:i]
     if aim or (s.tags[start] & f.PREP and "," not in s.words[start:i] and not before & f.NAME):
         lost += 3.0 if aim else 1.0
@@ -197,6 +200,13 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
         lost += 2.5  # "Rub orange peels on skin.", "Treat cracked skin."
     short = s.closed and not order and not aim and len(s.words) <= SHORT  # "The gate creaked."
     return max(lost - 1.5, -0.5) if short else lost
+
+
+def _has_later(s: Sentence, i: int) -> bool:
+    """Whether a finite auxiliary stands behind word `i` in the same clause."""
+    behind = range(i + 1, len(s.words))
+    stop = next((k for k in behind if s.tags[k] & (f.OPENER | JOINTS) or is_finite_aux(s, k)), i)
+    return stop > i and is_finite_aux(s, stop)
 
 
 def _is_told(s: Sentence, i: int, start: int) -> bool:

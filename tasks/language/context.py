@@ -80,6 +80,8 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
         return False  # meant is "its"
     if tag & f.MODAL:
         return _is_modal(s, i, before)
+    if s.source(i) == "IS" and not s.text.isupper() and before & (f.ADJ | f.PREP | f.DET):
+        return False  # "a senior IS leader"
     if s.words[i] == "am":
         return "i" in (s.word(before_adverbs(s, i)), s.word(i + 1))
     if s.words[i] in ("have", "do", "had"):

@@ -141,7 +141,7 @@ _TAKES_OF = words(
 _NAMING = words(
     """
     called named titled dubbed given entitled considered termed offered shown awarded taught paid made left known
-    elected appointed crowned
+    elected appointed crowned denied
     """
 )
 

@@ -9,7 +9,7 @@ from contrapose.tasks.language.closed import ACRONYMS, words
 from contrapose.tasks.language.sentence import Sentence, UnreadableError
 from contrapose.tasks.language.tokens import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, seen
 
-_TOKEN = re.compile(r"(\w+(?:[-'`\u2019]\w+)*)|[^\w\s]")
+_TOKEN = re.compile(r"(\w+(?:[-'`\u00b4\u2019]\w+)*)|[^\w\s]")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”\u2019)\]*_]*\s+|\n\s*")
 _LOWER = re.compile(r"(?<![\w'\u2019.-])[^\W\d_A-Z]\w{3}")
 _FEWEST_CAPITALS = 3

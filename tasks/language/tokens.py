@@ -51,7 +51,7 @@ def token(spelled: str) -> Token:
     if not first.isalnum() and first != "_":
         kind = BREAK if first in BREAKS else QUOTE if first in _QUOTES else IDLE
         return Token(spelled, f.BREAK, 0, kind)
-    word = spelled.lower().replace("\u2019", "'").replace("`", "'")
+    word = spelled.lower().replace("\u2019", "'").replace("`", "'").replace("\u00b4", "'")
     tag = flags_of(word)
     return Token(word, tag, _as_name(tag, word, spelled) if first.isupper() else 0, WORD)
 

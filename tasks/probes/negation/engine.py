@@ -18,6 +18,8 @@ from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, 
 from contrapose.tasks.probes.negation.reversal import asked, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
 
+_MOST_SURE = 20
+"""Words of a sentence beyond which too much may stand around its verb."""
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
@@ -81,6 +83,8 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
     if denied:
         return remove_negation(analysis) if sentence.union & f.NEG else remove_never(analysis)
     plan = _dispatch(analysis, rewrite_polar=rewrite_polar)
+    if len(sentence.words) > _MOST_SURE:
+        plan = plan._replace(confidence="medium")
     return contradictory(analysis, require_predicate_denied(analysis, plan)) if options else plan
 
 

@@ -51,7 +51,7 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
         raise SkipError("quantifier_only")
     while first < verb and s.words[first] in closed.SENTENCE_ADVERBS:
         first += 1
-    doubtful = _MEDIUM & {s.words[start], s.words[start + 1]} or _is_phrase(s, start, verb)
+    doubtful = _MEDIUM & {s.words[start], s.words[start + 1]} or _is_phrase(s, start, verb) or _is_long(s, start, verb)
     sure: Confidence = "medium" if doubtful else "high"
     if not rewrite:
         return with_any(s, first - 1, (Edit(s.starts[first], s.starts[first], s.cased("not ")),), sure)
@@ -69,6 +69,18 @@ def _is_phrase(s: Sentence, start: int, verb: int) -> bool:
     if s.tags[verb] & f.PREP:
         return phrases[-1] > verb or ("and" in s.words[start:verb] and s.tags[verb - 1] & f.NOUN == f.PLURAL)
     return bool(named and s.tags[verb] & (f.ADJ | f.ADV | f.DET) and phrases and phrases[0] < verb)
+
+
+def _is_long(s: Sentence, start: int, verb: int) -> bool:
+    """Whether the subject is no pronoun, and as a noun the verb could belong to it, or much stands around both."""
+    if s.tags[start + 1] & f.SUBJ and not s.tags[start + 1] & f.DET:
+        return False
+    plain = s.tags[start + 1] & f.DET and verb <= start + 4
+    return bool(s.tags[verb] & f.USUALLY_NOUN) or (not plain and len(s.words) - start > _MOST_SURE)
+
+
+_MOST_SURE = 12
+"""Words of a question beyond which its subject may end elsewhere."""
 
 
 def _is_any_degree(s: Sentence, start: int, first: int) -> bool:
