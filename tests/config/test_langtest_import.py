@@ -14,7 +14,7 @@ from contrapose.tasks.config.suite_files import load_config
 WHOLE = """
 task: question-answering
 model: {model: gpt-4.1-mini, hub: openai}
-data: {data_source: OpenBookQA, split: test-tiny}
+data: {data_source: nobody-knows, split: test-tiny}
 model_parameters: {max_tokens: 64, temperature: 0.2, user_prompt: x}
 evaluation: {metric: embedding_distance, threshold: [-0.1, 0.1]}
 tests:
