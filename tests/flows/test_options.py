@@ -49,7 +49,7 @@ def test_options_in_columns_of_their_own_are_named_by_the_remedy(
     for field, column in columns.items():
         asked += ["--set", f"data.columns.{field}={column}"]
     assert main(asked) == 2
-    assert "data.columns.options=A,B,C,D where each has a column" in capsys.readouterr().err
+    assert "Name the columns of the options with --set data.columns.options=A,B,C,D" in capsys.readouterr().err
     assert main([*asked, "--set", "data.columns.options=[first, second]"]) == 0
 
 

@@ -65,6 +65,5 @@ def test_most_rows_in_another_language_are_warned_of() -> None:
 
 
 def test_what_is_wrong_is_one_line() -> None:
-    with pytest.raises(contrapose.ContraposeError, match=r"^the DataFrame: there is no column .* columns=\{") as raised:
-        contrapose.preview(data=ROWS.rename(columns={"text": "txt"}), test="add_negation")
-    assert 'columns={"text": "txt"}' in str(raised.value)
+    with pytest.raises(contrapose.ContraposeError, match=r"^the DataFrame: no column can be the question"):
+        contrapose.preview(data=ROWS[["id"]], test="add_negation")

@@ -16,5 +16,6 @@ def test_toxic_words_of_the_data_are_masked_in_errors(
     shown: str, options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("rows.csv").write_text("id,text\nfuck you,The sky is blue.\nfuck you,Grass is green.\n")
-    assert main(["run", "--model", "mock", "--data", "rows.csv", "--test", "add_negation", *options]) == 2
+    named = ["--data", "rows.csv", "--set", "data.columns.id=id"]
+    assert main(["run", "--model", "mock", *named, "--test", "add_negation", *options]) == 2
     assert shown in capsys.readouterr().err
