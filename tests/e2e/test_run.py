@@ -25,7 +25,7 @@ FILES = {
     "validation.html",
 }
 DOCUMENTED = [
-    "test_type", "category", "sample_id", "case_id", "original", "test_case", "options", "expected_result",
+    "test_type", "category", "sample_id", "case_id", "original", "test_case", "context", "options", "expected_result",
     "actual_result", "eval_score", "pass", "reason", "scorer", "model", "probe_version",
 ]  # fmt: skip
 

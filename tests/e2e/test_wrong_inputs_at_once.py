@@ -152,8 +152,8 @@ WRONG = [
     Wrong(
         "three cells of a row",
         OWN_ROWS,
-        ["row 1: column 'options': 1 option", "row 1: column 'text': null"],
-        rows({"text": None, "options": ["a"]}),
+        ["row 2: column 'text': null", "row 2: column 'options': 1 option"],
+        rows({"text": "What melts?", "options": ["ice", "sand"]}, {"text": None, "options": ["a"]}),
     ),
     Wrong(
         "more rows than an answer describes",

@@ -147,7 +147,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"model": 5}, r"model is 5, a int; expected an id .* or a function"),
     ({"model": "openia/gpt"}, r"unknown provider 'openia'.*Did you mean 'openai'\?"),
     ({"data": 5}, r"data is 5, a int; expected a DataFrame"),
-    ({"data": pd.DataFrame({"word": ["a"]})}, r"^the DataFrame: no column can be the question.*Name the column .*: columns=\{"),
+    (
+        {"data": pd.DataFrame({"word": ["a"]})},
+        r"^the DataFrame: no column can be the question.*Name the column .*: columns=\{",
+    ),
     (
         {"data": ROWS.assign(text=None)},
         r"^the DataFrame: 8 rows cannot be used; .*\nthe DataFrame, row 1: .*: null",
