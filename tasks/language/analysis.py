@@ -266,9 +266,8 @@ def question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
         return _behind_when(s, start)
-    if (
-        not s.tags[start] & _FRONTED and s.word(start + 1) != "," and not _is_introduced(s, start)
-    ):  # "Anna, is it late?"
+    named = s.word(start + 1) == ","  # "Anna, is it late?"
+    if not named and not s.tags[start] & _FRONTED and not _is_introduced(s, start):
         return None
     behind_comma = _after_comma(s, start)
     return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma

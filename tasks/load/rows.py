@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -14,10 +13,16 @@ from contrapose.tasks.core.bounds import MOST_CHARACTERS
 
 SHOWN = 80
 """Characters of a value that an error shows."""
-ARRAY = re.compile(r"\barray\(|, dtype=\w+\)|(?<=\])\)(?=[,}\]])")
-"""What numpy writes around a list within a dictionary."""
-QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-"""A text in a list as Python and numpy write it."""
+LITERAL = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"""
+    r"""|(?P<word>True|False|None|nan)|(?P<left>array\(|[\[{(])|(?P<right>(?:,\s*dtype=\w+)?\)|[\]}])|(?P<mark>[,:]))\s*""",
+    re.DOTALL,
+)
+"""The next part of a list or an object as Python and numpy write it."""
+ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+"""What stands for a character in a text of Python."""
+WORDS = {"True": "true", "False": "false", "None": "null", "nan": "null"}
+CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,28 +145,54 @@ def structured(value: Any) -> Any:
     content = value.strip()
     if content[:1] + content[-1:] not in ("[]", "{}", "()"):
         return value
-    for read in (json.loads, _numpy_list, ast.literal_eval):
+    for read in (str, _as_json):
         try:
-            parsed = read(content)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return json.loads(read(content))
+        except (ValueError, OverflowError, RecursionError):
             continue
-        if isinstance(parsed, list | dict | tuple):
-            return parsed
     return value
 
 
-def _numpy_list(content: str) -> Any:
-    """A list without commas, as numpy prints its arrays.
+def _as_json(content: str) -> str:
+    """A list or an object as Python and numpy write it, as JSON; numpy puts no commas between texts.
+
+    It is never evaluated: each part is one that JSON has, and is written as such.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it holds anything else.
     """
-    if content.startswith("{"):
-        return ast.literal_eval(ARRAY.sub("", content))
-    inside = content[1:-1]
-    if QUOTED.sub("", inside).strip() or not inside.strip() or content[0] != "[":
-        raise ValueError("no list of quoted texts without commas")
-    return [ast.literal_eval(match[0]) for match in QUOTED.finditer(inside)]
+    parts: list[str] = []
+    arrays, at = [], 0
+    while at < len(content):
+        match = LITERAL.match(content, at)
+        if match is None:
+            raise ValueError("no list or object of texts and numbers")
+        at, kind, part = match.end(), match.lastgroup, (match[match.lastgroup or 0])
+        opens = kind in ("text", "number", "word", "left")
+        if kind == "right" and parts[-1:] == [","] and parts[-2:-1] not in (["["], ["{"]):
+            parts.pop()  # "(1,)"
+        if opens and parts and parts[-1] not in (",", ":", "[", "{", ""):
+            parts.append(",")
+        if kind == "left":
+            arrays.append(part == "array(")
+            part = {"(": "[", "array(": ""}.get(part, part)
+        elif kind == "right":
+            part = "" if arrays and arrays.pop() else part.replace(")", "]")
+        elif kind == "text":
+            part = json.dumps(ESCAPE.sub(_character, part[1:-1]))
+        elif kind == "word":
+            part = WORDS[part]
+        elif part == ":" and not parts[-1].startswith('"'):
+            parts[-1] = json.dumps(parts[-1])
+        elif kind == "number":
+            part = part.rstrip(".")
+        parts.append(part)
+    return "".join(parts)
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2] or escape[3]
+    return chr(int(code, 16)) if code else CONTROLS.get(escape[4], escape[4])
 
 
 def lookup(values: Mapping[str, Any], path: str) -> Any:

@@ -70,10 +70,8 @@ def _only_phrases(s: Sentence, start: int, verb: int) -> bool:
     """Whether prepositional phrases alone stand before the verb, and its subject behind it."""
     opens = (k for k in range(start + 1, verb) if s.tags[k] & (f.NP_START | f.NAME))
     governed = all(s.tags[k - 1] & (f.PREP | f.DET | f.ADJ | f.NAME) for k in opens)
-    names = f.NAME if s.tags[verb] & f.BE else 0
-    return (
-        governed and bool(s.tag(verb + 1) & (f.DET | f.QUANT | names)) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
-    )
+    follows = s.tag(verb + 1) & (f.DET | f.QUANT | (f.NAME if s.tags[verb] & f.BE else 0))
+    return governed and bool(follows) and not s.tags[verb] & (f.HAVE | f.MODAL | f.DO)
 
 
 def with_coordinated(a: Analysis, plan: EditPlan) -> EditPlan:
