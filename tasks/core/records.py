@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
+from contrapose.tasks.core.reply_outcomes import ReplyOutcome
+
 Asks = Literal["generate", "choose"]
 Side = Literal["expected", "actual"]
 """The completions of a trial: for the original prompt, and for the perturbed one."""
@@ -14,6 +16,10 @@ READ_BY = "read_by"
 """Key of `Case.details`: `label` where replies are read by labels of a prompt of one's own, and held to no letters."""
 Likelihoods = Literal["none", "choices", "all"]
 """Which log-likelihoods a model gives: none, those of option letters, or those of any text."""
+LEAST_LABEL_MASS = 0.05
+"""Share of the next token's probability, 0 to 1. Where less than this lies on the labels, the model would almost never
+begin its reply with one of them: their likelihoods decide nothing, and the reply is read. Models that write something
+else first leave 1e-6 to 1e-8; the embedded model, a base model, leaves at least 0.28 and 0.55 in the median."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +197,9 @@ class Completion:
     """The reply, or the label chosen by likelihood."""
     option_loglikelihoods: tuple[float, ...] | None = None
     """Log-likelihood of each label, in nats, in the order of `Case.labels`."""
+    label_mass: float | None = None
+    """Share of the next token's probability that lies on the labels in all their spellings, 0 to 1. Of an endpoint that
+    lists only the likeliest tokens it is a lower bound. None where no labels were compared, or it is unknown."""
     loss: float | None = None
     """Mean per-token loss, in nats, of the text named by `Case.loss_of`."""
     constrained: bool = False
@@ -208,6 +217,15 @@ class Completion:
     """Its reply when the same prompt was asked once more; None where it was not, or none came."""
     passages: tuple[str, ...] | None = None
     """What an application retrieved for the reply, texts or ids in their order; None where it did not say."""
+    outcome: ReplyOutcome = "answered"
+    """What the endpoint says of the reply; with `error` set, `malformed` where something came that is no reply."""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
+        if self.error is not None or self.outcome in ("moderated", "refused"):
+            return True
+        return self.outcome != "answered" and not (self.text and self.text.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

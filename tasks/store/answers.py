@@ -190,6 +190,13 @@ class AnswerTable(StorePart):
             return list(rows), moment_of(connection)
 
     @patient
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete answers, so that their questions are asked again."""
+        with self.engine.begin() as connection:
+            own = delete(ANSWERS).where(ANSWERS.c.key.in_(listed(connection.dialect.name)))
+            connection.execute(own, sent(connection, keys))
+
+    @patient
     def _set_aside(self, keys: Sequence[str]) -> None:
         """Keep answers under other keys, where nothing looks for them."""
         with self.engine.begin() as connection:
@@ -300,9 +307,11 @@ def _stored(row: Any) -> Completion:
     return Completion(
         text=content.get("text"),
         option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
+        label_mass=content.get("label_mass"),
         loss=content.get("loss"),
         constrained=content.get("constrained", False),
         passages=None if passages is None else tuple(passages),
+        outcome=content.get("outcome", "answered"),
         usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
     )
 
@@ -330,12 +339,16 @@ def _json_of(completion: Completion) -> str:
     parts = [] if completion.text is None else [f'"text": {encode_basestring_ascii(completion.text)}']
     if completion.option_loglikelihoods is not None:
         parts.append(f'"option_loglikelihoods": {json.dumps(completion.option_loglikelihoods)}')
+    if completion.label_mass is not None:
+        parts.append(f'"label_mass": {json.dumps(completion.label_mass)}')
     if completion.loss is not None:
         parts.append(f'"loss": {json.dumps(completion.loss)}')
     if completion.constrained:
         parts.append('"constrained": true')
     if completion.passages is not None:
         parts.append(f'"passages": {json.dumps(completion.passages)}')
+    if completion.outcome != "answered":
+        parts.append(f'"outcome": "{completion.outcome}"')
     return f"{{{', '.join(parts)}}}"
 
 

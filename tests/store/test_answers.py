@@ -43,11 +43,13 @@ def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> 
     [
         {"text": "naïve \x00 \U0001f600 \ud800"},
         {"text": ""},
-        {"text": "A", "option_loglikelihoods": (-0.1, -2.25, -1e-7)},
+        {"text": "A", "option_loglikelihoods": (-0.1, -2.25, -1e-7), "label_mass": 0.30000000000000004},
         {"loss": 1.0000000000000002},
         {"loss": None},
         {"text": "Yes.", "passages": ("first \ud800", "second")},
         {"text": "Yes.", "passages": ()},
+        {"text": "", "outcome": "moderated"},
+        {"text": "I must decline.", "outcome": "refused"},
     ],
 )
 def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> None:
@@ -58,6 +60,13 @@ def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> No
     assert table.find([kept.key])[kept.key] == kept.answer.completion
 
 
+def test_a_forgotten_answer_is_gone_and_others_stay() -> None:
+    table, run = Store().answers, begin()
+    save(table, keyed(1), keyed(2), run=run)
+    table.forget([keyed(1).key])
+    assert set(table.find([keyed(1).key, keyed(2).key])) == {keyed(2).key}
+
+
 def test_an_answer_without_passages_is_written_as_it_was_before_there_were_any() -> None:
     table, run = Store().answers, begin()
     save(table, keyed(1, "Yes."), run=run)
@@ -65,7 +74,8 @@ def test_an_answer_without_passages_is_written_as_it_was_before_there_were_any()
         answer = connection.execute(select(ANSWERS.c.answer).where(ANSWERS.c.key == keyed(1).key)).scalar_one()
     assert set(json.loads(answer)) == {"text", "crc"}
     # So answers of the version before are read: there is no such field in them.
-    assert table.find([keyed(1).key])[keyed(1).key].passages is None
+    old = table.find([keyed(1).key])[keyed(1).key]
+    assert (old.passages, old.outcome) == (None, "answered")
 
 
 def test_more_keys_than_one_statement_takes() -> None:
