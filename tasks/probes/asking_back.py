@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.text import canonical, spoken, window
+from contrapose.tasks.language.replies.spoken import spoken
+from contrapose.tasks.language.replies.text import canonical, window
 from contrapose.tasks.probes.base import lettered, letters
 
 QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.language.replies.text import spoken
+from contrapose.tasks.language.replies.spoken import spoken
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.reply_field import check_field, field_in
 from contrapose.tasks.probes.templates import plain

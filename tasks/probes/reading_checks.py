@@ -9,7 +9,7 @@ import pandas as pd
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.language.replies.known_errors import BY_RULES
-from contrapose.tasks.language.replies.text import spoken
+from contrapose.tasks.language.replies.spoken import spoken
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines
 from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.values import where

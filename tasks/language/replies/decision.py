@@ -73,28 +73,17 @@ _TRAILS_OFF = expression(
 _ASKS_THE_OTHER_WAY = expression(
     r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
 )
-NEXT = expression(
-    r"(?i)\n\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
-    r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
-    r"|compare two|which (?:summary|of)\b|the following\b)"
-)
-"""Where a model that does not stop goes on with a question of its own."""
-
-
 @lru_cache(maxsize=REMEMBERED)
 def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
-    """Decide by the part before a next question, where that says enough, else by all of a canonical reply.
+    """Decide by what a canonical reply states, else by all that it implies.
 
     Args:
         text: a canonical reply.
         one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
             chooses the other.
     """
-    started = NEXT.search(text)
-    own = text[: started.start()] if started else text
-    first = _weigh(own, one_is_right) if started else None
-    decided = first if first and first.letter else _weigh(text, one_is_right)
-    letter = implied(own) if one_is_right and decided.letter is None else None
+    decided = _weigh(text, one_is_right)
+    letter = implied(text) if one_is_right and decided.letter is None else None
     return WeighedReply(letter=letter, reason=_IMPLIED.format(letter)) if letter else decided
 
 

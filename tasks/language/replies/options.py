@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.clauses import DECLINES
-from contrapose.tasks.language.replies.decision import NEXT
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
@@ -25,28 +22,15 @@ from contrapose.tasks.language.replies.labelled import (
     stated,
     wondered,
 )
-from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked
+from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked, plain
+from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
-
-Step = Literal["letter", "pattern", "restated", "unparsed"]
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
 _LONE = expression(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
 _JOINED = expression(
     r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """Which option a reply chooses, and how that was told."""
-
-    index: int | None
-    """Position among the options; None for none, or for several."""
-    step: Step
-    """What decided: a letter alone, a statement with a letter, an option's text; or nothing."""
-    reason: str
-    """What decided, or why nothing did."""
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
@@ -57,26 +41,44 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
         labels: single letters, one per option.
         options: their texts.
     """
-    return _choose(window(closed_up(reply)), tuple(labels), tuple(options))
+    return _choose(without_listing(window(closed_up(reply)), labels, options), tuple(labels), tuple(options))
 
 
 @lru_cache(maxsize=REPLIES)
 def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
-    started = NEXT.search(seen)
-    if started and (first := _read(seen[: started.start()], labels, options)).index is not None:
-        return first
-    return _read(seen, labels, options)
+    return settled(
+        seen,
+        lambda text: _read(text, labels, options),
+        held=lambda verdict: _held(verdict, labels, options),
+        count=len(options),
+    )
+
+
+_LABELLED = expression(r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:,]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S)
+
+
+def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
+    """The place of the option that a verdict names by its letter or its text; None for none, or for two."""
+    texts = [plain(option).casefold() for option in options]
+    said = plain(verdict).casefold()
+    by_text = texts.index(said) if texts.count(said) == 1 else None
+    labelled = _LABELLED.fullmatch(verdict)
+    if labelled is None:
+        return by_text
+    place = {label.upper(): at for at, label in enumerate(labels)}.get(labelled[1].upper(), len(options))
+    behind = plain(labelled[2] or labelled[3] or "").casefold()
+    return place if behind not in texts or texts.index(behind) == place else None
 
 
 def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if lone := _LONE.fullmatch(seen):
         place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
         if place is None:
-            return _unparsed("a letter that labels no option")
+            return unparsed("a letter that labels no option")
         return Chosen(index=place, step="letter", reason="the letter alone")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), marked(clean(seen), labels, options))
     if CLASH in text:
-        return _unparsed("a letter with the text of another option")
+        return unparsed("a letter with the text of another option")
     parts = [*sentences(text)]
     said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
     statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
@@ -88,7 +90,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
 def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
-        return _unparsed("no choice found")
+        return unparsed("no choice found")
     top = max(statement.plainness for statement in statements)
     plainest = [statement for statement in statements if statement.plainness == top]
     last = max(plainest, key=lambda statement: statement.position)
@@ -98,15 +100,11 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
         if statement.plainness == top or top < Plainness.CONCLUDED or statement.position > last.position
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
-        return _unparsed("contradictory")
+        return unparsed("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
-        return _unparsed("refusal")
+        return unparsed("refusal")
     if last.place >= count:
-        return _unparsed("a letter that labels no option")
+        return unparsed("a letter that labels no option")
     how = ("names the option", "states the choice", "concludes with the choice")[top]
     by_letter = any(statement.by_letter for statement in plainest)
     return Chosen(index=last.place, step="pattern" if by_letter else "restated", reason=how)
-
-
-def _unparsed(reason: str) -> Chosen:
-    return Chosen(index=None, step="unparsed", reason=reason)

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
+from contrapose.tasks.language.replies.spoken import spoken
 
 READ_FIRST, READ_LAST = 4_000, 1_000
 """Characters read from the start and the end of a long reply; the middle decides nothing."""
@@ -37,7 +38,6 @@ _PLAIN = str.maketrans(
     | {"^": " ", "\u3002": ".", "\u0964": ".", "\u3001": ","}
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
-_INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _LONG_GAP = expression(r"\s{4,}")
 _EMPTY_LINES = expression(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
@@ -58,10 +58,7 @@ class ReplySentence:
 
 
 def window(reply: str) -> str:
-    """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only.
-
-    Whatever follows the last `</think>` is the answer; thoughts that never end leave none.
-    """
+    """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
     text = _spaced(spoken(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return text
@@ -69,11 +66,6 @@ def window(reply: str) -> str:
     # A sentence that is cut in two could lose its "not": the end starts with the first whole one.
     whole = re.search(r"[.!?\n]", text[-READ_LAST:])
     return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
-
-
-def spoken(reply: str) -> str:
-    """A reply without a reasoning model's thoughts and without invisible characters, stripped."""
-    return reply.rpartition("</think>")[2].partition("<think>")[0].translate(_INVISIBLE).strip()
 
 
 def _spaced(text: str) -> str:

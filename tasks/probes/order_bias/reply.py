@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
@@ -71,6 +72,39 @@ def read_choice(
 def read_words(reply: str, *, option_a: str | None = None, option_b: str | None = None) -> LetterChoice:
     """The first three steps, which need no embeddings."""
     seen = window(reply)
+    if option_a and option_b:
+        seen = without_listing(seen, ("A", "B"), (option_a, option_b))
+    chosen = settled(seen, lambda text: _chosen(_read(text, option_a, option_b)), held=_held, count=2)
+    if chosen.index is None:
+        return _unparsed(chosen.reason)
+    return LetterChoice(choice=_letter("AB"[chosen.index]), step=chosen.step, reason=chosen.reason)
+
+
+def _chosen(read: LetterChoice) -> Chosen:
+    return unparsed(read.reason) if read.choice is None else Chosen(index="AB".index(read.choice), step=read.step, reason=read.reason)
+
+
+_VERDICT = re.compile(
+    r"(?i)(?:the )?(?:summary|output|response|assistant|answer|option|model|text|version|statement|candidate)?[ _-]?\(?(?P<letter>[AB])\)?"
+    r"(?P<better> (?:is|wins)\b.{0,60})?[.!]?"
+)
+_OVER = re.compile(r"(?i)([AB])\s?(>{1,3}|<{1,3}|=|~)\s?([AB])")
+_EVEN = re.compile(r"(?i)c|tied?|draw|equal(?:ly good)?|both|neither|none|same|no preference|a?\s?=\s?b?")
+
+
+def _held(verdict: str) -> int | None:
+    """0 for A, 1 for B, 2 for neither; None for what is no verdict about them."""
+    if over := _OVER.fullmatch(verdict):
+        better = over[1] if over[2].startswith(">") else over[3] if over[2].startswith("<") else "C"
+        return "ABC".index(better.upper())
+    if _EVEN.fullmatch(verdict):
+        return 2
+    named = _VERDICT.fullmatch(verdict)
+    return "AB".index(named["letter"].upper()) if named and not named["better"] else None
+
+
+def _read(seen: str, option_a: str | None, option_b: str | None) -> LetterChoice:
+    """What is stated without marks and turns."""
     read = _stated(seen)
     if read.step == "letter" or read.reason == "empty" or not (option_a and option_b):
         return read
