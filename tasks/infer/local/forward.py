@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from contrapose.tasks.infer.local.rows import (
 )
 
 Values = list[list[float]]
-"""Log-probabilities in nats of one query: by place and target."""
+"""Log-probabilities in nats of one query, by place and target; then, of one with spellings, their probability."""
 
 SLICE = 128
 """Places whose logits are normalised at a time, in float32."""
@@ -45,6 +46,8 @@ class TokenPlace:
     """Token of the row."""
     targets: tuple[int, ...]
     """The tokens that may come next."""
+    spellings: tuple[int, ...] = ()
+    """Tokens whose probabilities are added up."""
 
 
 class Forward:
@@ -66,7 +69,7 @@ class Forward:
         ids = self._padded([list(query.ids) for query in queries], columns)
         mask = [[1] * len(query.ids) + [0] * (columns - len(query.ids)) for query in queries]
         places = [
-            TokenPlace(row=row, column=query.start + step, targets=targets)
+            TokenPlace(row=row, column=query.start + step, targets=targets, spellings=query.spellings)
             for row, query in enumerate(queries)
             for step, targets in enumerate(query.targets)
         ]
@@ -82,9 +85,9 @@ class Forward:
         """
         layouts = [Layout.of(row, common) for row in rows]
         places = [
-            TokenPlace(row=number, column=column, targets=targets)
+            TokenPlace(row=number, column=column, targets=targets, spellings=spellings)
             for number, layout in enumerate(layouts)
-            for column, targets in layout.wanted
+            for column, targets, spellings in layout.wanted
         ]
         columns = self._columns(layout.tokens for layout in layouts)
         positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
@@ -113,7 +116,10 @@ class Forward:
         return self._logs(places, **inputs)
 
     def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
-        """Log-probabilities by place and target; logits are computed for these places only."""
+        """Log-probabilities by place and target, and of spellings their probability, after the targets.
+
+        Logits are computed for these places only.
+        """
         import torch
 
         at = self._tensor([place.row for place in places]), self._tensor([place.column for place in places])
@@ -122,11 +128,12 @@ class Forward:
             values: Values = []
             for start in range(0, len(places), SLICE):
                 part = logits[start : start + SLICE].float()
-                wanted = [place.targets for place in places[start : start + SLICE]]
+                here = places[start : start + SLICE]
+                wanted = [(*place.targets, *place.spellings) for place in here]
                 most = max(map(len, wanted))
-                index = self._tensor([[*targets, *[0] * (most - len(targets))] for targets in wanted])
+                index = self._tensor([[*tokens, *[0] * (most - len(tokens))] for tokens in wanted])
                 logs = part.gather(-1, index) - part.logsumexp(-1, keepdim=True)
-                values += [row[: len(targets)] for row, targets in zip(logs.tolist(), wanted, strict=True)]
+                values += [_of_place(place, row) for place, row in zip(here, logs.tolist(), strict=True)]
         return values
 
     def _logits(self, at: tuple[Any, Any], inputs: dict[str, Any]) -> Any:
@@ -173,6 +180,14 @@ class Forward:
         import torch
 
         return torch.tensor(values, device=self.model.device)
+
+
+def _of_place(place: TokenPlace, logs: list[float]) -> list[float]:
+    """The log-probabilities of the targets, and of spellings, which follow them, the sum of the probabilities."""
+    count = len(place.targets)
+    if not place.spellings:
+        return logs[:count]
+    return [*logs[:count], math.fsum(map(math.exp, logs[count : count + len(place.spellings)]))]
 
 
 def _read(places: Sequence[TokenPlace]) -> list[list[int]]:

@@ -71,8 +71,8 @@ class RunsHere:
 
 
 WEIGHTS = ("*.safetensors", "*.gguf")
-ENGINES = {"cuda": "5", "cpu bfloat16": "6"}
-ENGINE = "3"
+ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
+ENGINE = "4"
 """Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
 

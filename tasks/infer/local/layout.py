@@ -50,8 +50,8 @@ class Layout:
     """Of each token, in its query."""
     branches: list[Branch] = field(default_factory=list)
     """In the order of their columns."""
-    wanted: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-    """Column and targets of each place that is wanted, query by query."""
+    wanted: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+    """Column, targets and spellings of each place that is wanted, query by query."""
 
     @classmethod
     def of(cls, row: BatchRow, common: int) -> Layout:
@@ -69,5 +69,7 @@ class Layout:
         path = [*before, *range(begin, len(self.tokens))]
         if begin < len(self.tokens):
             self.branches.append(Branch(before=before, begin=begin, end=len(self.tokens)))
-        self.wanted.extend((path[at - common], targets) for at, targets in enumerate(query.targets, query.start))
+        self.wanted.extend(
+            (path[at - common], targets, query.spellings) for at, targets in enumerate(query.targets, query.start)
+        )
         return path

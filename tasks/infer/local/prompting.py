@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.language.replies.text import spoken
 from contrapose.tasks.tables.columnar import batched
 
 TOGETHER = 1_000
 """Prompts that are tokenised together: alone they take a quarter longer."""
+SPACED = ("", "▁", "Ġ")
+"""What tokenizers write before a token that begins a word: nothing, or their mark of a space."""
+_LAST_MARK = re.compile(r"[<\[][^<>\[\]]+[>\]]\s*\Z")
 
 
 class Encoder:
@@ -36,6 +41,7 @@ class Encoder:
         pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
         self.pad_id = int(pad if pad is not None else 0)
         self._labels: dict[str, list[int]] = {}
+        self._spellings: dict[str, frozenset[int]] = {}
 
     def prompts(self, prompts: Sequence[str]) -> list[list[int]]:
         """What the model reads for each prompt."""
@@ -73,6 +79,23 @@ class Encoder:
             before, text = (self._before_turn, label) if self.chat else ("Answer:", f" {label}")
             self._labels[label] = self._after(before, text)
         return self._labels[label]
+
+    def spellings(self, label: str) -> frozenset[int]:
+        """The tokens that are a label alone, with a space before it or without."""
+        if label not in self._spellings:
+            ids = [self.tokenizer.convert_tokens_to_ids(mark + label) for mark in SPACED]
+            own = self.label(label)
+            unknown = (None, self.tokenizer.unk_token_id)
+            self._spellings[label] = frozenset(token for token in ids if token not in unknown) | frozenset(
+                own if len(own) == 1 else ()
+            )
+        return self._spellings[label]
+
+    @cached_property
+    def thought(self) -> str:
+        """The mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
+        mark = _LAST_MARK.search(self.template("")) if self.chat else None
+        return mark[0] if mark and not spoken(f"{mark[0]}A") else ""
 
     @cached_property
     def _before_turn(self) -> str:

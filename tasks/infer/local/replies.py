@@ -102,6 +102,8 @@ class Replies:
         ends = self.model.generation_config.eos_token_id
         ends = (*(ends if isinstance(ends, list) else [ends]), self.encoder.pad_id)
         count = next((place for place, token in enumerate(written) if token in ends), len(written))
+        # Where the template opened a thought, it is told from a reply by the mark, even where it is cut off.
+        text = self.encoder.thought + text
         return Completion(text=text, usage=Usage(calls=1, prompt_tokens=prompt_tokens, completion_tokens=count))
 
 

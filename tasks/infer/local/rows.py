@@ -7,6 +7,7 @@ The plan depends on the queries alone, so that an interrupted run batches its re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ class Query:
     """The first place that is wanted: the last token before what is scored."""
     targets: tuple[tuple[int, ...], ...]
     """From `start` on, a place each: the tokens that may come next."""
+    spellings: tuple[int, ...] = ()
+    """Tokens whose probabilities are added up at the place that is wanted, where there is only one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,8 @@ class EncodedQuestion:
     question: Question
     """What was asked."""
     queries: tuple[Query, ...]
-    """One for labels of a single token, else one a label; one for a loss; none where there is nothing to compute."""
+    """One for labels of a single token, else one a label; one for a loss; none where there is nothing to compute, as
+    after a chat template that opens a thought, which no label answers."""
     used: Usage
     """What computing it takes; prompts are counted in full, however much of them is shared."""
     error: str | None = None
@@ -56,7 +60,7 @@ def _asked(
     number: int, question: Question, prompt: list[int], encoder: Encoder, *, context_length: int
 ) -> EncodedQuestion:
     if question.kind == "loss":
-        context, text = encoder.text(prompt if question.prompt else [], question.text)
+        context, text = encoder.text(prompt if question.prompt else [], question.text.removeprefix(encoder.thought))
         endings = [text]
         size = len(context) + len(text)
     else:
@@ -65,10 +69,12 @@ def _asked(
         size = len(context)
     error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
     usable = error is None and context and all(endings)
+    computed = usable and not (question.kind == "choose" and encoder.thought)
+    spellings = frozenset[int]().union(*map(encoder.spellings, question.labels))
     return EncodedQuestion(
         question=question,
-        queries=tuple(_queries(number, context, endings)) if usable else (),
-        used=Usage(calls=1, prompt_tokens=size) if usable else Usage(),
+        queries=tuple(_queries(number, context, endings, spellings)) if computed else (),
+        used=Usage(calls=1, prompt_tokens=size) if computed else Usage(),
         error=error or (None if usable or question.kind == "loss" else "the prompt or a label has no tokens"),
     )
 
@@ -85,26 +91,38 @@ def completion(asked: EncodedQuestion, values: Sequence[Sequence[Sequence[float]
 
     Args:
         asked: the question.
-        values: log-probabilities in nats, by query, place and target.
+        values: log-probabilities in nats, by query, place and target; after the targets of a query with spellings the
+            sum of their probabilities.
     """
     if asked.error is not None:
         return Completion(error=asked.error)
     if asked.question.kind == "loss":
         logs = [targets[0] for query in values for targets in query]
         return Completion(loss=-sum(logs) / len(logs) if logs else None, usage=asked.used)
-    single = len(values) == 1 and len(values[0]) == 1
-    row = values[0][0] if single else [sum(targets[0] for targets in query) for query in values]
+    if not values:
+        return Completion(text="", label_mass=0.0)
+    if asked.queries[0].spellings:
+        *row, mass = values[0][0]
+    else:
+        row = [sum(targets[0] for targets in query) for query in values]
+        mass = sum(map(math.exp, row))
     labels = asked.question.labels
     best = max(range(len(row)), key=row.__getitem__)
-    return Completion(text=labels[best], option_loglikelihoods=tuple(row), usage=asked.used)
+    return Completion(
+        text=labels[best],
+        option_loglikelihoods=tuple(row),
+        # Rounding may take a sum of probabilities beyond 1, and what is no number is no share.
+        label_mass=min(mass, 1.0) if mass == mass else None,
+        usage=asked.used,
+    )
 
 
-def _queries(number: int, context: list[int], endings: list[list[int]]) -> list[Query]:
+def _queries(number: int, context: list[int], endings: list[list[int]], spellings: Iterable[int]) -> list[Query]:
     """One pass answers for all endings of a single token."""
     start = len(context) - 1
     if all(len(ending) == 1 for ending in endings):
         targets = (tuple(ending[0] for ending in endings),)
-        return [Query(owner=number, ids=tuple(context), start=start, targets=targets)]
+        return [Query(owner=number, ids=tuple(context), start=start, targets=targets, spellings=tuple(spellings))]
     return [
         Query(
             owner=number,

@@ -105,7 +105,7 @@ def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], o
         for column in range(branch.begin, branch.end)
     }
     assert len(layout.tokens) == row.size - common
-    for each, (column, _) in zip(queries, layout.wanted, strict=True):
+    for each, (column, *_) in zip(queries, layout.wanted, strict=True):
         assert [layout.tokens[at] for at in seen[column]] == list(each.ids[common:])
         assert [layout.positions[at] for at in seen[column]] == list(range(common, len(each.ids)))
 
