@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from contrapose.tasks.core.questions import UNASKED, Form, Question
-from contrapose.tasks.core.records import READ_BY, Case, Completion, FollowUp, Trial
+from contrapose.tasks.core.records import LEAST_LABEL_MASS, READ_BY, Case, Completion, FollowUp, Trial
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
@@ -35,14 +35,14 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     meter = current_meter()
     end = meter.done + sum(map(weight, cases))
     with uncollected():
-        pairs = [_pair(case, form) for case in cases]
-    settle(list(dict.fromkeys(chain.from_iterable(pairs))), broker, model=model)
+        first = asked(cases, form=form)
+    settle(first, broker, model=model)
+    settle(instead(cases, broker.answers), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
-    settle(besides(cases, form=form), broker, model=model)
+    settle(besides(cases, broker.answers, form=form), broker, model=model)
     meter.done = end
-    unanswered = Completion(error=f"{UNASKED}: {broker.stopped}")
     with uncollected():
-        return [_trial(case, pair, broker.answers, unanswered) for case, pair in zip(cases, pairs, strict=True)]
+        return trials(cases, broker.answers, missing=Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
 
 
 def ask_back(
@@ -126,21 +126,64 @@ def wants_letter(case: Case) -> bool:
     return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
+def judged(case: Case, answers: Answers) -> Case:
+    """The case as it is judged: by its replies, where the labels have too little of the probability.
+
+    Both prompts are judged in the same way, so one of them is enough. Where one of them has no answer, nothing changes:
+    it is missing, it failed, or it was withheld.
+    """
+    if case.asks != "choose":
+        return case
+    pair = [answers.get(question) for question in _pair(case)]
+    if any(chosen is None or chosen.error or chosen.outcome != "answered" for chosen in pair):
+        return case
+    masses = [mass_of(chosen) for chosen in pair if chosen is not None]
+    if not any(mass is not None and mass < LEAST_LABEL_MASS for mass in masses):
+        return case
+    scorer = "reply" if case.scorer == "likelihood" else case.scorer
+    return replace(case, asks="generate", scorer=scorer, also_in_words=False)
+
+
+def mass_of(chosen: Completion) -> float | None:
+    """Share of the probability on the labels, 0 to 1, for an answer that compares them; None where it is unknown.
+
+    Answers of older versions do not tell it: there it is what the labels have in one spelling each.
+    """
+    if chosen.label_mass is not None or chosen.outcome != "answered":
+        return chosen.label_mass
+    if chosen.option_loglikelihoods is None:
+        # None of the labels was among the likeliest tokens.
+        return 0.0
+    mass = math.fsum(map(math.exp, chosen.option_loglikelihoods))
+    return min(mass, 1.0) if mass == mass else None
+
+
+def instead(cases: Iterable[Case], answers: Answers) -> list[Question]:
+    """The distinct replies that are read in place of likelihoods which decide nothing."""
+    return asked(read for case in cases if (read := judged(case, answers)) is not case)
+
+
 def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     """The distinct losses that the scorers need, of cases whose prompts were answered."""
-    wanted = (_loss_pair(case, answers) for case in cases if case.loss_of is not None)
+    wanted = (_loss_pair(judged(case, answers), answers) for case in cases if case.loss_of is not None)
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
-def besides(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
-    """The distinct questions of cases whose original prompt is also answered in words, or asked once more."""
-    further = (case for case in cases if case.also_in_words or case.also_again)
+def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
+    """The distinct questions of cases whose original prompt is also answered in words, or asked once more.
+
+    Args:
+        cases: of which some have such a question.
+        answers: to their prompts, as far as they are known.
+        form: in which letters are asked for.
+    """
+    further = (judged(case, answers or {}) for case in cases if case.also_in_words or case.also_again)
     return list(dict.fromkeys(question for case in further for question in _besides(case, _pair(case, form))))
 
 
 def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
     """One trial per case, in order; a question without an answer has `missing` in its place."""
-    return [_trial(case, _pair(case, form), answers, missing) for case in cases]
+    return [_trial(case, answers, missing, form) for case in cases]
 
 
 def about(follow_up: FollowUp) -> Question:
@@ -169,8 +212,16 @@ def _with_word(reply: Completion, said: str | None) -> Completion:
     return reply if said is None else replace(reply, asked_back=said)
 
 
-def _trial(case: Case, pair: tuple[Question, Question], answers: Answers, missing: Completion) -> Trial:
+def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Trial:
+    chosen = _pair(case, form)
+    case = judged(case, answers)
+    pair = _pair(case, form) if case.asks == chosen[0].kind else _pair(case)
     first, second = answers.get(pair[0], missing), answers.get(pair[1], missing)
+    if chosen[0].kind == "choose":
+        first, second = (
+            reply if reply.error else replace(reply, label_mass=mass_of(answers[question]))
+            for reply, question in zip((first, second), chosen, strict=True)
+        )
     if case.loss_of is not None and not (first.error or second.error):
         before, after = (answers.get(question, missing) for question in _loss_pair(case, answers))
         first, second = _with_loss(first, before), _with_loss(second, after)

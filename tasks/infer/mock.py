@@ -120,9 +120,9 @@ class MockModel:
         return self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip
 
     def _choice(self, question: Question, usage: Usage) -> Completion:
-        """Log-likelihoods drawn from the hash; they need not sum to one, as those of letters never do."""
+        """Log-likelihoods drawn from the hash, which need not sum to one: nothing but a label would be said."""
         best, scores = _likeliest(question.labels, _rng(question.prompt))
-        return Completion(text=best, option_loglikelihoods=scores, usage=usage)
+        return Completion(text=best, option_loglikelihoods=scores, label_mass=1.0, usage=usage)
 
     def _loss(self, question: Question, usage: Usage) -> Completion:
         """A loss between 1 and 4 nats."""

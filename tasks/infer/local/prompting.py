@@ -9,7 +9,7 @@ from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.language.replies.text import spoken
+from contrapose.tasks.language.replies.spoken import spoken
 from contrapose.tasks.tables.columnar import batched
 
 TOGETHER = 1_000
