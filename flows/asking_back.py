@@ -66,7 +66,7 @@ def ask_back(
         heard: what was found out before; what is found out now is added.
     """
     heard = heard or Heard()
-    wanting = [plan for plan in _asking(run) if plan.test in trials]
+    wanting = [plan for plan in run.plans if plan.test in trials and _asks_back(run, plan, trials[plan.test])]
     unread = {plan.test: _unread(run, plan, trials[plan.test], heard) for plan in wanting}
     checks = {test: _checks(portions) for test, portions in unread.items()}
     total = sum(table["rows"] for tables in checks.values() for table in tables)
@@ -115,9 +115,10 @@ def _ask(
     return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
 
 
-def _asking(run: Run) -> Iterator[Plan]:
-    likelihoods = run.provider.likelihoods(run.spec)
-    return (plan for plan in run.plans if plan.probe_settings.asks_back(likelihoods))
+def _asks_back(run: Run, plan: Plan, trials: Trials) -> bool:
+    """Whether the model is asked about unread replies of a test; where likelihoods decide nothing, as if it gave none."""
+    likelihoods = "none" if trials.read_instead else run.provider.likelihoods(run.spec)
+    return plan.probe_settings.asks_back(likelihoods)
 
 
 def _unread(run: Run, plan: Plan, trials: Trials, heard: Heard) -> list[Unread]:

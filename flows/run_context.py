@@ -148,6 +148,8 @@ class Trials:
     """Why it was stopped, if it was."""
     notes: dict[str, str | float]
     """What the model says about how it computed."""
+    read_instead: int = 0
+    """Cases whose replies are read, since likelihoods of their labels decide nothing."""
     silent: int = 0
     """Replies without text."""
     warnings: list[str] = field(default_factory=list)
@@ -168,6 +170,7 @@ class Trials:
             unasked=self.unasked + asked["unasked"],
             stopped=asked["stopped"] or self.stopped,
             notes={**self.notes, **asked["notes"]},
+            read_instead=self.read_instead + asked["read_instead"],
             silent=self.silent + asked["silent"],
             of_model={**asked["warnings"], **self.of_model},
         )

@@ -91,6 +91,9 @@ class Asked(TypedDict):
     """Of replies that rules read: how many the model reads as they do, and of how many it told what it reads."""
     stopped: str | None
     """Why the run was stopped, if it was."""
+    read_instead: int
+    """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies are
+    read."""
     silent: int
     """Replies without text."""
     warnings: dict[str, str]
@@ -190,14 +193,20 @@ def _put(
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
             notes = dict(model().notes()) if broker.asked else {}
+            read_instead = sum(
+                trial.case.asks != asks
+                for trial, asks in zip(trials, pc.struct_field(cases, "asks").to_pylist(), strict=True)
+            )
             # Answers are still being written meanwhile; only what is all written leaves this room.
-            table = write_arrow([to_arrow(trials, Trial, known={"case": cases})], schema_of(Trial))
+            known = {} if read_instead else {"case": cases}
+            table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     return Asked(
         table=table,
         unasked=sum(unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),
+        read_instead=read_instead,
         silent=sum(reply.text == "" for trial in trials for reply in (trial.expected, trial.actual)),
         stopped=broker.stopped,
         warnings={**_without_passages(trials, spec), **broker.warnings},
