@@ -1,0 +1,177 @@
+"""Refusals that name a request parameter: which one it is, and the setting by which a request does without it.
+
+Sources of the wordings: threads about OpenAI, Azure, vLLM, TGI, llama.cpp, Mistral, DeepSeek, xAI, Groq, Moonshot,
+Gemini, Anthropic, Bedrock, LiteLLM and OpenRouter; tests/infer/test_refusals.py has them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from contrapose.tasks.core.questions import TOO_LONG, Question
+from contrapose.tasks.infer.asking.outcomes import Failure
+
+Parameter = Literal["length", "temperature", "top_p", "stop", "logprobs", "form"]
+
+NAMES: Mapping[Parameter, tuple[str, ...]] = {
+    "length": (
+        *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample"),
+        *("maxtokens", "maxoutputtokens", "maxcompletiontokens", "n_predict"),
+    ),
+    "temperature": ("temperature",),
+    "top_p": ("top_p", "topp"),
+    "stop": ("stop", "stop_sequences", "stopsequences"),
+    "logprobs": ("logprobs", "top_logprobs", "toplogprobs", "top_n_tokens", "response_logprobs", "responselogprobs"),
+    "form": ("response_format", "responseformat", "json_schema", "structured_outputs", "guided_choice"),
+}
+"""What servers call the parameters that are sent, in small letters."""
+LENGTH_FIELDS = ("max_tokens", "max_completion_tokens")
+"""Each is the other's successor: new servers want the second, older ones know only the first."""
+NO_PARAMETERS = ("model", "messages", "prompt")
+"""What every request has."""
+MAY_NAME = (400, 403, 404, 405, 406, 415, 422, 500, 501)
+"""Statuses of such refusals; the others concern the key, the account, the pace or the connection."""
+FEW_LISTED = 5
+"""Log-probabilities that every server lists which lists some."""
+
+CALLED = {name: parameter for parameter, names in NAMES.items() for name in names}
+WORDS = ("temperature", "stop")
+"""Names that are words of English, too: they count only where they stand as names do."""
+NAME = re.compile(
+    rf"(?<![\w-])({'|'.join(sorted(CALLED.keys() - set(WORDS), key=len, reverse=True))})(?![\w-])", re.IGNORECASE
+)
+WORD = re.compile(
+    r"(?:['\"`\[(]|\bmodel:\s*|\bsupplied:[\w, ]*?"
+    r"|\b(?:param(?:eter)?s?|arguments?|fields?|key|property|keyword|supports?|invalid)[:=\s]+(?:the\s+)?)"
+    r"\b(temperature|stop)(?![\w-])"
+    r"|\b(temperature|stop)(?:[=:]|\s+(?:is|must|does|should|cannot|and|or|parameter|argument|field)\b)",
+    re.IGNORECASE,
+)
+UNSUPPORTED = re.compile(
+    r"unsupported|n['’o]t\s+(?:\w+\s+){0,2}?(?:support|permit|allow|enabl|availabl|implement|recogni|accept)"
+    r"|unavailable|unrecogni[sz]ed|unknown|unexpected|\bextra(?:neous|_forbidden)?\b|forbid|deprecated|no longer",
+    re.IGNORECASE,
+)
+"""What refuses a parameter, whatever its value is."""
+REFUSES = re.compile(
+    rf"{UNSUPPORTED.pattern}|n['’o]t (?:a )?(?:valid|one of)|invalid|cannot|must\b|only\b|at (?:most|least)"
+    r"|(?:greater|more|less|larger|smaller) than|too (?:large|small|high|low|long)|exceed|maximum|minimum|range",
+    re.IGNORECASE,
+)
+BESIDES = re.compile(r"limit was reached|higher max_tokens|got -\d", re.IGNORECASE)
+"""What names a parameter and refuses none: a model that was cut off while it thought, or a prompt that is too long."""
+EVERYWHERE = re.compile(r"invalid_request\w*|invalid_argument", re.IGNORECASE)
+"""What stands in refusals of all kinds."""
+FIELD = re.compile(r"[\"']param[\"']\s*:\s*[\"']([^\"']+)[\"']")
+PLACE = re.compile(r"[\"']loc[\"']\s*:\s*[\[(]\s*[\"']body[\"']\s*,\s*[\"']([^\"']+)[\"']")
+NOWHERE = ("", "none", "null", "body", "request", "parameters")
+SUCCESSOR = re.compile(r"\b(?:use|instead|try|mean)\W+(?:the\s+)?\W?(max_\w*tokens\w*)", re.IGNORECASE)
+MOST_LISTED = re.compile(
+    r"(?:more than|at most|up to|less than or equal to|<=|≤|maximum(?: of)?|max(?:imum)? allowed:?|between \d+ and"
+    r"|\[\d+, ?)\s*(\d+)",
+    re.IGNORECASE,
+)
+
+Change = tuple[str, Any]
+"""A key of a configuration and its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRefusal(Failure):
+    """A request that is refused for one of its parameters."""
+
+    parameter: Parameter
+    """Which one."""
+    called: str
+    """Its name in the request."""
+    change: Change | None
+    """The setting by which requests do without it; None where there is none."""
+    remedy: str
+    """What the user can set, in words."""
+
+
+def refused_parameter(
+    failure: Failure, told: object, question: Question, *, sent: Mapping[str, Any]
+) -> ParameterRefusal | None:
+    """What a refusal says of a parameter; None where it names none that was sent.
+
+    Args:
+        failure: what it means otherwise.
+        told: its error, as the endpoint has it.
+        question: what was asked: a repeated prompt names nothing.
+        sent: the request.
+    """
+    if failure.status not in MAY_NAME or failure.message.startswith(TOO_LONG):
+        return None
+    own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}
+    text = _cleaned(told, question, own.get("length", ""))
+    parameter = next((parameter for parameter in _named(text) if parameter in own), None)
+    if parameter is None:
+        return None
+    if {"temperature", "top_p"} <= own.keys() and re.search(r"\bboth\b", text):
+        # At a temperature of 0 it changes nothing, and at another one less.
+        parameter = "top_p"
+    change, remedy = _without(parameter, text, question, sent=sent, called=own[parameter])
+    base = {field.name: getattr(failure, field.name) for field in fields(Failure)}
+    base |= {"kind": f"refused {own[parameter]}", "then": "stop", "certain": False, "wait": None, "overload": False}
+    base["message"] = f"the endpoint refuses {own[parameter]} ({failure.message}); set {remedy}"
+    return ParameterRefusal(**base, parameter=parameter, called=own[parameter], change=change, remedy=remedy)
+
+
+def _cleaned(told: object, question: Question, length_field: str) -> str:
+    """What is told, without the prompt and what stands everywhere; a length field of one's own has the usual name."""
+    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    for repeated in filter(None, (json.dumps(question.prompt, ensure_ascii=False)[1:-1], question.prompt)):
+        text = text.replace(repeated, "")
+    text = EVERYWHERE.sub("", text.replace('\\"', '"'))
+    own = length_field and length_field not in CALLED
+    return re.sub(rf"(?<![\w-]){re.escape(length_field)}(?![\w-])", LENGTH_FIELDS[0], text) if own else text
+
+
+def _named(text: str) -> Iterator[Parameter]:
+    """The parameters that a refusal is about."""
+    exact = [place for place in (*FIELD.findall(text), *PLACE.findall(text)) if place.casefold() not in NOWHERE]
+    if exact:
+        # Whatever else is said, it is about these.
+        known = (CALLED.get(re.split(r"[.\[]", place.casefold())[0]) for place in exact)
+        yield from filter(None, known)
+    elif REFUSES.search(text) and not BESIDES.search(text):
+        matches = sorted((*NAME.finditer(text), *WORD.finditer(text)), key=lambda match: match.start())
+        yield from (CALLED[next(filter(None, match.groups())).casefold()] for match in matches)
+
+
+def _without(
+    parameter: Parameter, text: str, question: Question, *, sent: Mapping[str, Any], called: str
+) -> tuple[Change | None, str]:
+    """The setting that does without a parameter, and the same in words."""
+    if parameter == "form":
+        return None, "model_args.constrained: off"
+    if parameter == "length" and not UNSUPPORTED.search(text):
+        # Its value is refused. A choice is a single token: where that is too short, replies are read.
+        change: Change | None = ("model_args.logprobs", False) if question.kind == "choose" else None
+    elif parameter == "length":
+        named = (*SUCCESSOR.findall(text), *LENGTH_FIELDS)
+        change = ("model_args.max_tokens_field", next(name for name in named if name != called))
+    elif parameter == "logprobs":
+        change = _fewer_listed(text, int(sent.get("top_logprobs") or sent["logprobs"]))
+    else:
+        change = (f"gen_kwargs.{parameter}", [] if parameter == "stop" else None)
+    return change, in_words(change) if change else "gen_kwargs.max_new_tokens to a number that it takes"
+
+
+def in_words(change: Change) -> str:
+    """A setting as a configuration has it."""
+    name, value = change
+    return f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+
+
+def _fewer_listed(text: str, asked: int) -> Change:
+    """As many log-probabilities as are listed; none where that is not known to be two or more, and fewer than asked."""
+    most = MOST_LISTED.search(text)
+    listed = int(most[1]) if most and int(most[1]) < asked else FEW_LISTED
+    limited = most is not None or not UNSUPPORTED.search(text)
+    return ("model_args.top_logprobs", listed) if limited and 1 < listed < asked else ("model_args.logprobs", False)
