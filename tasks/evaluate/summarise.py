@@ -30,6 +30,7 @@ from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, de
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
+from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
@@ -112,7 +113,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
     compared: list[Measure] = []
     estimated = estimates(_keeping(compared, chosen.measures(answered)), answered)
-    figures = chosen.summarise(_cases(answered))
+    figures = {**chosen.summarise(_cases(answered)), **mass_figures(_cases(answered))}
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,

@@ -1,4 +1,4 @@
-"""Both ways: does the reply in words say what the likelihoods of the letters say?"""
+"""What likelihoods of letters are worth: how likely any letter is, and whether replies in words say the same."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.probes.base import Column, Measure
 from contrapose.tasks.probes.values import where
 
@@ -56,3 +57,44 @@ def in_words_measures(results: pd.DataFrame) -> Sequence[Measure]:
         Measure(name="reply_agreement", share=True, values=where(known, results["words_agree"].eq(True))),
         Measure(name="reply_unread", share=True, values=np.asarray(where(asked, results["in_words_choice"].eq("")))),
     ]
+
+
+MASSES: Mapping[str, Column] = {
+    "expected_label_mass": Column(
+        "float",
+        "Share of the next token's probability on the letters after the unchanged prompt, at least; where it is below "
+        f"{LEAST_LABEL_MASS:g} after either prompt, both replies are read.",
+        "1",
+    ),
+    "actual_label_mass": Column("float", "The same after the changed prompt.", "1"),
+}
+"""Result columns of every test: missing where no letters were compared, or their share is unknown."""
+
+MASS_EXPLANATIONS: Mapping[str, str] = {
+    "label_mass_median": "Share of the probability that lies on the letters where the reply begins: the median over "
+    "all prompts whose letters were compared.",
+    "label_mass_least": "The least such share.",
+    "read_instead": f"Cases whose letters hold less than {LEAST_LABEL_MASS:.0%} of the probability after one prompt or "
+    "both. Their likelihoods decide nothing: both replies were written and read.",
+}
+"""What the figures are."""
+
+
+def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
+    """How much of the probability the letters have, and how many cases were read as it was too little.
+
+    Args:
+        results: result rows; none of them need have compared letters, and then there is no figure.
+    """
+    if not set(MASSES) <= set(results.columns):
+        return {}
+    masses = results[list(MASSES)].to_numpy(dtype=float)
+    known = masses[~np.isnan(masses)]
+    if not len(known):
+        return {}
+    return {
+        "label_mass_median": float(np.median(known)),
+        "label_mass_least": float(known.min()),
+        # Where one of the two is unknown, so is the least: the case was not answered twice.
+        "read_instead": int((masses.min(axis=1) < LEAST_LABEL_MASS).sum()),
+    }

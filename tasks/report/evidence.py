@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
+from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.language.replies.known_errors import READ_BY, step_shares
@@ -213,8 +214,21 @@ def in_words(outcome: Outcome) -> str:
     return "; ".join(filter(None, (f"{text} likelihoods say, among {asked}", more)))
 
 
+def read_instead(outcome: Outcome) -> str:
+    """How many cases were judged by replies, since the letters were too unlikely; empty where none was."""
+    count = outcome["figures"].get("read_instead")
+    if not count:
+        return ""
+    judged = counted("cases", outcome["scored"] + outcome["unscored"])
+    return (
+        f"in {count:,} of {judged} the letters hold less than {percent(LEAST_LABEL_MASS)} of the probability: the "
+        "replies were read, and likelihoods decided nothing"
+    )
+
+
 def trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
     """How far the replies bear a verdict out, as warnings where they do not; empty texts where nothing is known."""
+    yield read_instead(outcome)
     yield unlike(outcome) or in_words(outcome)
     yield misreads(outcome, reader=reader) or asked_back(outcome, reader=reader)
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
+from contrapose.tasks.probes.in_words import MASSES
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
 
 COMMON: Mapping[str, Column] = {
@@ -46,6 +47,7 @@ COMMON: Mapping[str, Column] = {
     "chance": Column(
         "float", "Probability that a model passes which guesses; missing where nothing can be guessed.", "1"
     ),
+    **MASSES,
     "control": Column("bool", "Whether it is a control, which keeps the meaning and counts apart."),
     "repeat": Column("int", "Which of several replies to the same prompts it is, from 0."),
     "confidence": Column("string", "How sure the change is to mean what it should: high or medium."),
@@ -153,6 +155,8 @@ def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, l
             for trial, score in zip(trials, scores, strict=True)
         ],
         "reason": [score.reason for score in scores],
+        "expected_label_mass": [trial.expected.label_mass for trial in trials],
+        "actual_label_mass": [trial.actual.label_mass for trial in trials],
         "error": [trial.expected.error or trial.actual.error for trial in trials],
     }
 

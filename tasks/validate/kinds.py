@@ -20,7 +20,7 @@ from contrapose.tasks.validate.derived import DERIVED
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""
 
-TOLD = ("text", "option_loglikelihoods", "loss", "error", "asked_back", "passages")
+TOLD = ("text", "option_loglikelihoods", "label_mass", "loss", "error", "asked_back", "passages")
 """What a completion tells."""
 
 LINKS: Mapping[Kind, str] = {"cases": "sample_id", "completions": "case_id", "results": "case_id"}

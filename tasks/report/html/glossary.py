@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes.base import ExplainsFigures
+from contrapose.tasks.probes.in_words import MASS_EXPLANATIONS
 
 GENERAL: Mapping[str, str] = {
     "pass rate": "Share of the scored cases that passed. Cases without a score or an answer are not among them.",
@@ -53,6 +54,8 @@ GENERAL: Mapping[str, str] = {
 
 def explanation(test: str, name: str) -> str:
     """What a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
+    if name in MASS_EXPLANATIONS:
+        return MASS_EXPLANATIONS[name]
     described = probe(test) if test in names("probes") else None
     if not isinstance(described, ExplainsFigures):
         return ""
