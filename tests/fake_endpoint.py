@@ -124,8 +124,6 @@ class Endpoint:
         """A server that misbehaves."""
         if fault == "garbled":
             return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
-        if fault == "empty":
-            return web.json_response({"choices": []})
         if fault == "page":
             return web.Response(text="<h1>Not Found</h1>", content_type="text/html", status=404)
         if fault in ("hang", "half"):

@@ -141,6 +141,22 @@ def test_lines_that_are_no_results_are_told_by_row(server: BatchServer, capsys: 
     assert [line.split(": ")[1] for line in told.err.splitlines()[-4:]] == [f"{path}, row {row}" for row in range(1, 5)]
 
 
+def test_what_a_filter_refused_is_answered_for_good(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = written(server)
+    path = results(lines)
+    good = path.read_text().splitlines()
+    refusal = {"error": {"code": "content_filter", "message": "Filtered."}}
+    moderated = {"custom_id": lines[0]["custom_id"], "response": {"status_code": 400, "body": refusal}}
+    broken = {"custom_id": lines[1]["custom_id"], "response": {"status_code": 200, "body": {"error": "upstream died"}}}
+    path.write_text("\n".join([json.dumps(moderated), json.dumps(broken), *good[2:]]))
+    assert main(["answers", "import", str(path)]) == 4
+    told = capsys.readouterr()
+    assert "1 failed" in told.out
+    assert "upstream died" in told.err
+    assert Store().answers.find([lines[0]["custom_id"]])[lines[0]["custom_id"]].outcome == "moderated"
+    assert [line["custom_id"] for line in written(server)] == [lines[1]["custom_id"]]
+
+
 def test_a_file_of_requests_is_not_taken_for_results(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     written(server)
     assert main(["answers", "import", "batch.jsonl"]) == 2

@@ -22,6 +22,7 @@ ODD_COUNTS = (
     "The endpoint says {} where a number of tokens should stand, a whole one from 0 to 2,147,483,647. Such counts are "
     "left out, and the budget goes by estimates in their place."
 )
+WITHHELD = "A prompt was refused by a content filter. The endpoint says: {}"
 
 
 class Way(Protocol):
@@ -110,7 +111,7 @@ class Asker:
             completion, seconds = outcome.completion, outcome.seconds
         else:
             why = outcome.message if outcome else f"{UNASKED} to the end: {self.broker.stopped}"
-            completion, seconds = Completion(error=why), 0.0
+            completion, seconds = Completion(error=why, outcome=outcome.outcome if outcome else "error"), 0.0
         spent = tries.spent
         return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
 
@@ -180,6 +181,8 @@ class Asker:
             tries.spent += used
             self.broker.budget.settle(most, used)
             self.endpoint.tokens.correct(_tokens(most) - _tokens(used))
+        if isinstance(outcome, Failure) and outcome.outcome == "moderated":
+            outcome = _withheld(outcome, self.breaker.sent() - sent)
         self._judge(outcome, question, sent)
         return outcome
 
@@ -238,6 +241,12 @@ class Asker:
         if time.monotonic() + wait - tries.since >= settings.total_timeout:
             return f"no answer after {settings.total_timeout:g} s; the last: {failure.message}"
         return None
+
+
+def _withheld(refusal: Failure, seconds: float) -> Reply:
+    """The reply to a prompt that a filter refuses: there is none, and asking again brings no other."""
+    completion = Completion(text="", outcome="moderated", usage=Usage(calls=1))
+    return Reply(completion=completion, seconds=seconds, remarks={"moderated": WITHHELD.format(refusal.message)})
 
 
 def _used(outcome: Reply | Failure, most: Usage) -> Usage:

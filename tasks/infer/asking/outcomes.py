@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 AGAIN = (408, 409)
@@ -26,8 +27,6 @@ class Reply:
     """The answer, with its usage."""
     seconds: float
     """From sending to the last byte."""
-    declined: bool = False
-    """Whether a reply that was to have a form is a refusal instead."""
     odd: str | None = None
     """What it says in place of a count of tokens, if anything."""
     remarks: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +54,9 @@ class Failure:
     unreadable: bool = False
     """Whether something came that is no reply of the API: waiting mends that less often than an error."""
     status: int | None = None
-    """Of the HTTP reply, if there was one."""
+    """Of the HTTP reply, if there was one that says something of how it was asked."""
+    outcome: ReplyOutcome = "error"
+    """`moderated` where a filter refuses this prompt for good: that is its answer."""
 
     @property
     def fell_over(self) -> bool:

@@ -24,8 +24,9 @@ from typing import Any
 
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Answer, Question, from_json
-from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.openai.moderation import is_moderated
+from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, read_reply
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
 from contrapose.tasks.store.prompts import PromptRow
@@ -119,6 +120,8 @@ class ResultLine:
     """The reply; None where there is none."""
     why: str = ""
     """Why there is none."""
+    moderated: bool = False
+    """Whether a content filter refused the prompt: there will be no other reply."""
 
 
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
@@ -183,6 +186,9 @@ def _take(results: Sequence[ResultLine], counts: ImportCounts, *, any_model: boo
 
 def _answer(result: ResultLine, row: PromptRow, counts: ImportCounts, *, any_model: bool) -> Answer | None:
     """What a line answers; None, and counted, where that is nothing."""
+    question = from_json(row.question)
+    if result.moderated:
+        return Answer(question=question, completion=Completion(text="", outcome="moderated"))
     if result.body is None:
         counts.failed += 1
         counts.not_taken(result.where, result.why)
@@ -192,10 +198,9 @@ def _answer(result: ResultLine, row: PromptRow, counts: ImportCounts, *, any_mod
         counts.refused += 1
         counts.not_taken(result.where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
-    question = from_json(row.question)
     try:
         completion = read_reply(json.dumps(result.body).encode(), question)
-    except (ValueError, NoLogprobsError) as error:
+    except (ValueError, NoLogprobsError, ErrorReplyError) as error:
         counts.failed += 1
         counts.not_taken(result.where, f"the reply cannot be read: {error}")
         return None
@@ -220,7 +225,8 @@ def _result(where: str, line: bytes) -> ResultLine:
     if error or status != 200 or not isinstance(body, dict):
         said = error or (body.get("error") if isinstance(body, dict) else body)
         why = said.get("message") if isinstance(said, dict) else said
-        return ResultLine(where=where, key=key, body=None, why=f"the endpoint did not answer (status {status}: {why})")
+        why = f"the endpoint did not answer (status {status}: {why})"
+        return ResultLine(where=where, key=key, body=None, why=why, moderated=is_moderated(int(status or 400), said))
     return ResultLine(where=where, key=key, body=body)
 
 

@@ -14,8 +14,8 @@ from contrapose.tasks.infer.asking.http import ReplyTooLargeError
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timed_out
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
-from contrapose.tasks.infer.openai.failures import broken, one_line_error, refused, unreachable
-from contrapose.tasks.infer.openai.replies import NoLogprobsError, is_declined, odd_counts, read_reply
+from contrapose.tasks.infer.openai.failures import broken, in_reply, one_line_error, refused, unreachable
+from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, odd_counts, read_reply
 
 REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
 
@@ -61,6 +61,8 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
         return timed_out(timeout)
     except APIStatusError as error:
         return _without_form(_without_logprobs(refused(error, key), bodies, question, listed), question)
+    except ErrorReplyError as error:
+        return in_reply(error.args[0], key)
     except (ClientPayloadError, ClientResponseError) as error:
         # Something came, and was no reply of HTTP.
         return broken(error, key)
@@ -82,8 +84,7 @@ async def _post(connection: Connection, bodies: Bodies, question: Question, time
     start = time.monotonic()
     content = await connection.post(bodies.path, bodies.body(question), seconds=timeout)
     completion, seconds = read_reply(content, question), time.monotonic() - start
-    declined = question.form != "plain" and not completion.constrained and is_declined(content)
-    return Reply(completion=completion, seconds=seconds, declined=declined, odd=_odd(completion, content))
+    return Reply(completion=completion, seconds=seconds, odd=_odd(completion, content))
 
 
 def _odd(completion: Completion, content: bytes) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
@@ -10,6 +12,7 @@ from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait
 from contrapose.tasks.infer.openai.key import NO_KEY
+from contrapose.tasks.infer.openai.moderation import is_moderated
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
 if TYPE_CHECKING:
@@ -32,35 +35,68 @@ def unreachable(error: BaseException, key: str) -> Failure:
 def broken(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
     """A reply that cannot be read."""
     why = f"a reply that cannot be read ({one_line_error(error, key)})"
-    return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True)
+    return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True, outcome="malformed")
 
 
 def refused(error: APIStatusError, key: str) -> Failure:
     """A reply with an error status."""
-    status, wait = error.status_code, asked_wait(error.response.headers)
+    status = error.status_code
     if status < 400:
         return _elsewhere(error, key)
-    limited = status in OVERLOADED or (status == 503 and wait is not None)
+    if is_moderated(status, error.body):
+        return _moderated(error.body, key)
     text = f"status {status}: {one_line_error(error, key)}"
-    if (other := other_host(error)) is not None:
-        text = f"status {status}: it redirects to {other}, which is not followed"
-    if other is not None or _hopeless(error):
+    return _by_status(status, error.body, text, wait=asked_wait(error.response.headers))
+
+
+def in_reply(told: object, key: str) -> Failure:
+    """An error in a reply of status 200: it means what it would mean with the status that it names, if it names one."""
+    code = told.get("code", told.get("status")) if isinstance(told, Mapping) else None
+    named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
+    if is_moderated(named or 400, told):
+        return _moderated(told, key)
+    return _by_status(named or 500, told, f"an error in a reply of status 200: {_cleaned(_words(told), key)}")
+
+
+def _moderated(told: object, key: str) -> Failure:
+    """A prompt that a filter refuses, whatever else is asked or how."""
+    return Failure(kind="moderated", message=_cleaned(_words(told), key), then="give up", outcome="moderated")
+
+
+def _by_status(status: int, told: object, text: str, *, wait: float | None = None) -> Failure:
+    """What an error means.
+
+    Args:
+        status: of the reply, or named by the error.
+        told: the error.
+        text: what people are told of it.
+        wait: seconds that the endpoint asked for.
+    """
+    kind = f"status {status}"
+    code = str(told.get("code")) if isinstance(told, Mapping) else ""
+    if _is_hopeless(status, code, told):
         return Failure(
-            kind=f"status {status}",
+            kind=kind,
             message=f"the endpoint refuses every request; {text}",
             then="stop",
             # These may concern one prompt alone, where others were answered.
             certain=status not in (403, 404),
             status=status,
         )
-    if limited:
-        return Failure(kind=f"status {status}", message=text, then="wait", wait=wait, overload=True, status=status)
-    if status in (400, 413, 422) and (error.code == "context_length_exceeded" or TOO_LONG_SAID.search(str(error))):
-        return Failure(kind=f"status {status}", message=f"{TOO_LONG}; {text}", then="give up", status=status)
+    if status in OVERLOADED or (status == 503 and wait is not None):
+        return Failure(kind=kind, message=text, then="wait", wait=wait, overload=True, status=status)
+    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(told))):
+        return Failure(kind=kind, message=f"{TOO_LONG}; {text}", then="give up", status=status)
     again = status >= 500 or status in AGAIN
-    return Failure(
-        kind=f"status {status}", message=text, then="retry" if again else "give up", status=status, wait=wait
-    )
+    return Failure(kind=kind, message=text, then="retry" if again else "give up", status=status, wait=wait)
+
+
+def _words(told: object) -> str:
+    """An error in the endpoint's own words: its message, then what else it says."""
+    if isinstance(told, Mapping) and isinstance(told.get("message"), str):
+        rest = {name: value for name, value in told.items() if name != "message" and value is not None}
+        return f"{told['message']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(told["message"])
+    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
 
 
 def other_host(error: APIStatusError) -> Origin | None:
@@ -98,13 +134,12 @@ def is_missing_path(error: APIStatusError) -> bool:
     return error.status_code == 404 and error.code != "model_not_found" and "model" not in str(error).lower()
 
 
-def _hopeless(error: APIStatusError) -> bool:
+def _is_hopeless(status: int, code: str, told: object) -> bool:
     """Whether every other prompt would be refused too."""
-    if error.status_code == 404:
+    if status == 404:
         # A body that is no error of the API comes from a server that has no such address.
-        named = error.code == "model_not_found" or "model" in str(error).lower()
-        return named or not isinstance(error.body, dict)
-    return error.status_code in REFUSED or (error.status_code == 429 and error.code == "insufficient_quota")
+        return code == "model_not_found" or "model" in _words(told).lower() or not isinstance(told, Mapping)
+    return status in REFUSED or (status == 429 and code == "insufficient_quota")
 
 
 def _root(error: BaseException) -> BaseException:

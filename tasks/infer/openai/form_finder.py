@@ -93,7 +93,7 @@ class FormFinder:
     def _is_answer(self, asked: Question, reply: Reply) -> bool:
         """Whether a reply answers the question, in its form or plainly."""
         completion = reply.completion
-        if completion.constrained or reply.declined or not completion.text or asked.form != "json_schema":
+        if completion.constrained or completion.is_unread or not completion.text or asked.form != "json_schema":
             return True
         return not (shows_schema(completion.text) or self._changes_replies(asked.form))
 
@@ -104,11 +104,12 @@ class FormFinder:
         return last is not None and last.fell_over
 
     def _answered(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
-        if reply.completion.constrained or reply.declined:
+        completion = reply.completion
+        if completion.constrained or completion.outcome == "refused":
             self._put(asked, reply, tries)
-            return asked.form if reply.completion.constrained else None
+            return asked.form if completion.constrained else None
         self._put(asked.plain, reply, tries)
-        if not reply.completion.text:
+        if completion.is_unread or not completion.text:
             self._silent += 1
             return None
         self._free = True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 
 LEADING = " \n\t▁Ġ"
 """What tokenizers put before a word."""
@@ -29,8 +31,44 @@ LONGEST_NUMBER = 300
 """Digits. What is longer would not be read at all, and take its reply with it."""
 
 
+PARTS: Mapping[object, str] = {
+    **dict.fromkeys(("text", "output_text", "input_text"), "text"),
+    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning", "thought"), "thoughts"),
+    **dict.fromkeys(("tool_use", "tool_call", "function_call"), "call"),
+    "refusal": "refusal",
+}
+"""What a part of a content holds, by its type; any other part holds nothing that is read."""
+THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+CALLS = ("tool_calls", "function_call")
+"""Fields beside a content that is null: what the model thought, and the tools that it called."""
+FINISHES: Mapping[ReplyOutcome, re.Pattern[str]] = {
+    "error": re.compile(r"error|abort|insufficient_system_resource|failed|cancel"),
+    "moderated": re.compile(r"content_?filter|safety|recitation|blocklist|prohibited|spii|guardrail|sensitive|moderat"),
+    "refused": re.compile(r"refus"),
+    "tool_call": re.compile(r"tool|function"),
+    "cut_off": re.compile(r"length|max_\w*tokens"),
+}
+"""What finish reasons of OpenAI, Azure, Gemini, Anthropic, Mistral, DeepSeek, OpenRouter and vLLM are called."""
+
+Ended = ReplyOutcome | Literal[""]
+"""What a finish reason says; empty where there is none."""
+
+
 class NoLogprobsError(Exception):
     """The endpoint answered, and left the log-probabilities out."""
+
+
+class ErrorReplyError(Exception):
+    """The endpoint says in a reply of status 200 that it failed; the argument is what it says."""
+
+
+class Said(NamedTuple):
+    """What a reply says."""
+
+    text: str
+    outcome: ReplyOutcome
+    logprobs: Any = None
+    """As the endpoint lists them."""
 
 
 def read_reply(body: bytes, question: Question) -> Completion:
@@ -42,27 +80,28 @@ def read_reply(body: bytes, question: Question) -> Completion:
     Raises:
         ValueError: the body is broken, or has no choice.
         NoLogprobsError: log-probabilities were asked for and are missing.
+        ErrorReplyError: the reply says that the endpoint failed.
     """
     try:
         reply = _parsed(body)
-        choice = reply["choices"][0]
-        text, usage = _text(choice), _usage(reply.get("usage"))
-    except (LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{type(error).__name__} in the reply") from error
+        said, usage = _said(reply), _usage(reply.get("usage"))
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"no reply of the API: {_shortly(reply, 200)}") from error
+    except RecursionError as error:
+        raise ValueError("a reply that is nested too deeply") from error
     # A lone half of a surrogate pair is valid JSON and fits into no file.
-    text = text.encode(errors="replace").decode()
+    text = said.text.encode(errors="replace").decode()
+    if said.outcome not in ("answered", "cut_off"):
+        return Completion(text=text, outcome=said.outcome, usage=usage)
     if question.kind == "choose":
-        return _chosen(text, usage, _listed(choice.get("logprobs")), question.labels)
+        # A token that is no text belongs to a thought; some endpoints list nothing for those.
+        listed = _listed(said.logprobs) if text or said.logprobs else {}
+        return _chosen(text, usage, listed, question.labels)
     label = _held(text, question.form)
-    if label in question.labels and not _is_refusal(choice):
+    if label in question.labels:
         return Completion(text=label, constrained=True, usage=usage)
     # Whatever the endpoint made of the form, this is text like any other: it is read by the usual rules, or not at all.
-    return Completion(text=text, usage=usage)
-
-
-def is_declined(body: bytes) -> bool:
-    """Whether a reply that `read_reply` could read is a refusal in a field of its own, as schemas have them."""
-    return _is_refusal(_parsed(body)["choices"][0])
+    return Completion(text=text, outcome=said.outcome, usage=usage)
 
 
 def odd_counts(body: bytes) -> str | None:
@@ -87,18 +126,27 @@ def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
     likely than every listed token: it gets the next number below the lowest of theirs, which is an upper bound.
     """
-    by_label = [_sum([value for token, value in listed.items() if token.strip(LEADING) == label]) for label in labels]
+    by_label = [_sum(_spelt(listed, label)) for label in labels]
     if all(value is None for value in by_label):
         return None
     lowest = math.nextafter(min(listed.values()), -math.inf)
     return tuple(lowest if value is None else value for value in by_label)
 
 
+def _spelt(listed: Mapping[str, float], label: str) -> list[float]:
+    """The log-probabilities of the tokens that are a label, however it is spaced."""
+    return [value for token, value in listed.items() if token.strip(LEADING) == label]
+
+
 def _chosen(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
+    mass = math.fsum(math.exp(value) for label in labels for value in _spelt(listed, label))
     scores = loglikelihoods(listed, labels)
-    if scores is None:
-        return Completion(text=text, usage=usage)
-    return Completion(text=labels[scores.index(max(scores))], option_loglikelihoods=scores, usage=usage)
+    return Completion(
+        text=text if scores is None else labels[scores.index(max(scores))],
+        option_loglikelihoods=scores,
+        label_mass=min(mass, 1.0),
+        usage=usage,
+    )
 
 
 def _held(text: str, form: Form) -> str | None:
@@ -116,23 +164,66 @@ def _held(text: str, form: Form) -> str | None:
     return None
 
 
-def _is_refusal(choice: Mapping[str, Any]) -> bool:
-    message = choice.get("message") or {}
-    return message.get("content") is None and message.get("refusal") is not None
+def _said(reply: Any) -> Said:
+    """What the first choice of a reply says, and what became of it.
 
-
-def _text(choice: Mapping[str, Any]) -> str:
+    Raises:
+        LookupError, TypeError, AttributeError: it is no reply of the API.
+        ErrorReplyError: it tells of an error.
+    """
+    if (told := reply.get("error") or reply.get("errors")) or "error" in (reply.get("object"), reply.get("type")):
+        raise ErrorReplyError(told or reply)
+    choices = reply.get("choices")
+    if not choices and {"choices", "promptFeedback", "prompt_filter_results"} & reply.keys():
+        # Endpoints whose filter withholds a prompt or a reply have nothing to choose from.
+        return Said("", "moderated")
+    choice = choices[0]
+    finish = str(choice.get("finish_reason") or "").casefold()
+    ended: Ended = "answered" if finish else ""
+    ended = next((outcome for outcome, known in FINISHES.items() if known.search(finish)), ended)
+    if ended == "error" or choice.get("error"):
+        raise ErrorReplyError(choice.get("error") or f"finish_reason: {finish}")
     message = choice.get("message")
-    if message is None:
-        text = choice["text"]
-    else:
-        # A refusal is what the model said: it is read as a reply. Some servers leave out what is null.
-        text = message.get("content") if message.get("content") is not None else message.get("refusal")
-        if not message:
-            raise ValueError("an empty message")
-    if text is not None and not isinstance(text, str):
-        raise TypeError("text")
-    return text or ""
+    if not message and "text" in choice:
+        message = {"content": choice["text"]}
+    if not message and ended in ("", "answered"):
+        if "message" not in choice:
+            raise LookupError("message")
+        return Said("", "moderated")
+    return Said(*_outcome_of(message or {}, ended), choice.get("logprobs"))
+
+
+def _outcome_of(message: Mapping[str, Any], ended: Ended) -> tuple[str, ReplyOutcome]:
+    """The text of a message and what became of it, by how it ended; empty where the endpoint does not say."""
+    held = _parts(message.get("content"))
+    text = "".join(held.get("text", ()))
+    refusal = "".join(held.get("refusal", ())) or message.get("refusal")
+    if ended == "moderated":
+        return text, ended
+    if ended == "refused" or (refusal and not text):
+        # What the model declines with is what it said.
+        return text or str(refusal or ""), "refused"
+    if text or ended == "cut_off":
+        return text, "cut_off" if ended == "cut_off" else "answered"
+    if ended == "tool_call" or "call" in held or any(map(message.get, CALLS)):
+        return "", "tool_call"
+    if not ended and ("thoughts" in held or any(map(message.get, THOUGHTS))):
+        return "", "cut_off"
+    return "", "malformed" if "other" in held else "answered"
+
+
+def _parts(content: Any) -> dict[str, list[str]]:
+    """What a content holds, by its kind: a text, or a list of parts that are text, thoughts, calls or a refusal."""
+    held: dict[str, list[str]] = {}
+    for part in content if isinstance(content, list) else [] if content is None else [content]:
+        kind, value = ("text", part) if isinstance(part, str) else ("other", None)
+        if isinstance(part, Mapping):
+            kind = PARTS.get(part.get("type"), "other")
+            value = part.get(kind)
+        if kind in ("text", "refusal") and not isinstance(value, str):
+            kind = "other"
+        held.setdefault(kind, []).append(str(value))
+    return held
 
 
 def _usage(used: Any) -> Usage:
@@ -158,8 +249,8 @@ def _parsed(body: bytes) -> Any:
     return _READER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
 
 
-def _shortly(value: Any) -> str:
-    return json.dumps(value)[:40]
+def _shortly(value: Any, most: int = 40) -> str:
+    return json.dumps(value, ensure_ascii=False)[:most]
 
 
 def _listed(logprobs: Any) -> dict[str, float]:
