@@ -116,7 +116,7 @@ def _ask(
 
 
 def _asks_back(run: Run, plan: Plan, trials: Trials) -> bool:
-    """Whether the model is asked about unread replies of a test; where likelihoods decide nothing, as if it gave none."""
+    """Whether the model is asked about unread replies of a test; without likelihoods, where these did not decide."""
     likelihoods = "none" if trials.read_instead else run.provider.likelihoods(run.spec)
     return plan.probe_settings.asks_back(likelihoods)
 

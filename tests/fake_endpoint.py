@@ -56,6 +56,8 @@ class Endpoint:
     """Headers of replies with an error status."""
     logprobs: dict[str, float] | None = None
     """Log-probabilities of the first tokens, for those who ask for them."""
+    lists: Callable[[str], dict[str, float]] | None = None
+    """The same by the prompt; None: those of `logprobs` for all."""
     window: int = 10**9
     """Characters of a prompt above which it refuses one as too long."""
     most_listed: int = 20
@@ -161,10 +163,11 @@ class Endpoint:
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
         if self.refusal and form_in(body) in self.takes:
             choice["message"] = {"role": "assistant", "content": None, "refusal": self.refusal}
-        if listed and self.logprobs:
-            top = [{"token": token, "logprob": value} for token, value in self.logprobs.items()]
+        logprobs = self.lists(prompt) if self.lists else self.logprobs
+        if listed and logprobs:
+            top = [{"token": token, "logprob": value} for token, value in logprobs.items()]
             chat = {"content": [{**top[0], "top_logprobs": top}]}
-            choice |= {"logprobs": chat if kind == "message" else {"top_logprobs": [self.logprobs]}}
+            choice |= {"logprobs": chat if kind == "message" else {"top_logprobs": [logprobs]}}
         usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
         named = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
         response = web.json_response({**named, "choices": [choice], "usage": usage})

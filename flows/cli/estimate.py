@@ -34,9 +34,9 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
-from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.forecast.counting import Count, Counter, LookUp
+from contrapose.tasks.forecast.counting import AtMost, Count, Counter, LookUp
 from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
 from contrapose.tasks.forecast.early import Course
 from contrapose.tasks.forecast.experience import Experience, experience_of
@@ -47,10 +47,22 @@ from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.looks import LEAST
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.wording import span
+from contrapose.tasks.text.wording import percent, span
 
 PORTION = 500
 """Cases that are looked up at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Further:
+    """Calls that may come on top of what is counted, at most."""
+
+    tests: dict[str, int]
+    """Of each test that may make some."""
+    total: int
+    """Of all tests together."""
+    takes: Forecast
+    """What they take, if all of them are made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +75,12 @@ class RunEstimate:
     """What each test asks."""
     total: Count
     """What all ask together."""
-    asked_back: dict[str, int]
-    """Most further calls of each test that asks about replies that cannot be read; none of them is in the counts."""
-    asked_back_in_all: int
-    """The same of all tests together."""
+    asked_back: Further
+    """Calls about replies that cannot be read."""
     reader: str
     """Id of the model that these ask."""
-    reading: Forecast
-    """What they take in all, if every reply is asked about."""
+    instead: Further
+    """Calls for replies, and about them, where likelihoods turn out to decide nothing."""
     warnings: list[str]
     """What is odd about the configuration."""
     forecast: Forecast
@@ -105,17 +115,24 @@ def estimate(config: RunConfig) -> RunEstimate:
     groups, counts, size = {preview.plan.test: Groups() for preview in tests}, {}, config.runner_args.portion
     for preview in tests:
         test, parts = preview.plan.test, between_looks(preview, size or LEAST) if early else portions(preview)
-        counts[test] = counter.add(test, groups[test].counting(parts), asks_back=_asks_back(preview))
+        counts[test] = counter.add(
+            test,
+            groups[test].counting(parts),
+            asks_back=_asks_back(preview),
+            asks_back_instead=preview.plan.probe_settings.asks_back("none"),
+        )
     predict = partial(forecast, spec=config.model_spec(), past=experience_of(config), price=budget.price)
     courses = {test: Course(groups=own, counts=counts[test], size=size) for test, own in groups.items()}
     return RunEstimate(
         model=config.model,
         tests=counter.tests,
         total=counter.total,
-        asked_back=counter.asked_back,
-        asked_back_in_all=counter.asked_back_in_all.calls,
+        asked_back=_further(counter.asked_back, _reading(config, counter.asked_back.total, price=budget.price)),
         reader=config.reader or config.model,
-        reading=_reading(config, counter.asked_back_in_all, price=budget.price),
+        instead=_further(
+            counter.instead,
+            forecast(counter.instead.total, config.model_spec(), past=Experience(), price=budget.price),
+        ),
         warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in tests)),
         forecast=predict(counter.total),
         limits=budget.limits,
@@ -138,6 +155,10 @@ def _reading(config: RunConfig, count: Count, *, price: Price | None) -> Forecas
     if reader is None:
         return forecast(count, config.model_spec(), past=Experience(), price=price)
     return forecast(count, reader, past=Experience(), price=reader_price(config))
+
+
+def _further(calls: AtMost, takes: Forecast) -> Further:
+    return Further(tests=calls.tests, total=calls.total.calls, takes=takes)
 
 
 def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
@@ -190,7 +211,8 @@ def as_json(run: RunEstimate) -> str:
             "model": run.model,
             "tests": counts,
             "total": _counts(run.total),
-            "asked_back_at_most": _asked_back(run),
+            "asked_back_at_most": _at_most(run.asked_back, run.reader),
+            "read_instead_at_most": _at_most(run.instead, run.model),
             **asdict(run.forecast),
             "limits": asdict(run.limits),
             "stops_at": _stops(run),
@@ -204,15 +226,15 @@ def as_json(run: RunEstimate) -> str:
     )
 
 
-def _asked_back(run: RunEstimate) -> dict[str, object]:
-    """What is asked about replies, if every one of them is asked about."""
+def _at_most(calls: Further, model: str) -> dict[str, object]:
+    """Further calls of a model, if all of them are made."""
     return {
-        "tests": run.asked_back,
-        "total": run.asked_back_in_all,
-        "model": run.reader,
-        "prompt_tokens": run.reading.prompt_tokens.value,
-        "completion_tokens": run.reading.completion_tokens.most,
-        "cost": run.reading.cost.most,
+        "tests": calls.tests,
+        "total": calls.total,
+        "model": model,
+        "prompt_tokens": calls.takes.prompt_tokens.value,
+        "completion_tokens": calls.takes.completion_tokens.most,
+        "cost": calls.takes.cost.most,
     }
 
 
@@ -245,11 +267,17 @@ def _notes(run: RunEstimate) -> Iterator[str]:
         yield "\n".join(run.left_out)
     if run.unreachable:
         yield f"Every prompt counts as unanswered: {one_line(run.unreachable)}"
-    if run.asked_back_in_all:
+    if run.asked_back.total:
         yield (
-            f"Up to {run.asked_back_in_all:,} further calls, in no figure above: about each reply of "
-            f"{', '.join(run.asked_back)} that cannot be read, {one_line(run.reader)} is asked what it "
-            f"chooses{_reading_cost(run)}. read_with: reply asks nothing."
+            f"Up to {run.asked_back.total:,} further calls, in no figure above: about each reply of "
+            f"{', '.join(run.asked_back.tests)} that cannot be read, {one_line(run.reader)} is asked what it "
+            f"chooses{_most_cost(run.asked_back)}. read_with: reply asks nothing."
+        )
+    if run.instead.total:
+        yield (
+            f"Up to {run.instead.total:,} further calls, in no figure above: where the letters hold less than "
+            f"{percent(LEAST_LABEL_MASS)} of the probability, {', '.join(run.instead.tests)} "
+            f"{'reads' if len(run.instead.tests) == 1 else 'read'} replies instead{_most_cost(run.instead)}."
         )
     yield from run.warnings
     for name in _stops(run):
@@ -261,8 +289,8 @@ def _notes(run: RunEstimate) -> Iterator[str]:
         yield from early_notes(run.early)
 
 
-def _reading_cost(run: RunEstimate) -> str:
-    most = run.reading.cost.most
+def _most_cost(calls: Further) -> str:
+    most = calls.takes.cost.most
     return f", for some {dollars(most)} if all are long" if most else "" if most == 0 else ", at an unknown price"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import Answers, asked, besides, losses
+from contrapose.tasks.infer.ask import Answers, asked, besides, instead, judged, losses
 from contrapose.tasks.probes import asking_back
 
 LookUp = Callable[[Sequence[Question]], Answers]
@@ -44,6 +44,26 @@ class Count:
 
 
 @dataclass(slots=True)
+class AtMost:
+    """Calls that may come on top of what is counted, and their greatest number."""
+
+    tests: dict[str, int] = field(default_factory=dict)
+    """Of each test that may make some."""
+    _distinct: dict[int, Count] = field(default_factory=dict)
+
+    def add(self, test: str, counts: Mapping[int, Count]) -> None:
+        """Note the calls of one test, by the hashes of what they are about."""
+        if calls := sum(count.calls for count in counts.values()):
+            self.tests[test] = calls
+            self._distinct |= counts
+
+    @property
+    def total(self) -> Count:
+        """Of all tests together; what two tests share is counted once."""
+        return sum(self._distinct.values(), Count())
+
+
+@dataclass(slots=True)
 class Counter:
     """Counts what cases ask, test by test; a question that two tests share is counted once in all."""
 
@@ -57,77 +77,114 @@ class Counter:
     """Of all tests together."""
     longest_reply: int = 0
     """Characters of a reply, at most: the longer it is, the longer is a question about it."""
-    asked_back: dict[str, int] = field(default_factory=dict)
-    """Of each test that asks back: most calls about replies that cannot be read, on top of its count."""
+    asked_back: AtMost = field(default_factory=AtMost)
+    """Calls about replies that cannot be read."""
+    instead: AtMost = field(default_factory=AtMost)
+    """Replies that are read where likelihoods turn out to decide nothing, and calls about these."""
     _seen: set[int] = field(default_factory=set)
-    _replies: dict[int, int] = field(default_factory=dict)
 
-    def add(self, test: str, portions: Iterable[Sequence[Case]], *, asks_back: bool = False) -> list[Count]:
-        """Count the cases of one test, a portion at a time, with the replies that it may ask about if it asks back.
+    def add(
+        self,
+        test: str,
+        portions: Iterable[Sequence[Case]],
+        *,
+        asks_back: bool = False,
+        asks_back_instead: bool | None = None,
+    ) -> list[Count]:
+        """Count the cases of one test, a portion at a time.
+
+        Args:
+            test: its name.
+            portions: its cases.
+            asks_back: whether the model is asked about replies that cannot be read.
+            asks_back_instead: whether it is asked about those that may be read in place of likelihoods; None: these are
+                not counted.
 
         Returns:
             What the test asks up to the end of each portion, beginning with nothing.
         """
         own: set[int] = set()
-        replies: dict[int, int] = {}
+        about: dict[int, Count] = {}
+        replies: dict[int, Count] = {}
         counts = [Count()]
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
-            count = counts[-1]
+            first = asked(cases, form=self.form)
+            answers, count = self.look_up(first), counts[-1]
             if asks_back:
-                replies |= _replies(cases, longest=self.longest_reply)
-            for question, known in self._questions(cases):
+                about |= self._about_replies(cases)
+            for question, known in self._questions(cases, first, answers):
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
                     own.add(name)
                     one = _one(question, known=known)
                     count += one
                     self.total += Count() if name in self._seen else one
+            if asks_back_instead is not None and (open_ := _open_choices(cases, answers)):
+                replies |= self._replies(open_) | (self._about_replies(open_) if asks_back_instead else {})
             counts.append(count)
         self._seen |= own
         self.tests[test] = counts[-1]
-        if replies:
-            self.asked_back[test] = len(replies)
-            self._replies |= replies
+        self.asked_back.add(test, about)
+        self.instead.add(test, {name: count for name, count in replies.items() if name not in own})
         return counts
 
-    @property
-    def asked_back_in_all(self) -> Count:
-        """The most that is asked about replies that cannot be read; one that two tests share is asked about once."""
-        calls = len(self._replies)
-        return Count(questions=calls, characters=sum(self._replies.values()), replies=calls)
+    def _questions(
+        self, cases: Sequence[Case], first: Sequence[Question], answers: Answers
+    ) -> Iterator[tuple[Question, bool]]:
+        """The questions of a portion, and whether each is answered.
 
-    def _questions(self, cases: Sequence[Case]) -> Iterator[tuple[Question, bool]]:
-        """The questions of a portion, and whether each is answered."""
-        first = asked(cases, form=self.form)
-        replies = self.look_up(first)
-        yield from ((question, question in replies) for question in first)
-        for later in (losses(cases, replies), besides(cases, form=self.form)):
-            answers = self.look_up(later) if later else {}
-            yield from ((question, question in answers) for question in later)
-        yield from ((question, False) for question in _later_still(cases, replies))
+        Args:
+            cases: of the portion.
+            first: their questions that need no other answer.
+            answers: to these, as far as they are known.
+        """
+        yield from ((question, question in answers) for question in first)
+        read = instead(cases, answers)
+        known = {**answers, **self._look_up(read)}
+        yield from ((question, question in known) for question in read)
+        for later in (losses(cases, known), besides(cases, known, form=self.form)):
+            known_later = self._look_up(later)
+            yield from ((question, question in known_later) for question in later)
+        yield from ((question, False) for question in _later_still(cases, known))
+
+    def _look_up(self, questions: Sequence[Question]) -> Answers:
+        return self.look_up(questions) if questions else {}
+
+    def _replies(self, cases: Sequence[Case]) -> dict[int, Count]:
+        """The distinct replies of cases that are not there yet, by the hash of their question."""
+        questions = asked(cases)
+        there = self._look_up(questions)
+        return {hash(question): _one(question, known=False) for question in questions if question not in there}
+
+    def _about_replies(self, cases: Iterable[Case]) -> dict[int, Count]:
+        """What may be asked about the distinct replies that choose among options, each as long as it may be."""
+        quoted = min(self.longest_reply, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
+        return {
+            hash(("about", question)): Count(
+                questions=1, characters=len(asking_back.question("", case.options)) + quoted, replies=1
+            )
+            for case in cases
+            if case.options and case.asks == "generate"
+            for question in asked([case])
+        }
+
+
+def _open_choices(cases: Iterable[Case], answers: Answers) -> list[Case]:
+    """The cases of which it is not known yet whether likelihoods decide them, as they are asked if these do not."""
+    return [
+        replace(case, asks="generate")
+        for case in cases
+        if case.asks == "choose" and not all(question in answers for question in asked([case]))
+    ]
 
 
 def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
     """Stand-ins for losses of replies that nobody knows yet."""
     for case in cases:
-        pair = asked([case]) if case.loss_of == "expected_result" else []
+        pair = asked([judged(case, replies)]) if case.loss_of == "expected_result" else []
         if not all(question in replies for question in pair):
             yield from (Question(kind="loss", prompt=question.prompt, repeat=question.repeat) for question in pair)
-
-
-def _replies(cases: Iterable[Case], *, longest: int) -> dict[int, int]:
-    """The distinct replies in words that choose among options, by the hash of their question.
-
-    For each the most characters that it takes to ask about it, where no reply has more than `longest`.
-    """
-    quoted = min(longest, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
-    return {
-        hash(question): len(asking_back.question("", case.options)) + quoted
-        for case in cases
-        if case.options and case.asks == "generate"
-        for question in asked([case])
-    }
 
 
 def _one(question: Question, *, known: bool) -> Count:

@@ -197,6 +197,20 @@ def test_what_may_be_asked_back_is_told_apart(capsys: pytest.CaptureFixture[str]
     assert "Up to 60 further calls" in " ".join(capsys.readouterr().out.split())
 
 
+def test_replies_that_may_be_read_instead_of_likelihoods_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    found = figures(capsys)
+    # Some prompts are answered in words anyway; the model may be asked about each reply.
+    calls = {"add_negation": 4 * 30 - 15, "order_bias": 4 * 30 - 15}
+    assert found["read_instead_at_most"]["tests"] == calls
+    assert found["read_instead_at_most"]["total"] == sum(calls.values())
+    assert found["read_instead_at_most"]["cost"] == 0
+    assert main(["estimate", *OPTIONS]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "further calls, in no figure above: where the letters hold less than 5% of the probability, add_neg" in out
+    answer_everything(configured())
+    assert figures(capsys)["read_instead_at_most"]["total"] == 0
+
+
 def early(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
     return figures(capsys, "--stop", "early", "--set", "runner_args.portion=8", *options)
 

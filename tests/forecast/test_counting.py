@@ -16,7 +16,7 @@ def counted(*tests: list[list[Case]], answers: Answers | None = None) -> Counter
     known = answers or {}
     counter = Counter(look_up=lambda questions: {each: known[each] for each in questions if each in known})
     for number, portions in enumerate(tests):
-        counter.add(f"test{number}", portions)
+        counter.add(f"test{number}", portions, asks_back_instead=False)
     return counter
 
 
@@ -75,6 +75,50 @@ def test_what_may_be_asked_back_is_bounded_by_the_distinct_replies_that_choose_a
     counter.add("too", [[case("one", **options)]], asks_back=True)
     counter.add("never", [[case("four", **options)]])
     counter.add("likelihood", [[case("five", asks="choose", **options)]], asks_back=True)
-    assert counter.asked_back == {"asks": 3, "too": 2}
-    assert counter.asked_back_in_all.calls == 3
+    assert counter.asked_back.tests == {"asks": 3, "too": 2}
+    assert counter.asked_back.total.calls == 3
     assert counter.tests["asks"].calls == 3
+
+
+LETTERS = {"asks": "choose", "labels": ("A", "B"), "options": ("x", "y")}
+
+
+def chosen(mass: float) -> Answers:
+    return {
+        Question(kind="choose", prompt=prompt, labels=("A", "B")): Completion(
+            text="A", option_loglikelihoods=(-9.0, -9.5), label_mass=mass
+        )
+        for prompt in ("It is.", "It is not.")
+    }
+
+
+def test_replies_that_may_be_read_instead_of_likelihoods_are_bounded_by_the_distinct_prompts() -> None:
+    counter = counted([[case(**LETTERS), case("two", perturbed_prompt="Is it?", **LETTERS)]], [[case(**LETTERS)]])
+    assert counter.instead.tests == {"test0": 3, "test1": 2}
+    assert (counter.instead.total.calls, counter.instead.total.replies) == (3, 3)
+    assert counter.total.replies == 0
+
+
+def test_who_may_be_asked_about_them_too_is_asked_twice_as_much() -> None:
+    counter = Counter(look_up=lambda questions: {}, longest_reply=100)
+    counter.add("test", [[case(**LETTERS)]], asks_back_instead=True)
+    assert counter.instead.tests == {"test": 4}
+    assert counter.instead.total.characters > 2 * 100
+
+
+def test_likelihoods_that_are_known_to_decide_need_no_reply() -> None:
+    counter = counted([[case(**LETTERS)]], answers=chosen(0.9))
+    assert (counter.total.calls, counter.instead.tests) == (0, {})
+
+
+def test_replies_in_place_of_likelihoods_that_are_known_to_decide_nothing_are_certain() -> None:
+    counter = counted([[case(**LETTERS)]], answers=chosen(1e-7))
+    assert (counter.total.calls, counter.total.replies, counter.instead.tests) == (2, 2, {})
+    replies = {question: Completion(text="A") for question in (YES, NO)}
+    assert counted([[case(**LETTERS)]], answers={**chosen(1e-7), **replies}).total.calls == 0
+
+
+def test_a_reply_that_is_there_already_is_not_asked_for_instead() -> None:
+    counter = counted([[case(also_in_words=True, **LETTERS)]])
+    assert (counter.total.calls, counter.instead.tests) == (3, {"test0": 1})
+    assert counted([[case(**LETTERS)]], answers={YES: Completion(text="A")}).instead.tests == {"test0": 1}

@@ -1,0 +1,106 @@
+"""A run by likelihoods whose letters the model would hardly write: it is judged by what the model says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.flows.cli import main
+
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+
+PAIRS = 36
+RIGHT, WRONG = "The dam was built in 19{:02}.", "The dam was torn down in 18{:02}."
+
+
+def says(prompt: str) -> str:
+    """A thought, and then the letter of the right sentence."""
+    letter = (
+        "A" if prompt.index("was built in", prompt.index("A:")) < prompt.index("torn down", prompt.index("A:")) else "B"
+    )
+    return f"<think>\nIs it B, or is it A?\n</think>\n\nThe answer is {letter}."
+
+
+def unsaid(first: str) -> Callable[[str], dict[str, float]]:
+    """First tokens of a model that begins in another way, and of whose letters A is likelier in any order."""
+    return lambda prompt: {first: -1e-6, "The": -12.0, "A": -13.0, "B": -19.0}
+
+
+def healthy(prompt: str) -> dict[str, float]:
+    return {"A": -0.05, "B": -3.2, "The": -6.0} if "answer is A" in says(prompt) else {"B": -0.05, "A": -3.2}
+
+
+def mixed(prompt: str) -> dict[str, float]:
+    """Healthy, but for the prompts of some pairs that begin with the right sentence."""
+    low = "answer is A" in says(prompt) and any(f"in 19{number:02}" in prompt for number in range(6))
+    return unsaid("So")(prompt) if low else healthy(prompt)
+
+
+def data() -> None:
+    rows = (
+        {
+            "id": str(number),
+            "article_sentence": f"In 19{number:02} the people of the valley built a dam, {number} metres high.",
+            "correct_sentence": RIGHT.format(number),
+            "incorrect_sentence": WRONG.format(number),
+        }
+        for number in range(PAIRS)
+    )
+    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def run(endpoint: Endpoint, out: str) -> tuple[dict[str, Any], Any]:
+    """Summary and results of one run."""
+    url = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    chosen = ["--data", "pairs.jsonl", "--test", "order_bias", "--model", "openai/any", "--out", out, "--exit-zero"]
+    main(["run", *chosen, "--set", url, "--set", "model_args.logprobs=true"])
+    (folder,) = (path.parent for path in Path(out).glob("[!.]*/summary.json"))
+    return json.loads((folder / "summary.json").read_text()), pq.read_table(folder / "results.parquet").to_pandas()
+
+
+@pytest.mark.parametrize("first", ["So", "<think>"])
+def test_what_the_model_says_decides_where_it_would_say_no_letter(first: str) -> None:
+    data()
+    with serving(Endpoint(says=says, lists=unsaid(first))) as endpoint:
+        summary, results = run(endpoint, "first")
+        asked = len(endpoint.requests)
+        again, _ = run(endpoint, "second")
+    assert len(endpoint.requests) == asked == summary["usage"]["calls"]
+    assert again["tests"] == summary["tests"]
+    (test,) = summary["tests"]
+    assert (test["verdict"], test["figures"]["AB"], test["figures"]["read_instead"]) == ("pass", PAIRS, PAIRS)
+    assert 0 < test["figures"]["label_mass_least"] <= test["figures"]["label_mass_median"] < 1e-5
+    assert set(results["result_step"]) == set(results["swapped_step"]) == {"pattern"}
+    assert set(results["scorer"]) == {"reply"}
+    assert (results["expected_label_mass"] < 1e-5).all()
+    assert "likelihood" not in test["scorers"]
+
+
+def test_letters_that_it_would_say_decide_themselves() -> None:
+    data()
+    with serving(Endpoint(says=says, lists=healthy)) as endpoint:
+        summary, results = run(endpoint, "out")
+    (test,) = summary["tests"]
+    assert (test["verdict"], test["figures"]["read_instead"]) == ("pass", 0)
+    assert test["figures"]["label_mass_least"] > 0.9
+    assert set(results["result_step"]) == {"likelihood"}
+    # One reply in words of each pair tells whether likelihoods agree with what is said.
+    assert summary["usage"]["calls"] == 3 * PAIRS
+
+
+def test_both_prompts_of_a_pair_are_judged_in_one_way() -> None:
+    data()
+    with serving(Endpoint(says=says, lists=mixed)) as endpoint:
+        summary, results = run(endpoint, "out")
+    (test,) = summary["tests"]
+    assert (test["verdict"], test["figures"]["AB"], test["figures"]["read_instead"]) == ("pass", PAIRS, 6)
+    assert test["scorers"] == {"likelihood": PAIRS - 6, "reply": 6}
+    assert (results["result_step"] == results["swapped_step"]).all()
+    assert (results["scorer"].eq("reply") == results["expected_label_mass"].lt(0.05)).all()
+    assert results["actual_label_mass"].gt(0.9).all()
