@@ -90,8 +90,8 @@ def test_letters_that_it_would_say_decide_themselves() -> None:
     assert (test["verdict"], test["figures"]["read_instead"]) == ("pass", 0)
     assert test["figures"]["label_mass_least"] > 0.9
     assert set(results["result_step"]) == {"likelihood"}
-    # One reply in words of each pair tells whether likelihoods agree with what is said.
-    assert summary["usage"]["calls"] == 3 * PAIRS
+    # Some replies in words tell whether likelihoods agree with what is said.
+    assert summary["usage"]["calls"] == 2 * PAIRS + 15
 
 
 def test_both_prompts_of_a_pair_are_judged_in_one_way() -> None:
