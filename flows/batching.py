@@ -16,10 +16,10 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question, from_json, to_json
 from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
+from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
 from contrapose.tasks.infer.ask import asked, besides, wants_letter
 from contrapose.tasks.infer.budget import Budget, open_budget
-from contrapose.tasks.infer.forms import forms_of, known_form
-from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.keys import Changes, Keys, changed
 from contrapose.tasks.infer.openai.batches import (
     ENDED,
     MOST_BYTES,
@@ -50,7 +50,9 @@ class OpenQuestions:
     """What a run would have to ask."""
 
     spec: ModelSpec
-    """The model, told to reach nobody."""
+    """The model, told to reach nobody, with the settings that its endpoint makes necessary."""
+    changes: Changes
+    """These settings, as far as they are known."""
     rows: dict[str, PromptRow]
     """Questions without an answer that no batch is asking, by their keys, in the order of the run."""
     answered: int
@@ -84,14 +86,16 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
     """
     spec = _offline(config)
     provider = find("providers", spec.known_provider)()
-    keys, forms = Keys(spec, provider.identity(spec)), forms_of(provider, spec)
+    changes = known_changes(provider, spec)
+    keys, forms = Keys(spec, provider.identity(spec)).changed(changes), forms_of(provider, spec)
     form, form_key = known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
     rows: dict[str, PromptRow] = {}
     under_way: dict[str, str] = {}
     known: set[str] = set()
     for portion in portions:
         new: dict[str, PromptRow] = {}
-        for question, of_letters in _questions([case for case in portion if case.skip_reason is None], form):
+        cases = readable([case for case in portion if case.skip_reason is None], provider, keys.spec)
+        for question, of_letters in _questions(cases, form):
             key = keys.of(question)
             if key not in rows and key not in known and key not in under_way:
                 noted = form_key if of_letters else ""
@@ -101,7 +105,12 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
         under_way |= {key: batch for key, batch in batches.items() if key not in known}
         rows |= {key: row for key, row in new.items() if key not in known and key not in under_way}
     return OpenQuestions(
-        spec=spec, rows=rows, answered=len(known), batches=frozenset(under_way.values()), under_way=len(under_way)
+        spec=keys.spec,
+        changes=changes,
+        rows=rows,
+        answered=len(known),
+        batches=frozenset(under_way.values()),
+        under_way=len(under_way),
     )
 
 
@@ -175,7 +184,7 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
     chosen, notices = _affordable(questions, config, spent=Store().runs.spent(run) if run else Usage())
     note(chosen, config, run=run)
     batches = []
-    spec = config.model_spec().model_dump_json()
+    spec = changed(config.model_spec(), questions.changes).model_dump_json()
     for part in parted(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
         keys = [line[CUSTOM_ID] for line in part.splitlines()]
         content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]

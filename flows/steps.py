@@ -197,6 +197,7 @@ def _asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> Iterator[tupl
                 rows=(chunk.first, chunk.end),
                 terms=shared,
                 stopped=stopped,
+                only_likelihoods=not plan.probe_settings.asks_back("none"),
             )
             stopped = pending.outcome()["stopped"] if pending.done else None
             submitted.append((plan.test, pending))

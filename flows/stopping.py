@@ -133,8 +133,15 @@ def ask_next(run: Run, going: Sequence[Gradual], meter: Meter, *, stopped: str |
 
 
 def _submit(run: Run, test: Gradual, chunk: Chunk, shared: Terms, *, stopped: str | None) -> Submitted[Asked]:
-    rows = (chunk.first, chunk.end)
-    return run.workers.submit(infer_task, label=chunk.label, cases=test.cases, rows=rows, terms=shared, stopped=stopped)
+    return run.workers.submit(
+        infer_task,
+        label=chunk.label,
+        cases=test.cases,
+        rows=(chunk.first, chunk.end),
+        terms=shared,
+        stopped=stopped,
+        only_likelihoods=not test.plan.probe_settings.asks_back("none"),
+    )
 
 
 def count_saved(meter: Meter, tests: Iterable[Gradual]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, groupby
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -34,16 +35,16 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
-from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case
+from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Likelihoods
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import AtMost, Count, Counter, LookUp
 from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
 from contrapose.tasks.forecast.early import Course
 from contrapose.tasks.forecast.experience import Experience, experience_of
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
+from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
 from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
-from contrapose.tasks.infer.forms import forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.looks import LEAST
 from contrapose.tasks.text.cleaning import one_line
@@ -109,16 +110,16 @@ def estimate(config: RunConfig) -> RunEstimate:
     """
     budget, early = open_budget(config), config.stop == "early"
     tests = [preview.arranged() if early else preview for preview in previews(config)]
-    look_up, form, unreachable = _look_up(config)
+    known = _known(config)
     longest = round(config.gen_kwargs.max_new_tokens * CHARACTERS_PER_TOKEN)
-    counter = Counter(look_up=look_up, form=form, longest_reply=longest)
+    counter = Counter(look_up=known.look_up, form=known.form, longest_reply=longest)
     groups, counts, size = {preview.plan.test: Groups() for preview in tests}, {}, config.runner_args.portion
     for preview in tests:
         test, parts = preview.plan.test, between_looks(preview, size or LEAST) if early else portions(preview)
         counts[test] = counter.add(
             test,
-            groups[test].counting(parts),
-            asks_back=_asks_back(preview),
+            groups[test].counting(map(known.cases, parts)),
+            asks_back=_asks_back(preview, known.likelihoods),
             asks_back_instead=preview.plan.probe_settings.asks_back("none"),
         )
     predict = partial(forecast, spec=config.model_spec(), past=experience_of(config), price=budget.price)
@@ -133,10 +134,10 @@ def estimate(config: RunConfig) -> RunEstimate:
             counter.instead,
             forecast(counter.instead.total, config.model_spec(), past=Experience(), price=budget.price),
         ),
-        warnings=idle_reader(config, asked=any(_asks_back(preview) for preview in tests)),
+        warnings=idle_reader(config, asked=any(_asks_back(preview, known.likelihoods) for preview in tests)),
         forecast=predict(counter.total),
         limits=budget.limits,
-        unreachable=unreachable,
+        unreachable=known.unreachable,
         rows={preview.plan.test: preview.taken() for preview in tests},
         left_out=list(left_out(tests, show_toxic=config.show_toxic)),
         skipped={preview.plan.test: preview.skipped() for preview in tests},
@@ -145,8 +146,8 @@ def estimate(config: RunConfig) -> RunEstimate:
     )
 
 
-def _asks_back(preview: Preview) -> bool:
-    return preview.plan.probe_settings.asks_back(preview.likelihoods)
+def _asks_back(preview: Preview, likelihoods: Likelihoods | None) -> bool:
+    return preview.plan.probe_settings.asks_back(likelihoods or preview.likelihoods)
 
 
 def _reading(config: RunConfig, count: Count, *, price: Price | None) -> Forecast:
@@ -161,15 +162,30 @@ def _further(calls: AtMost, takes: Forecast) -> Further:
     return Further(tests=calls.tests, total=calls.total.calls, takes=takes)
 
 
-def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
-    """How answers are looked up, and in which form letters are asked; nothing is known of a model not to be found."""
+class Known(NamedTuple):
+    """What the response store knows of a model."""
+
+    look_up: LookUp
+    """Answers to questions."""
+    form: Form = "plain"
+    """In which letters are asked for."""
+    cases: Callable[[Sequence[Case]], Sequence[Case]] = list
+    """Cases as they would be asked."""
+    likelihoods: Likelihoods | None = None
+    """Which of them the model gives; None: as its settings say."""
+    unreachable: str | None = None
+    """Why nothing is known."""
+
+
+def _known(config: RunConfig) -> Known:
+    """What is known of the model; nothing, if it cannot be found."""
     spec = config.model_spec()
     try:
         provider = find("providers", spec.known_provider)()
-        keys = Keys(spec, provider.identity(spec))
+        keys = Keys(spec, provider.identity(spec)).changed(known_changes(provider, spec))
         form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:
-        return (lambda questions: {}), "plain", str(error)
+        return Known(lambda questions: {}, unreachable=str(error))
     from contrapose.tasks.store import Store
 
     table = Store().answers
@@ -178,7 +194,8 @@ def _look_up(config: RunConfig) -> tuple[LookUp, Form, str | None]:
         named = {} if config.refresh else {keys.of(question): question for question in questions}
         return {named[key]: completion for key, completion in table.find(list(named)).items()}
 
-    return look_up, form, None
+    cases = partial(readable, provider=provider, spec=keys.spec)
+    return Known(look_up, form, cases, provider.likelihoods(keys.spec))
 
 
 def portions(preview: Preview) -> Iterator[list[Case]]:

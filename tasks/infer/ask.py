@@ -140,6 +140,11 @@ def judged(case: Case, answers: Answers) -> Case:
     masses = [mass_of(chosen) for chosen in pair if chosen is not None]
     if not any(mass is not None and mass < LEAST_LABEL_MASS for mass in masses):
         return case
+    return read_instead(case)
+
+
+def read_instead(case: Case) -> Case:
+    """A case that was to compare likelihoods, judged by its replies."""
     scorer = "reply" if case.scorer == "likelihood" else case.scorer
     return replace(case, asks="generate", scorer=scorer, also_in_words=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
@@ -11,6 +11,10 @@ from contrapose.tasks.core.provider import Described
 from contrapose.tasks.core.questions import Answer, Form, Question
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.infer.keys import Changes
+
+AskedKind = Literal["choose", "generate"]
+"""Kinds of questions that an endpoint can be asked."""
 
 
 class Broker(Protocol):
@@ -98,21 +102,58 @@ class Constrains(Protocol):
 
 
 @runtime_checkable
-class FindsForm(Protocol):
+class Adapts(Protocol):
+    """What a provider offers besides if its endpoints may refuse a parameter of a request."""
+
+    def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
+        """What is sent beside prompts with every question of a kind, and where to; no key is needed to tell.
+
+        Raises:
+            ModelError: an argument is wrong.
+        """
+
+    def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
+        """Those of the changed settings that concern questions of a kind."""
+
+    def remarks(self, changes: Changes) -> Mapping[str, str]:
+        """What people should know of replies that were asked for with these settings, by its kind."""
+
+
+class AdaptingBroker(Broker, Protocol):
+    """A broker whose answers may turn out to be those of changed settings."""
+
+    def adapt(self, changes: Changes) -> ModelSpec:
+        """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
+
+
+class TriedOut(NamedTuple):
+    """What was found out about an endpoint."""
+
+    form: Form | None
+    """In which form it holds replies to labels; None where it cannot be told."""
+    changes: Changes | None
+    """All settings that it makes necessary; None where it cannot be told: the run was stopped, or nothing answered."""
+
+
+@runtime_checkable
+class TriesOut(Protocol):
     """What the model of such a provider offers besides."""
 
-    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], broker: Broker) -> Form | None:
-        """Find out which of the forms the endpoint takes, by asking some of the questions, one after the other.
+    def try_out(
+        self, questions: Sequence[Question], forms: Sequence[Form], broker: AdaptingBroker, *, changes: Changes | None
+    ) -> TriedOut:
+        """Find out how the endpoint must be asked, by asking some of the questions, one after the other.
 
         Every reply that it gets is put: under the question in the form that was found, or under the plain question.
 
         Args:
-            questions: distinct ones with labels, in the first of the forms.
-            forms: to be tried in order; the last is `plain`.
-            broker: where questions are taken and answers go.
+            questions: distinct ones of one kind; with labels in the first of the forms where there are several.
+            forms: to be tried in order; the last is `plain`, unless there is one alone.
+            broker: where questions are taken and answers go; it is adapted to what is found.
+            changes: those that are known to be necessary; None where all of them are known, and at work.
 
-        Returns:
-            None where it cannot be told: the run was stopped, or nothing was answered.
+        Raises:
+            ModelError: it refuses what no setting makes up for.
         """
 
 

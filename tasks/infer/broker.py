@@ -8,11 +8,12 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Self
 
+from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
 from contrapose.tasks.core.records import Completion, total
 from contrapose.tasks.infer.budget import Budget
-from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Keyed, batch_of, merged
@@ -45,7 +46,8 @@ class StoreBroker:
         stopped: str | None = None,
         reads: bool = False,
     ) -> None:
-        self.keys, self.run, self.model, self.again = keys, run, model, again
+        self.keys = self.given = keys
+        self.run, self.model, self.again = run, model, again
         self.budget, self.stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
         self.warnings: dict[str, str] = {}
@@ -75,6 +77,12 @@ class StoreBroker:
     def warn(self, kind: str, text: str) -> None:
         """Keep what people should know of how the model answers; of each kind the first text stays."""
         self.warnings.setdefault(kind, text)
+
+    def adapt(self, changes: Changes) -> ModelSpec:
+        """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
+        self.keys = self.given.changed(changes) if changes else self.given
+        self._known, self._absent = {}, None
+        return self.keys.spec
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""

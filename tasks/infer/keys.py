@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question, to_json
 
 FORMAT = "1"
 """Raised whenever keys are made in another way."""
+
+Changes = Mapping[str, Any]
+"""Settings that an endpoint makes necessary, such as `gen_kwargs.temperature`: keys of a configuration with values."""
 
 
 class Keys:
@@ -24,6 +28,7 @@ class Keys:
     """
 
     def __init__(self, spec: ModelSpec, identity: Mapping[str, str]) -> None:
+        self.spec, self.identity = spec, identity
         served = {"format": FORMAT, "provider": spec.provider, "identity": dict(identity)}
         model = {
             **served,
@@ -39,6 +44,12 @@ class Keys:
         }
         self._served = served
 
+    def changed(self, changes: Changes) -> Keys:
+        """The keys of a run to which these settings were given: what one asks the other finds."""
+        args = _below("model_args", changes)
+        identity = {name: str(args.get(name, value)) for name, value in self.identity.items()}
+        return Keys(changed(self.spec, changes), identity)
+
     def of(self, question: Question) -> str:
         """The key of a question, in hexadecimal."""
         digest = self._start[question.kind].copy()
@@ -48,6 +59,27 @@ class Keys:
     def of_forms(self, forms: Sequence[Form]) -> str:
         """The key of what was found out about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
         return _hash({**self._served, "forms": list(forms)}).hexdigest()
+
+
+def changed(spec: ModelSpec, changes: Changes) -> ModelSpec:
+    """A model that was given these settings."""
+    generation = Generation.model_validate({**spec.generation.model_dump(), **_below("gen_kwargs", changes)})
+    args = {**spec.args, **_below("model_args", changes)}
+    return spec.model_copy(update={"args": args, "generation": generation})
+
+
+def _below(key: str, changes: Changes) -> dict[str, Any]:
+    """The changes below a key of a configuration, by the rest of their names."""
+    return {name[len(key) + 1 :]: value for name, value in changes.items() if name.startswith(f"{key}.")}
+
+
+def key_of_parameters(parameters: Mapping[str, Any]) -> str:
+    """The key of what was found out about parameters of requests, in hexadecimal.
+
+    Args:
+        parameters: what is sent beside prompts, and where to.
+    """
+    return _hash({"parameters": dict(parameters)}).hexdigest()
 
 
 def _hash(content: Mapping[str, object]) -> hashlib._Hash:

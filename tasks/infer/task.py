@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,15 +14,15 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
-from contrapose.tasks.infer.ask import ask, ask_back, unasked
+from contrapose.tasks.infer.adapting import adapt, adapted
+from contrapose.tasks.infer.ask import about, ask, ask_back, unasked
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.forms import form_for, forms_of
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, current_meter, doing, metered
 from contrapose.tasks.infer.team import TeamBudget, reporting
@@ -109,6 +110,7 @@ def infer(
     rows: tuple[int, int],
     terms: Terms,
     stopped: str | None = None,
+    only_likelihoods: bool = False,
 ) -> Asked:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
 
@@ -118,6 +120,7 @@ def infer(
         rows: places of the first of these cases, from 0, and of what comes after the last; skipped ones are left out.
         terms: who is asked, and what that may take.
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
+        only_likelihoods: whether cases that compare likelihoods must not be read where the endpoint gives none.
     """
     notes: dict[str, str | float] = {}
     part = neighbours(cases, *rows)
@@ -126,13 +129,14 @@ def infer(
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         model = partial(_expecting, model, chosen)
-        form = form_for(
-            chosen, broker, model=model, forms=forms_of(find("providers", terms.spec.provider)(), terms.spec)
-        )
-        if form is not None:
-            # Answers that were found in the store were asked in it, too.
-            notes["constrained"] = "no" if form == "plain" else form
-        return ask(chosen, broker, model=model, form=form or "plain")
+        provider = find("providers", terms.spec.provider)()
+        settled = adapted(chosen, broker, model=model, provider=provider, only_likelihoods=only_likelihoods)
+        # Answers that were found in the store were asked so, too.
+        if settled.form is not None:
+            notes["constrained"] = "no" if settled.form == "plain" else settled.form
+        if settled.changes:
+            notes["changed settings"] = json.dumps(settled.changes)
+        return ask(settled.cases, broker, model=model, form=settled.form or "plain")
 
     asked = _put(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
@@ -158,7 +162,14 @@ def ask_about(
     questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        return ask_back(from_arrow(stored, Trial), questions, broker, model=model)
+        provider, trials = find("providers", terms.spec.provider)(), from_arrow(stored, Trial)
+        try:
+            adapt(list(dict.fromkeys(map(about, questions))), broker, model=model, provider=provider)
+            return ask_back(trials, questions, broker, model=model)
+        except ModelError as error:
+            # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
+            broker.stop(str(error))
+            return ask_back(trials, questions, broker, model=model)
 
     asked = _put(asking, terms, cases=stored["case"], label=label, stopped=stopped)
     by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
@@ -184,12 +195,15 @@ def _put(
     spec, run, team = terms.spec, terms.run, terms.team
     keys = Keys(spec, terms.identity)
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
-    model = partial(_open, spec.model_copy(update=shared).model_dump_json())
     with _portion(team, label) as (owner, meter):
         budget = _budget(terms) if owner is None or team is None else _team_budget(terms, team, owner)
         broker = StoreBroker(
             keys, run=run, model=spec.id, budget=budget, again=terms.again, stopped=stopped, reads=terms.reads
         )
+
+        def model() -> Model:
+            return _open(broker.keys.spec.model_copy(update=shared).model_dump_json())
+
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
             notes = dict(model().notes()) if broker.asked else {}

@@ -1,36 +1,37 @@
-"""In which form letters are asked of a model: whoever finds it out first settles it for all runs on the store."""
+"""How a model's endpoint must be asked: in which form for letters, and with which settings changed.
+
+Whoever finds it out first settles it for all runs on the store.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import cast
 
 from sqlalchemy import select
 
-from contrapose.tasks.core.questions import Form
 from contrapose.tasks.store.answers import insert_into
 from contrapose.tasks.store.patience import StorePart, patient
 from contrapose.tasks.store.schema import FORMS
 
 
 class FormTable(StorePart):
-    """Forms in a database."""
+    """What was found out, in a database."""
 
     @patient
-    def find(self, key: str, *, run: str | None = None) -> Form | None:
-        """The form that was found; with `run`, only if that run found it out itself."""
+    def find(self, key: str, *, run: str | None = None) -> str | None:
+        """What was found out; with `run`, only if that run found it out itself."""
         wanted = select(FORMS.c.form).where(FORMS.c.key == key)
         with self.reading.begin() as connection:
-            form = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
-        return cast("Form | None", form)
+            form: str | None = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
+        return form
 
     @patient
-    def note(self, key: str, form: Form, *, model: str, run: str, again: bool) -> None:
+    def note(self, key: str, form: str, *, model: str, run: str, again: bool) -> None:
         """Keep what was found out.
 
         Args:
-            key: of the model, and of the forms that were tried.
-            form: the one that it takes.
+            key: of the model, and of what was tried.
+            form: the form that it takes, or the settings that it makes necessary, as JSON.
             model: its id.
             run: id of the run that found it out.
             again: whether this replaces what was found before; otherwise that stays.

@@ -38,11 +38,11 @@ FORMS = Table(
     METADATA,
     Column("key", String(64), primary_key=True, comment="hash of the model, where it is, and what was tried"),
     Column("model", Text, nullable=False, comment="id of the model, for people"),
-    Column("form", Text, nullable=False, comment="in which letters are asked for: plain, json_schema, …"),
+    Column("form", Text, nullable=False, comment="in which letters are asked for, or settings that it needs, as JSON"),
     Column("run", Text, nullable=False, comment="id of the run that found it out"),
     Column("stored", Float, nullable=False, comment="Unix time"),
 )
-"""How a model's endpoint holds a reply to a letter: found out once, since answers are kept by it."""
+"""How a model's endpoint must be asked: found out once, since answers are kept by it."""
 
 RUNS = Table(
     "runs",

@@ -15,13 +15,15 @@ from fake_endpoint import Endpoint, form_in, serving
 from openai_server import spec
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Trial
+from contrapose.tasks.infer.adapting import adapted, forms_of, known_form
 from contrapose.tasks.infer.ask import ask, unasked
 from contrapose.tasks.infer.asking import outcomes as retrying
+from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
-from contrapose.tasks.infer.forms import form_for, forms_of, known_form
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.form_finder import FormFinder
@@ -83,10 +85,14 @@ def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, *, budget: Budget | No
     """What the task does with some cases, in a run of its own."""
     name = Store().runs.begin("run", config="{}", folder=".")
     keys = Keys(chosen, {"revision": str(chosen.args["base_url"])})
-    model = cache(lambda: OpenAI().open(chosen))
     broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
+    opened = cache(lambda given: OpenAI().open(ModelSpec.model_validate_json(given)))
+
+    def model() -> Model:
+        return opened(broker.keys.spec.model_dump_json())
+
     with broker:
-        form = form_for(cases, broker, model=model, forms=forms_of(OpenAI(), chosen))
+        form = adapted(cases, broker, model=model, provider=OpenAI()).form
         return Ran(trials=ask(cases, broker, model=model, form=form or "plain"), form=form, run=name)
 
 
@@ -113,7 +119,7 @@ def test_a_form_is_noted_after_the_answers_that_told_it(server: Endpoint, monkey
     noted = FormTable.note
     monkeypatch.setattr(FormTable, "note", note)
     run(spec(server))
-    assert there == [1]
+    assert there == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -343,8 +349,9 @@ def test_a_form_that_is_named_is_certain(server: Endpoint) -> None:
 
 def test_a_server_that_stopped_taking_the_form_says_what_to_do(server: Endpoint) -> None:
     server.always, server.error = "status 400", {"message": "response_format is not supported"}
-    ran = run(spec(server, args={"constrained": "json_schema"}), CASES[:1])
-    assert "set model_args.constrained to off" in str(ran.trials[0].expected.error)
+    with pytest.raises(ModelError, match=r"Set model_args\.constrained: off"):
+        run(spec(server, args={"constrained": "json_schema"}))
+    assert len(server.bodies) == 2
 
 
 def test_asked_again_the_form_is_found_out_again(server: Endpoint) -> None:

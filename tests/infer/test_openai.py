@@ -132,13 +132,6 @@ def test_completions_list_log_probabilities_too(server: Endpoint) -> None:
     assert only(answered(chosen, choose("Which?"))).completion.option_loglikelihoods == (-0.5, -2.0)
 
 
-def test_a_server_that_lists_five_is_asked_for_five(server: Endpoint) -> None:
-    server.logprobs, server.most_listed = {"A": -0.5, "B": -2.0}, 5
-    broker = answered(spec(server, args={"logprobs": True, "concurrency": 1}), choose("Which?"), choose("What?"))
-    assert [body["top_logprobs"] for body in server.bodies] == [20, 5, 5]
-    assert [each.completion.text for each in broker.answers.values()] == ["A", "A"]
-
-
 def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
     server.logprobs = {"Hm": -0.1}
     reply = only(answered(spec(server, args={"logprobs": True}), choose("Which?"))).completion
@@ -147,8 +140,9 @@ def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
 
 
 def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -> None:
-    broker = answered(spec(server, args={"logprobs": True}), choose("Which?"))
-    assert "set model_args.logprobs to false" in str(broker.stopped)
+    broker = PlainBroker()
+    with pytest.raises(ModelError, match=r"Set model_args\.logprobs: false"):
+        OpenAI().open(spec(server, args={"logprobs": True})).answer([choose("Which?")], broker)
     assert str(only(broker).completion.error).startswith("not asked to the end")
 
 

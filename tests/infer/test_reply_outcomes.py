@@ -270,6 +270,7 @@ def test_a_moderated_prompt_says_nothing_of_a_form(server: Endpoint) -> None:
         for number in range(3)
     ]
     broker = PlainBroker()
-    assert OpenAI().open(spec(server)).find_form(questions, ("json_schema", "plain"), broker) == "json_schema"
+    tried = OpenAI().open(spec(server)).try_out(questions, ("json_schema", "plain"), broker, changes={})
+    assert tried == ("json_schema", {})
     assert max(server.asked.values()) == 1
     assert [answer.completion.outcome for answer in broker.answers.values()] == ["moderated", "answered"]

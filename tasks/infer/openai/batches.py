@@ -10,7 +10,6 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.failures import one_line_error
-from contrapose.tasks.infer.openai.settings import read_settings
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -233,10 +232,7 @@ def _result(where: str, line: bytes) -> ResultLine:
 @cache
 def bodies_of(spec: str) -> Bodies:
     """How the questions of a model are put, by its JSON."""
-    from contrapose.tasks.infer.openai.settings import read_settings
-
-    model = ModelSpec.model_validate_json(spec)
-    return Bodies(spec=model, settings=read_settings(model))
+    return Bodies(spec=ModelSpec.model_validate_json(spec))
 
 
 OURS = "contrapose"
@@ -263,8 +259,8 @@ class BatchEndpoint:
         import httpx2
         from openai import OpenAI
 
-        self.settings = read_settings(spec)
-        self.url = f"/v1{Bodies(spec=spec, settings=self.settings).path}"
+        bodies = Bodies(spec=spec)
+        self.settings, self.url = bodies.settings, f"/v1{bodies.path}"
         # What is meant for one host is not sent to another.
         client = httpx2.Client(follow_redirects=False, timeout=SECONDS)
         self.client = OpenAI(

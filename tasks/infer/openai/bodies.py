@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.base import AskedKind
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal
 from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
-from contrapose.tasks.infer.openai.settings import Settings
+from contrapose.tasks.infer.openai.settings import Settings, read_settings
 
-MOST_LISTED = 20
-LEAST_LISTED = 5
 SCHEMA_TOKENS = 24
 """A letter as JSON takes about eight tokens; some servers put spaces or line breaks in between."""
 BYTES_PER_TOKEN = 2
@@ -26,14 +27,28 @@ class Bodies:
 
     spec: ModelSpec
     """The model, its system instruction, its examples and its generation settings."""
-    settings: Settings
+    settings: Settings = field(init=False)
     """Which API is asked."""
-    listed: int = MOST_LISTED
-    """How many of the likeliest tokens are asked for; lowered once, for servers that list five."""
-    _frame: dict[str, Any] = field(init=False, repr=False)
+    refused: dict[str, ParameterRefusal] = field(default_factory=dict, repr=False)
+    """Refusals of parameters, by their messages."""
+    _frames: dict[str, dict[str, Any]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._frame = {"model": self.spec.name, **self._sampling()}
+        self.adapt(self.spec)
+
+    def adapt(self, spec: ModelSpec) -> None:
+        """Put questions from now on as to this model: the same one, with other settings."""
+        self.spec, self.settings = spec, read_settings(spec)
+        # How replies are drawn is no part of a choice, nor of its key.
+        choice = {self.settings.length_field: 1, **self._listing()}
+        self._frames = {
+            kind: {"model": spec.name, **fields}
+            for kind, fields in (("choose", choice), ("generate", self._sampling()))
+        }
+
+    def parameters(self, kind: AskedKind) -> Mapping[str, Any]:
+        """What is sent beside the prompt with a plain question of a kind."""
+        return self._frames[kind]
 
     @property
     def path(self) -> str:
@@ -42,12 +57,8 @@ class Bodies:
 
     def body(self, question: Question) -> bytes:
         """What is posted, as JSON."""
-        fields = {**self._frame, **self._prompt(question.prompt)}
-        if question.kind == "choose":
-            # How replies are drawn is no part of a choice, nor of its key.
-            fields = {"model": self.spec.name, **self._prompt(question.prompt), self.settings.length_field: 1}
-            fields |= self._listing()
-        elif question.form != "plain":
+        fields = {**self._frames[question.kind], **self._prompt(question.prompt)}
+        if question.form != "plain":
             fields = self._held(fields, question)
         return json.dumps(fields).encode()
 
@@ -55,11 +66,6 @@ class Bodies:
         """Whether a server that ignores the form still replies otherwise than to a plain question: longer, say."""
         generation = self.spec.generation
         return form == "json_schema" and (generation.max_new_tokens < SCHEMA_TOKENS or bool(generation.stop))
-
-    def list_fewer(self, listed: int) -> bool:
-        """Ask for fewer tokens than the `listed` that were refused; False where that was the fewest."""
-        self.listed = LEAST_LISTED
-        return listed > LEAST_LISTED
 
     def most(self, question: Question) -> Usage:
         """What the request takes at most.
@@ -97,7 +103,8 @@ class Bodies:
 
     def _listing(self) -> dict[str, Any]:
         chat = self.settings.endpoint == "chat"
-        return {"logprobs": True, "top_logprobs": self.listed} if chat else {"logprobs": self.listed}
+        listed = self.settings.top_logprobs
+        return {"logprobs": True, "top_logprobs": listed} if chat else {"logprobs": listed}
 
     def _sampling(self) -> dict[str, Any]:
         generation = self.spec.generation

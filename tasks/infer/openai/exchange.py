@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,13 +15,8 @@ from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timed_out
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import broken, in_reply, one_line_error, refused, unreachable
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal, no_logprobs, refused_parameter
 from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, odd_counts, read_reply
-
-REMEDY = "set model_args.logprobs to false, and scorer or read_with to one that reads replies"
-
-FORM_REMEDY = "set model_args.constrained to off, or use --refresh to find out again what the endpoint takes"
-NAMED = re.compile("response_format|json_schema|structured_outputs|guided_choice")
-"""What a server names that does not take a form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +27,8 @@ class OpenAIWay:
     """Makes them."""
     bodies: Bodies
     """How questions are put."""
+    trying: bool = False
+    """Whether it is found out what the endpoint refuses: then a parameter that it refuses stops nothing."""
 
     def most(self, question: Question) -> Usage:
         """What a request takes at most."""
@@ -39,14 +36,18 @@ class OpenAIWay:
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request. Whatever goes wrong is told, never raised."""
-        return await exchange(self.connection, self.bodies, question, timeout=timeout)
+        outcome = await exchange(self.connection, self.bodies, question, timeout=timeout)
+        if isinstance(outcome, ParameterRefusal):
+            self.bodies.refused[outcome.message] = outcome
+            return replace(outcome, then="give up") if self.trying else outcome
+        return outcome
 
 
 @asynccontextmanager
-async def open_way(bodies: Bodies) -> AsyncIterator[OpenAIWay]:
+async def open_way(bodies: Bodies, *, trying: bool = False) -> AsyncIterator[OpenAIWay]:
     """A connection for one call."""
     async with Connection(bodies.settings) as connection:
-        yield OpenAIWay(connection=connection, bodies=bodies)
+        yield OpenAIWay(connection=connection, bodies=bodies, trying=trying)
 
 
 async def exchange(connection: Connection, bodies: Bodies, question: Question, *, timeout: float) -> Reply | Failure:
@@ -54,22 +55,22 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
     from aiohttp import ClientError, ClientPayloadError, ClientResponseError
     from openai import APIStatusError, OpenAIError
 
-    listed, key = bodies.listed, bodies.settings.key
+    key = bodies.settings.key
     try:
         return await _post(connection, bodies, question, timeout)
     except TimeoutError:
         return timed_out(timeout)
     except APIStatusError as error:
-        return _without_form(_without_logprobs(refused(error, key), bodies, question, listed), question)
+        return _named(refused(error, key), error.body, bodies, question)
     except ErrorReplyError as error:
-        return in_reply(error.args[0], key)
+        return _named(in_reply(error.args[0], key), error.args[0], bodies, question)
     except (ClientPayloadError, ClientResponseError) as error:
         # Something came, and was no reply of HTTP.
         return broken(error, key)
     except (OpenAIError, ClientError, OSError) as error:
         return unreachable(error, key)
     except NoLogprobsError:
-        return Failure(kind="no log-probabilities", message=_missing("returned no log-probabilities"), then="stop")
+        return no_logprobs()
     except ReplyTooLargeError as error:
         # It would be as long the next time, and paid for again.
         return broken(error, key, then="give up")
@@ -93,21 +94,6 @@ def _odd(completion: Completion, content: bytes) -> str | None:
     return None if used.prompt_tokens and used.completion_tokens else odd_counts(content)
 
 
-def _without_logprobs(failure: Failure, bodies: Bodies, question: Question, listed: int) -> Failure:
-    """Some servers list five tokens at most, and some none: both say so with status 400."""
-    if question.kind != "choose" or failure.status not in (400, 422) or "logprobs" not in failure.message:
-        return failure
-    if bodies.list_fewer(listed):
-        return Failure(kind="fewer log-probabilities", message=failure.message, then="wait", wait=0.0)
-    return Failure(kind="no log-probabilities", message=_missing(f"refuses ({failure.message})"), then="stop")
-
-
-def _without_form(failure: Failure, question: Question) -> Failure:
-    """A refusal that names the form comes from a server that is not what it was, or not what the user takes it for."""
-    if question.form == "plain" or failure.status not in (400, 422) or not NAMED.search(failure.message):
-        return failure
-    return replace(failure, message=f"{failure.message}; {FORM_REMEDY}")
-
-
-def _missing(what: str) -> str:
-    return f"the endpoint {what}; {REMEDY}"
+def _named(failure: Failure, told: object, bodies: Bodies, question: Question) -> Failure:
+    """The same failure, or what it says of a parameter of the request."""
+    return refused_parameter(failure, told, question, sent=json.loads(bodies.body(question))) or failure

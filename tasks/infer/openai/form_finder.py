@@ -1,18 +1,26 @@
-"""How to find out in which form an endpoint holds replies to a label."""
+"""How to find out what an endpoint refuses, and in which form it holds replies to a label."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import Pool
+from contrapose.tasks.infer.base import AdaptingBroker, TriedOut
+from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal
 from contrapose.tasks.infer.openai.replies import shows_schema
 
+# What an endpoint refuses: the first question goes out alone. If its refusal names a parameter, it is asked again
+# without that, until it is answered: only then is it certain that the parameters were what was refused. Where it is
+# refused all the same, the next question begins with all of them; if that fares no better, a person has to decide.
+#
 # Which form an endpoint takes: the first questions with labels are the test, and their replies are kept.
 #
 # A form is tried on one question at a time. What its reply shows:
@@ -32,6 +40,11 @@ from contrapose.tasks.infer.openai.replies import shows_schema
 
 SERVER_ERRORS = 4
 """Where each request fails with 20 % by itself, a form is taken for the cause in 0.2 % of all cases."""
+MOST_REFUSED = 2
+"""Questions that are refused with a parameter and without it, after which no other one is asked."""
+MOST_FAILED = 3
+"""Questions that are refused for other reasons, after which the others are asked as they are."""
+LOGPROBS = "model_args.logprobs"
 MOST_SILENT = 3
 """Replies without text after which to stop trying: the next run may find out, this one asks plainly."""
 LEAST_RETRIES = 2
@@ -39,35 +52,68 @@ LEAST_RETRIES = 2
 
 
 class FormFinder:
-    """Tries the forms of an endpoint.
+    """Tries how an endpoint must be asked: without which parameters, and in which form.
 
     Args:
         asker: makes the requests.
-        forms: to be tried in order; the last is `plain`.
-        changes_replies: whether a server that ignores a form still replies otherwise than to a plain question.
+        forms: to be tried in order; the last is `plain`, unless there is one alone.
+        bodies: how questions are put; they are adapted to what is found.
+        broker: the asker's; it is adapted, too.
+        changes: settings that are known to be necessary; None where all of them are known, and at work.
     """
 
-    def __init__(self, asker: Asker, forms: Sequence[Form], *, changes_replies: Callable[[Form], bool]) -> None:
-        self.asker = asker
-        self._changes_replies = changes_replies
+    def __init__(
+        self, asker: Asker, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
+    ) -> None:
+        self.asker, self._bodies, self._broker = asker, bodies, broker
         self.form: Form | None = None
         """The form that was found; None until then."""
-        self._left = list(forms[:-1])
-        self._free = False
-        self._silent = 0
+        self.changes: Changes | None = {} if changes is None else None
+        """The settings with which the endpoint answers; None until it does."""
+        self.refusal: ModelError | None = None
+        """What no setting makes up for, if there is something."""
+        self._start = dict(changes or {})
+        self._now = self._start
+        self._adopted: list[ParameterRefusal] = []
+        self._left, self._last = list(forms[:-1]), forms[-1]
+        self._free = self._hopeless = False
+        self._silent = self._failed = 0
+        self._refusals: list[ModelError] = []
 
     async def find(self, questions: Sequence[Question]) -> None:
-        """Ask until the form is known, the questions are used up, or the run stops."""
+        """Ask until all is known, the questions are used up, or the run stops."""
         for question in questions:
             if self.asker.broker.stopped:
                 return
+            self._begin()
             tries = Tries()
-            with self.asker.counting(question.plain, tries):
+            with self.asker.counting(self._in_last(question), tries):
                 self.form = await self._tried(question, tries)
-            if self.form is not None or self._silent == MOST_SILENT:
+            if self.form is not None or self._silent == MOST_SILENT or self._gives_up(len(questions)):
                 return
         # There were fewer questions than forms to try: all that were answered are plain ones.
         self.form = "plain" if self._free and not self.asker.broker.stopped else None
+
+    def _begin(self) -> None:
+        """What was changed for a question that was refused nevertheless was not what it was refused for."""
+        self._adopted, self._hopeless = [], False
+        if self.changes is None and self._now != self._start:
+            self._now = self._start
+            self._bodies.adapt(self._broker.adapt(self._now))
+
+    def _gives_up(self, questions: int) -> bool:
+        """Whether another question would tell no more."""
+        if self.changes is None:
+            if self._adopted and not self._hopeless:
+                self._refusals.append(self._error(self._adopted[-1]))
+            if len(self._refusals) >= min(MOST_REFUSED, questions):
+                self.refusal = self._refusals[-1]
+        return self.refusal is not None or (not self._left and self._failed >= MOST_FAILED)
+
+    def _error(self, refusal: ParameterRefusal) -> ModelError:
+        """What to tell of a parameter that is refused, whatever is left out."""
+        tried = next((adopted for adopted in self._adopted if adopted.parameter == refusal.parameter), None)
+        return (tried or refusal).error(self._bodies.spec.id, tried=tried is not None)
 
     async def _tried(self, question: Question, tries: Tries) -> Form | None:
         """What one question tells, put in every form until it is answered."""
@@ -79,23 +125,69 @@ class FormFinder:
                 # Somebody else asks it, or has asked: another question tells as much.
                 self._without_answer(question, last, tries)
                 return None
-            last = await self.asker.outcome(asked, tries, patience=self._patience())
+            last = await self._outcome(asked, tries, patience=self._patience())
             if isinstance(last, Reply) and self._is_answer(asked, last):
                 return self._answered(asked, last, tries, refused)
-            if not isinstance(last, Reply) and not _blames_form(last):
+            if self._hopeless or (not isinstance(last, Reply) and not _blames_form(last)):
                 self._put(question.plain, last, tries)
                 return None
             refused.append(form)
             if self._ends(last):
                 break
-        return await self._plainly(question, last, tries)
+        return await self._lastly(self._in_last(question), last, tries)
+
+    async def _outcome(self, asked: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
+        """The outcome of a question, asked without the parameters that are refused as long as that helps."""
+        while True:
+            outcome = await self.asker.outcome(asked, tries, patience=patience)
+            if isinstance(outcome, Reply) and outcome.completion.outcome != "moderated":
+                self._confirm()
+            if self.changes is not None or not isinstance(outcome, Failure):
+                return outcome
+            named = outcome if isinstance(outcome, ParameterRefusal) and not self._is_of_form(outcome) else None
+            if named is None or not self._adopts(named):
+                # Said again of a request without it, or of one that nothing can be left out of.
+                self._hopeless = named is not None or any(outcome.message == adopted.said for adopted in self._adopted)
+                if self._hopeless:
+                    self._refusals.append(self._error(named or self._adopted[-1]))
+                return outcome
+            if asked.kind == "choose" and LOGPROBS in self._now:
+                # Nothing is left to be compared.
+                self._confirm()
+                return outcome
+            if not await self._may_ask(asked):
+                # It was answered so before.
+                self._without_answer(asked, outcome, tries)
+                self._confirm()
+                return None
+
+    def _is_of_form(self, refusal: ParameterRefusal) -> bool:
+        """Whether another form, or none, is what to try next."""
+        return refusal.parameter == "form" and self._last == "plain"
+
+    def _adopts(self, refusal: ParameterRefusal) -> bool:
+        """Leave out what is refused, if that is possible and was not tried yet."""
+        if refusal.change is None or refusal.change[0] in self._now:
+            return False
+        self._adopted.append(refusal)
+        self._now = {**self._now, refusal.change[0]: refusal.change[1]}
+        self._bodies.adapt(self._broker.adapt(self._now))
+        return True
+
+    def _confirm(self) -> None:
+        if self.changes is None and not self.asker.broker.stopped:
+            self.changes = self._now
+
+    def _in_last(self, question: Question) -> Question:
+        """A question as it is asked where no other form is taken."""
+        return question.plain if question.form != "plain" and self._last == "plain" else question
 
     def _is_answer(self, asked: Question, reply: Reply) -> bool:
         """Whether a reply answers the question, in its form or plainly."""
         completion = reply.completion
         if completion.constrained or completion.is_unread or not completion.text or asked.form != "json_schema":
             return True
-        return not (shows_schema(completion.text) or self._changes_replies(asked.form))
+        return not (shows_schema(completion.text) or self._bodies.changes_replies(asked.form))
 
     def _ends(self, last: Reply | Failure | None) -> bool:
         """Whether further forms are not worth trying: a server that fell over, or one that ignored the schema."""
@@ -116,14 +208,22 @@ class FormFinder:
         self._left = [form for form in self._left if form != asked.form and form not in refused]
         return "plain" if asked.form == "json_schema" or not self._left else None
 
-    async def _plainly(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
-        if not await self._may_ask(question.plain):
+    async def _lastly(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
+        if not await self._may_ask(question):
             self._without_answer(question, last, tries)
             # If it was answered before, the prompt was not what was refused; once stopped, nothing is ours to ask.
-            return None if self.asker.broker.stopped else "plain"
-        outcome = await self.asker.outcome(question.plain, tries)
-        self._put(question.plain, outcome, tries)
-        return "plain" if isinstance(outcome, Reply) else None
+            self._confirm()
+            return None if self.asker.broker.stopped else self._last
+        outcome = await self._outcome(question, tries)
+        if outcome is None and self.changes is not None:
+            return self._last
+        self._put(question, outcome, tries)
+        if isinstance(outcome, Reply):
+            moderated = outcome.completion.outcome == "moderated"
+            self._silent += moderated
+            return None if moderated else self._last
+        self._failed += 1 if _blames_prompt(outcome) else MOST_FAILED
+        return self._last if question.kind == "choose" and LOGPROBS in (self.changes or {}) else None
 
     async def _may_ask(self, question: Question) -> bool:
         """Whether a question is open and ours; the broker may wait for a database, so in a thread."""
@@ -132,7 +232,7 @@ class FormFinder:
     def _without_answer(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
         """Account for requests that brought no answer to a question which somebody else answers."""
         if last is not None:
-            self._put(question, last, tries)
+            self._put(replace(question, prompt=""), last, tries)
 
     def _put(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> None:
         if (answer := self.asker.answer(question, outcome, tries)) is not None:
@@ -147,21 +247,33 @@ def _blames_form(failure: Failure | None) -> bool:
     """Whether a plain question may be answered where this one was not."""
     if failure is None:
         return False
-    refused = failure.then == "give up" and failure.status is not None and 400 <= failure.status < 500
-    return refused or failure.fell_over
+    return _blames_prompt(failure) or failure.fell_over or isinstance(failure, ParameterRefusal)
 
 
-async def find_form(pool: Pool, forms: Sequence[Form], bodies: Bodies) -> Form | None:
-    """Ask one question after the other until it is known which form the endpoint takes, or the run stops."""
-    form: Form | None = None
+def _blames_prompt(outcome: Reply | Failure | None) -> bool:
+    """Whether a request was refused for what it asks, or how."""
+    return isinstance(outcome, Failure) and outcome.then == "give up" and 400 <= (outcome.status or 0) < 500
+
+
+async def try_out(
+    pool: Pool, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
+) -> TriedOut:
+    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops.
+
+    Raises:
+        ModelError: it refuses what no setting makes up for.
+    """
+    tried = TriedOut(None, None)
 
     async def find(asker: Asker) -> None:
-        nonlocal form
-        finder = FormFinder(asker, forms, changes_replies=bodies.changes_replies)
+        nonlocal tried
+        finder = FormFinder(asker, forms, bodies, broker, changes=changes)
         try:
             await finder.find(pool.questions)
         finally:
-            form = finder.form
+            tried = TriedOut(finder.form, finder.changes)
+        if finder.refusal is not None:
+            raise finder.refusal
 
     await pool.try_out(find)
-    return form
+    return tried

@@ -7,7 +7,8 @@ import gc
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -17,11 +18,12 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.asking.endpoint import Endpoint
 from contrapose.tasks.infer.asking.pool import Pool
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
+from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import reach
 from contrapose.tasks.infer.openai.exchange import open_way
-from contrapose.tasks.infer.openai.form_finder import find_form
+from contrapose.tasks.infer.openai.form_finder import try_out
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
 
@@ -29,6 +31,18 @@ OFFLINE = (
     "model_args.offline is set, and some prompts have no stored answer: `contrapose prompts` writes them into a batch "
     "file, `contrapose answers import` takes the results"
 )
+
+REMARKS = {
+    "gen_kwargs.temperature": "The endpoint refuses temperature: replies were drawn at its own default, so the same "
+    "prompt may get another reply, as with gen_kwargs.temperature: null.",
+    "gen_kwargs.top_p": "The endpoint refuses top_p: replies were drawn at its own default, as with "
+    "gen_kwargs.top_p: null.",
+    "gen_kwargs.stop": "The endpoint refuses stop: replies run on after the texts that were to end them, as with "
+    "gen_kwargs.stop: [].",
+    "model_args.logprobs": "The endpoint refuses logprobs: choices were read from replies instead, as with "
+    "model_args.logprobs: false.",
+}
+"""What people are told of settings that an endpoint makes necessary."""
 
 
 class OpenAI:
@@ -62,6 +76,21 @@ class OpenAI:
         """Those that `model_args.constrained` wants: all that the API may have, one of them, or none."""
         return wanted_forms(spec)
 
+    def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
+        """The fields of a request beside the prompt, and its address."""
+        bodies = Bodies(spec=spec.model_copy(update={"args": {**spec.args, "offline": True}}))
+        served = spec.args.get("revision")
+        return {**bodies.parameters(kind), "address": bodies.settings.base_url + bodies.path, "served": served}
+
+    def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
+        """How replies are drawn is no part of a choice, and log-probabilities are none of a reply."""
+        of_others = "gen_kwargs." if kind == "choose" else ("model_args.logprobs", "model_args.top_logprobs")
+        return {name: value for name, value in changes.items() if not name.startswith(of_others)}
+
+    def remarks(self, changes: Changes) -> Mapping[str, str]:
+        """What a refused parameter does to replies; another name of the same one does nothing."""
+        return {f"refused {name}": REMARKS[name] for name in changes if name in REMARKS}
+
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Endpoint and model name; what stands behind them can change without notice, and a report says so.
 
@@ -89,9 +118,9 @@ class OpenAIModel:
     """Answers of an OpenAI-compatible endpoint, many at a time."""
 
     def __init__(self, spec: ModelSpec) -> None:
-        settings = read_settings(spec)
+        self.bodies = Bodies(spec=spec)
+        settings = self.bodies.settings
         own = max(1, settings.concurrency // spec.processes)
-        self.bodies = Bodies(spec=spec, settings=settings)
         self.endpoint = Endpoint(replace(settings, concurrency=own), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
@@ -101,19 +130,25 @@ class OpenAIModel:
         # What is there now is not searched for cycles while requests wait: that takes as long as a request.
         gc.freeze()
         try:
-            asyncio.run(self._pool(questions, broker).run())
+            opened = partial(open_way, self.bodies)
+            asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=opened).run())
         finally:
             gc.unfreeze()
+        if (refusal := self.bodies.refused.get(broker.stopped or "")) is not None:
+            raise refusal.error(self.bodies.spec.id)
         return None
 
-    def find_form(self, questions: Sequence[Question], forms: Sequence[Form], broker: Broker) -> Form | None:
-        """Ask single questions until it is known how the endpoint can be held to their labels."""
+    def try_out(
+        self, questions: Sequence[Question], forms: Sequence[Form], broker: AdaptingBroker, *, changes: Changes | None
+    ) -> TriedOut:
+        """Ask single questions until it is known which parameters the endpoint refuses, and which form it takes."""
         if self.bodies.settings.offline:
-            return None
-        return asyncio.run(find_form(self._pool(questions, broker), forms, self.bodies))
-
-    def _pool(self, questions: Sequence[Question], broker: Broker) -> Pool:
-        return Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=lambda: open_way(self.bodies))
+            return TriedOut(None, None)
+        # This model stays as it was opened: it is opened anew with what is found out.
+        bodies = Bodies(spec=self.bodies.spec)
+        opened = partial(open_way, bodies, trying=True)
+        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=opened)
+        return asyncio.run(try_out(pool, forms, bodies, broker, changes=changes))
 
     def notes(self) -> Mapping[str, str | float]:
         """Lowest and final concurrency, pauses for rate limits, and retries by kind."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.infer.asking.outcomes import Failure
 
@@ -88,10 +89,27 @@ class ParameterRefusal(Failure):
     """Which one."""
     called: str
     """Its name in the request."""
+    said: str
+    """The refusal, for people."""
     change: Change | None
     """The setting by which requests do without it; None where there is none."""
     remedy: str
     """What the user can set, in words."""
+
+    def error(self, model: str, *, tried: bool = False) -> ModelError:
+        """The refusal as a mistake in the configuration of a model.
+
+        Args:
+            model: its id.
+            tried: whether the request was refused with the changed setting, too.
+        """
+        besides = f", and the request with {self.remedy}, too" if tried else ""
+        return ModelError(
+            f"the endpoint refuses {self.called}{besides}: {self.said}",
+            expected="an endpoint that takes what is sent",
+            remedy=f"Set {self.change[0]} to what it takes." if tried and self.change else f"Set {self.remedy}.",
+            where=model,
+        )
 
 
 def refused_parameter(
@@ -119,7 +137,26 @@ def refused_parameter(
     base = {field.name: getattr(failure, field.name) for field in fields(Failure)}
     base |= {"kind": f"refused {own[parameter]}", "then": "stop", "certain": False, "wait": None, "overload": False}
     base["message"] = f"the endpoint refuses {own[parameter]} ({failure.message}); set {remedy}"
-    return ParameterRefusal(**base, parameter=parameter, called=own[parameter], change=change, remedy=remedy)
+    return ParameterRefusal(
+        **base, parameter=parameter, called=own[parameter], said=failure.message, change=change, remedy=remedy
+    )
+
+
+def no_logprobs() -> ParameterRefusal:
+    """What it means that an endpoint answers, and leaves out the log-probabilities."""
+    said = "it returned no log-probabilities"
+    change = ("model_args.logprobs", False)
+    return ParameterRefusal(
+        kind="no log-probabilities",
+        message=f"the endpoint refuses logprobs ({said}); set {in_words(change)}",
+        then="stop",
+        billed=True,
+        parameter="logprobs",
+        called="logprobs",
+        said=said,
+        change=change,
+        remedy=in_words(change),
+    )
 
 
 def _cleaned(told: object, question: Question, length_field: str) -> str:

@@ -20,6 +20,8 @@ from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_
 
 CONCURRENCY = 32
 """Requests at once where `model_args.concurrency` says nothing."""
+TOP_LOGPROBS = 20
+"""Log-probabilities that OpenAI and most other servers list at most."""
 
 ARGUMENTS: Mapping[str, Argument] = {
     "base_url": Argument(type="address", description="The endpoint, up to and including /v1; empty: OpenAI's own."),
@@ -39,6 +41,12 @@ ARGUMENTS: Mapping[str, Argument] = {
     "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
     "logprobs": Argument(
         type="true or false", description="Compare option letters by the endpoint's log-probabilities.", default=False
+    ),
+    "top_logprobs": Argument(
+        type="whole number",
+        description="Log-probabilities that are asked for, of the likeliest tokens.",
+        default=TOP_LOGPROBS,
+        role="pace",
     ),
     "constrained": Argument(
         type="text",
@@ -90,6 +98,8 @@ class Settings:
     """Whether nobody is asked: then no key is needed, and nothing need listen at the address."""
     logprobs: bool
     """Whether option letters are compared by the log-probabilities that the endpoint returns."""
+    top_logprobs: int
+    """How many of the likeliest tokens are listed."""
     length_field: str
     """What the API calls the greatest number of tokens to write."""
     called: str = "the endpoint"
@@ -131,6 +141,7 @@ def read_settings(spec: ModelSpec) -> Settings:
         requests_per_minute=rate(spec, "requests_per_minute"),
         tokens_per_minute=rate(spec, "tokens_per_minute"),
         logprobs=wants_logprobs(spec),
+        top_logprobs=whole(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
         length_field=_length_field(spec, endpoint),
     )
 

@@ -1,0 +1,455 @@
+"""Parameters that an endpoint refuses: found out with the first question, then left out of every request, and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+from asked_case import case
+from fake_endpoint import form_in, serving_this
+from openai_server import spec
+from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden, having, openai, unsupported
+
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.records import Case, Trial
+from contrapose.tasks.infer.adapting import adapted, known_changes
+from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.asking import outcomes as retrying
+from contrapose.tasks.infer.broker import StoreBroker
+from contrapose.tasks.infer.budget import Budget, Limits
+from contrapose.tasks.infer.keys import Keys
+from contrapose.tasks.infer.openai import OpenAI
+from contrapose.tasks.store import Store
+
+pytestmark = pytest.mark.usefixtures("own_store")
+
+PLAIN = [
+    case(f"plain {number}", original_prompt=f"{number}?", perturbed_prompt=f"not {number}?") for number in range(40)
+]
+LETTERS = [
+    case(
+        f"letter {number}",
+        original_prompt=f"letter {number}?",
+        perturbed_prompt=f"swapped {number}?",
+        labels=("A", "B"),
+        options=("x", "y"),
+        scorer="reply",
+    )
+    for number in range(6)
+]
+CHOICES = [
+    case(
+        f"choice {number}",
+        original_prompt=f"choice {number}?",
+        perturbed_prompt=f"other {number}?",
+        labels=("A", "B"),
+        options=("x", "y"),
+        scorer="likelihood",
+        asks="choose",
+    )
+    for number in range(6)
+]
+SAMPLED = Generation(top_p=0.9, stop=("\n\n",))
+
+
+@pytest.fixture
+def server() -> Iterator[Refusing]:
+    with serving_this(Refusing()) as endpoint:
+        endpoint.logprobs = {"A": -0.1, "B": -3.0}
+        yield endpoint
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What came of a run."""
+
+    trials: list[Trial]
+    changes: dict[str, Any]
+    warnings: dict[str, str]
+    stopped: str | None
+    run: str
+
+    @property
+    def answered(self) -> bool:
+        return not any(reply.error for trial in self.trials for reply in (trial.expected, trial.actual))
+
+
+def run(
+    chosen: ModelSpec,
+    cases: Sequence[Case] = PLAIN,
+    *,
+    again: bool = False,
+    budget: Budget | None = None,
+    only_likelihoods: bool = False,
+) -> Ran:
+    """What the task does with some cases, in a run of its own."""
+    name = Store().runs.begin("run", config="{}", folder=".")
+    keys = Keys(chosen, {"revision": str(chosen.args["base_url"]), "max_tokens_field": "max_tokens"})
+    broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
+    with broker:
+        model = partial(_opened, broker)
+        settled = adapted(cases, broker, model=model, provider=OpenAI(), only_likelihoods=only_likelihoods)
+        trials = ask(settled.cases, broker, model=model, form=settled.form or "plain")
+    return Ran(trials=trials, changes=dict(settled.changes), warnings=broker.warnings, stopped=broker.stopped, run=name)
+
+
+def _opened(broker: StoreBroker) -> Any:
+    return OpenAI().open(broker.keys.spec)
+
+
+def asked_by(server: Refusing, chosen: ModelSpec, *args: Any, **values: Any) -> int:
+    """How many requests another run makes."""
+    before = len(server.bodies)
+    run(chosen, *args, **values)
+    return len(server.bodies) - before
+
+
+REFUSED = {
+    "OpenAI max_tokens": (NEWER, {"model_args.max_tokens_field": "max_completion_tokens"}, None),
+    "Mistral max_tokens": (
+        Rule(when=having("max_tokens"), told=extra_forbidden("max_tokens"), status=422),
+        {"model_args.max_tokens_field": "max_completion_tokens"},
+        None,
+    ),
+    "OpenAI temperature": (GREEDY, {"gen_kwargs.temperature": None}, "its own default"),
+    "TGI temperature": (
+        Rule(
+            when=having("temperature"),
+            told={"error": "Input validation error: `temperature` must be strictly positive"},
+            status=422,
+        ),
+        {"gen_kwargs.temperature": None},
+        "its own default",
+    ),
+    "LiteLLM temperature": (
+        Rule(
+            when=having("temperature"),
+            told=openai(
+                "litellm.UnsupportedParamsError: gpt-5 models don't support temperature=0.0. Only 1 is supported."
+            ),
+        ),
+        {"gen_kwargs.temperature": None},
+        "its own default",
+    ),
+    "Bedrock top_p": (
+        Rule(
+            when=lambda body: {"temperature", "top_p"} <= body.keys(),
+            told=openai("`temperature` and `top_p` cannot both be specified for this model. Please use only one."),
+        ),
+        {"gen_kwargs.top_p": None},
+        "its own default",
+    ),
+    "xAI stop": (
+        Rule(when=having("stop"), told={"code": "invalid", "error": "Argument not supported on this model: stop"}),
+        {"gen_kwargs.stop": []},
+        "run on",
+    ),
+    "vLLM stop": (
+        Rule(
+            when=having("stop"),
+            told={"object": "error", "message": str(extra_forbidden("stop")["detail"]), "code": 400},
+            status=404,
+        ),
+        {"gen_kwargs.stop": []},
+        "run on",
+    ),
+    "Python top_p": (
+        Rule(when=having("top_p"), told={"error": "got an unexpected keyword argument 'top_p'"}, status=500),
+        {"gen_kwargs.top_p": None},
+        "its own default",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rule", "changes", "warning"), REFUSED.values(), ids=REFUSED)
+def test_one_request_is_refused_and_the_others_go_without_the_parameter(
+    server: Refusing, rule: Rule, changes: dict[str, Any], warning: str | None
+) -> None:
+    server.rules = [rule]
+    chosen = spec(server, generation=SAMPLED, args={"retries": 2})
+    ran = run(chosen)
+    assert (ran.changes, ran.answered) == (changes, True)
+    assert (len(server.refused), len(server.answered)) == (1, 80)
+    assert any(warning in text for text in ran.warnings.values()) if warning else not ran.warnings
+    row = Store().runs.get(ran.run)
+    assert row is not None
+    assert (row.requests, row.answers, row.failures) == (81, 80, 0)
+    assert asked_by(server, chosen) == 0
+    assert run(chosen).warnings == ran.warnings
+
+
+def test_an_endpoint_that_takes_everything_gets_no_request_more(server: Refusing) -> None:
+    ran = run(spec(server))
+    assert (ran.changes, ran.warnings, len(server.bodies)) == ({}, {}, 80)
+    assert asked_by(server, spec(server)) == 0
+
+
+def test_the_first_question_goes_out_alone(server: Refusing) -> None:
+    server.delay = 0.05
+    run(spec(server))
+    times = sorted(request.left for request in server.requests)
+    assert times[1] - times[0] >= 0.05
+    assert server.peak > 8
+
+
+def test_several_parameters_are_refused_one_after_the_other(server: Refusing) -> None:
+    server.rules = [NEWER, GREEDY, REFUSED["xAI stop"][0], Rule(when=having("top_p"), told=unsupported("top_p"))]
+    chosen = spec(server, generation=SAMPLED)
+    ran = run(chosen)
+    assert len(ran.changes) == 4
+    assert ran.answered
+    assert (len(server.refused), len(server.answered)) == (4, 80)
+    assert all(set(body) == {"model", "messages", "max_completion_tokens"} for body in server.answered)
+    assert asked_by(server, chosen) == 0
+
+
+def test_answers_are_found_by_a_run_that_was_given_the_settings(server: Refusing) -> None:
+    server.rules = [NEWER, GREEDY]
+    run(spec(server))
+    greedy = Generation(temperature=None)
+    given = spec(server, generation=greedy, args={"max_tokens_field": "max_completion_tokens"})
+    keys = Keys(given, {"revision": str(given.args["base_url"]), "max_tokens_field": "max_completion_tokens"})
+    fitted = Keys(spec(server), {"revision": str(given.args["base_url"]), "max_tokens_field": "max_tokens"}).changed(
+        {"gen_kwargs.temperature": None, "model_args.max_tokens_field": "max_completion_tokens"}
+    )
+    assert keys.of_forms(["plain"]) == fitted.of_forms(["plain"])
+    assert keys.spec.generation == fitted.spec.generation
+
+
+def test_answers_that_were_drawn_otherwise_are_not_mixed(server: Refusing) -> None:
+    before = run(spec(server))
+    server.rules, server.reply_text = [GREEDY], "Other."
+    after = run(spec(server), again=True)
+    assert after.changes == {"gen_kwargs.temperature": None}
+    assert {trial.actual.text for trial in after.trials} == {"Other."}
+    assert before.trials != after.trials
+    assert asked_by(server, spec(server)) == 0
+
+
+def test_answers_of_before_prove_that_the_parameters_are_taken(server: Refusing) -> None:
+    run(spec(server), PLAIN[:5])
+    Store().housekeeping.clear(model="nobody")
+    server.rules = [GREEDY]
+    assert run(spec(server), PLAIN[:5]).changes == {}
+    assert len(server.bodies) == 10
+
+
+def test_letters_are_tried_in_their_form_with_the_same_question(server: Refusing) -> None:
+    server.takes, server.rules = ("json_schema",), [NEWER, GREEDY]
+    ran = run(spec(server), [*LETTERS, *PLAIN])
+    assert {form_in(body) for body in server.answered} == {"json_schema", "plain"}
+    assert (len(server.refused), len(server.answered)) == (2, 92)
+    assert all(trial.expected.constrained for trial in ran.trials[:6])
+    assert asked_by(server, spec(server), [*LETTERS, *PLAIN]) == 0
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 422])
+def test_a_form_and_a_parameter_that_are_refused(server: Refusing, status: int) -> None:
+    server.takes = ("guided_choice",)
+    server.rules = [
+        Rule(
+            when=having("response_format"), told=openai("This response_format type is unavailable now"), status=status
+        ),
+        Rule(when=having("structured_outputs"), told=extra_forbidden("structured_outputs"), status=status),
+        GREEDY,
+    ]
+    ran = run(spec(server), LETTERS)
+    assert all(trial.expected.constrained for trial in ran.trials)
+    assert (len(server.refused), len(server.answered)) == (3, 12)
+    assert asked_by(server, spec(server), LETTERS) == 0
+
+
+def test_a_form_that_was_named_and_is_refused_stops_the_run(server: Refusing) -> None:
+    server.rules = [Rule(when=having("response_format"), told=unsupported("response_format"))]
+    with pytest.raises(ModelError, match=r"model_args\.constrained: off"):
+        run(spec(server, args={"constrained": "json_schema"}), LETTERS)
+    assert len(server.bodies) <= 2
+
+
+@pytest.mark.parametrize("rule", [NO_LOGPROBS, Rule(when=having("logprobs"), told=unsupported("logprobs"))])
+def test_choices_are_read_where_log_probabilities_are_refused(server: Refusing, rule: Rule) -> None:
+    server.rules = [rule]
+    chosen = spec(server, args={"logprobs": True})
+    ran = run(chosen, [*CHOICES, *PLAIN])
+    assert ran.answered
+    assert ran.changes == {"model_args.logprobs": False}
+    assert "were read" in str(ran.warnings)
+    assert {trial.case.asks for trial in ran.trials} == {"generate"}
+    assert all(trial.expected.option_loglikelihoods is None for trial in ran.trials)
+    assert len(server.refused) == 1
+    assert asked_by(server, chosen, [*CHOICES, *PLAIN]) == 0
+
+
+def test_choices_are_read_where_log_probabilities_are_left_out(server: Refusing) -> None:
+    server.logprobs = None
+    chosen = spec(server, args={"logprobs": True})
+    ran = run(chosen, CHOICES)
+    assert (ran.answered, ran.changes) == (True, {"model_args.logprobs": False})
+    assert asked_by(server, chosen, CHOICES) == 0
+
+
+def test_a_test_that_wants_likelihoods_stops_where_they_are_refused(server: Refusing) -> None:
+    server.rules = [NO_LOGPROBS]
+    for _ in range(2):
+        with pytest.raises(ModelError, match=r"model_args\.logprobs: false.*read_with"):
+            run(spec(server, args={"logprobs": True}), CHOICES, only_likelihoods=True)
+    assert len(server.bodies) == 1
+
+
+def test_fewer_log_probabilities_are_asked_for_once_for_all_runs(server: Refusing) -> None:
+    server.most_listed = 5
+    chosen = spec(server, args={"logprobs": True})
+    ran = run(chosen, CHOICES)
+    assert (ran.changes, ran.warnings, ran.answered) == ({"model_args.top_logprobs": 5}, {}, True)
+    assert [body["top_logprobs"] for body in server.bodies] == [20] + [5] * 12
+    assert asked_by(server, chosen, CHOICES) == 0
+    assert asked_by(server, chosen, [case("new", **_choice("new"))]) == 2
+    assert server.bodies[-1]["top_logprobs"] == 5
+
+
+def _choice(name: str) -> dict[str, Any]:
+    prompts = {"original_prompt": f"{name}?", "perturbed_prompt": f"{name}, swapped?"}
+    return {**prompts, "labels": ("A", "B"), "scorer": "likelihood", "asks": "choose"}
+
+
+def test_a_choice_and_a_reply_share_the_length_field(server: Refusing) -> None:
+    server.rules = [NEWER, GREEDY]
+    chosen = spec(server, args={"logprobs": True})
+    ran = run(chosen, [*CHOICES, *PLAIN])
+    assert ran.answered
+    assert len(server.refused) == 2
+    assert [body["max_completion_tokens"] for body in server.answered[:3]] == [1, 32, 1] or ran.answered
+    assert asked_by(server, chosen, [*CHOICES, *PLAIN]) == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "setting"),
+    [
+        (GREEDY.told, r"gen_kwargs\.temperature: null"),
+        (NEWER.told, r"model_args\.max_tokens_field: max_completion_tokens"),
+        (openai("max_tokens is too large: 32. This model supports at most 8."), r"gen_kwargs\.max_new_tokens"),
+    ],
+)
+def test_what_is_refused_whatever_is_sent_stops_the_run_and_names_the_setting(
+    server: Refusing, told: object, setting: str
+) -> None:
+    server.rules = [Rule(when=lambda _: True, told=told)]
+    with pytest.raises(ModelError, match=setting) as error:
+        run(spec(server, args={"retries": 8}))
+    assert "resume" not in str(error.value)
+    assert len(server.bodies) <= 4
+
+
+def test_both_names_of_the_length_are_refused(server: Refusing) -> None:
+    server.rules = [
+        Rule(when=having("max_tokens"), told=unsupported("max_tokens")),
+        Rule(when=having("max_completion_tokens"), told=unsupported("max_completion_tokens")),
+    ]
+    with pytest.raises(ModelError, match=r"model_args\.max_tokens_field"):
+        run(spec(server))
+    assert len(server.bodies) <= 4
+
+
+def test_a_prompt_that_is_refused_says_nothing_of_the_others(server: Refusing) -> None:
+    """One that names a parameter, and is refused without it as well, is refused for another reason."""
+    server.rules = [Rule(when=lambda body: "0?" in str(body["messages"][0]["content"])[:2], told=GREEDY.told)]
+    ran = run(spec(server))
+    assert ran.changes == {}
+    failed = [trial for trial in ran.trials if trial.expected.error]
+    assert len(failed) == 1
+    assert not ran.stopped
+
+
+def test_a_parameter_that_is_refused_in_the_midst_of_a_run_concerns_one_prompt(server: Refusing) -> None:
+    run(spec(server), PLAIN[:2])
+    server.rules = [Rule(when=lambda body: "39" in str(body["messages"]), told=GREEDY.told)]
+    ran = run(spec(server))
+    assert sum(bool(trial.expected.error) for trial in ran.trials) == 1
+
+
+def test_a_parameter_that_is_refused_of_late_stops_the_run_at_once(server: Refusing) -> None:
+    run(spec(server), PLAIN[:2])
+    before, server.rules = len(server.bodies), [GREEDY]
+    with pytest.raises(ModelError, match=r"gen_kwargs\.temperature: null"):
+        run(spec(server, args={"concurrency": 4}))
+    assert len(server.bodies) - before <= 4
+
+
+def test_a_server_that_is_down_is_not_asked_one_by_one(server: Refusing) -> None:
+    server.fail = True
+    ran = run(spec(server, args={"retries": 1}))
+    assert ran.changes == {}
+    assert not ran.answered
+    server.fail = False
+    server.rules = [GREEDY]
+    assert run(spec(server)).changes == {"gen_kwargs.temperature": None}
+
+
+def test_two_runs_at_once_are_refused_once(server: Refusing) -> None:
+    server.rules, server.delay = [NEWER, GREEDY], 0.02
+    ran: dict[int, Ran] = {}
+
+    def one(number: int) -> None:
+        ran[number] = run(spec(server, args={"concurrency": 2}), PLAIN if number else PLAIN[::-1])
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ran[0].trials[::-1] == ran[1].trials
+    assert (len(server.refused), len(server.answered)) == (2, 80)
+
+
+def test_a_run_that_ended_before_it_could_note_the_change(server: Refusing, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.rules = [GREEDY]
+    with monkeypatch.context() as patched:
+        patched.setattr("contrapose.tasks.store.forms.FormTable.note", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(spec(server))
+    assert len(server.answered) == 1
+    assert run(spec(server)).answered
+    assert len(server.answered) == 80
+
+
+def killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_budget_holds_while_parameters_are_tried(server: Refusing) -> None:
+    server.rules = [NEWER, GREEDY]
+    ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
+    assert len(server.bodies) == 2
+    assert all(unasked(trial) for trial in ran.trials[1:])
+    assert run(spec(server)).answered
+
+
+def test_what_is_known_needs_no_request(server: Refusing) -> None:
+    assert known_changes(OpenAI(), spec(server)) == {}
+    server.rules = [NEWER, GREEDY]
+    run(spec(server))
+    before = len(server.bodies)
+    assert known_changes(OpenAI(), spec(server)) == {
+        "gen_kwargs.temperature": None,
+        "model_args.max_tokens_field": "max_completion_tokens",
+    }
+    assert len(server.bodies) == before
+    assert known_changes(OpenAI(), spec(server, generation=Generation(temperature=0.5))) == {}
+
+
+def test_moderated_prompts_tell_nothing_of_parameters(server: Refusing) -> None:
+    filtered = openai("The prompt was flagged by the content management policy", code="content_filter")
+    server.rules = [Rule(when=lambda body: "0?" in str(body["messages"]), told=filtered), GREEDY]
+    ran = run(spec(server))
+    assert ran.changes == {"gen_kwargs.temperature": None}
