@@ -58,7 +58,8 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
             named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
-            if clauses.AND_ALSO.match(sentence, match.end("mark")) or _is_taken_back(match, sentence):
+            denied = clauses.DENIES.match(sentence, match.end("mark")) or clauses.AND_ALSO.match(sentence, match.end("mark"))
+            if denied or _is_taken_back(match, sentence):
                 continue
             if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
                 concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
@@ -86,6 +87,7 @@ def _names_several(match: re.Match[str], sentence: str) -> bool:
     """Whether another option is named beside the one in question, in other words than a reason."""
     reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
     said = sentence[: match.end("mark") + reason.start()] if reason else sentence
+    said = clauses.NOT_ANOTHER.sub("", said)
     return {place_of(mark) for mark in re.findall(MARK, said)} != {place_of(match["mark"])}
 
 
@@ -132,6 +134,10 @@ _HEADING = expression(
 _GOES_ON = expression(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
+_ALONE_AT_END = expression(
+    rf"(?:\n|(?<![\ue000-\ue2fe])(?<![\ue000-\ue2fe]\))(?<!\bvs)[.!?]\s)(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|(?<=\n){TEXT}|(?<=\n\(){TEXT})\)?\W{{0,3}}$"
+)
+"""A letter, or an option's text, that is the last sentence."""
 _FIRST = expression(r"[.;:\n]")
 _AND_OTHERS = expression(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = expression(
@@ -158,10 +164,9 @@ def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
         start = lead.end()
     if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _opens(head, options):
         yield _statement(head, Plainness.STATED)
-    before, _, last = text.rpartition("\n")
-    end = re.fullmatch(rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|{TEXT})\)?\W{{0,3}}", last)
-    if end and before and not _is_last_entry(before, place_of(end["mark"])):
-        yield _statement(end, Plainness.CONCLUDED, start=len(before) + 1)
+    end = _ALONE_AT_END.search(text)
+    if end and not _is_last_entry(text[: end.start()], place_of(end["mark"])):
+        yield _statement(end, Plainness.CONCLUDED)
 
 
 def _is_last_entry(before: str, place: int) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
-from contrapose.tasks.language.replies.text import REMEMBERED, in_english
+from contrapose.tasks.language.replies.other_languages import in_english
+from contrapose.tasks.language.replies.text import REMEMBERED
 
 LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200-\ue2fe]"
 """A letter, alone or with its option's text; an option's text; a letter with its text."""
@@ -28,7 +29,13 @@ _PLAIN = str.maketrans(
 )
 _WRAPPED = (
     (r"[\ue000-\uf8ff]", ""),
-    (r"(?i)^\W{0,3}(?:assistant|bot|model|ai)\s?: ?", ""),
+    (r"(?m)^\[(\w[\w ]{1,20})\] ", r"\1: "),
+    (r"\(?\b[A-Z]\s?[\u2013-]\s?[A-Z]\b\)?", ""),
+    (r"(?i)\bfrom (?:option |answer )?\(?[A-Z]\)? (?=to (?:option |answer )?\(?[A-Z]\b)", ""),
+    (r"(?im)^\W{0,3}(?:assistant|bot|model|ai)\s?: ?", ""),
+    (r"[\u2705\u2714\u2713\u2611]\ufe0f?", " (correct)"),
+    (r"[\u274c\u2717\u2718\u2716]\ufe0f?", " (incorrect)"),
+    (r"\\therefore\b|\u2234", " : "),
     (r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]{0,200})\}", r"\1"),
     (r"\\f?boxed\s?\{([^{}]{0,200})\}", r"\nFinal answer: \1\n"),
     (r"(?i)<\s?(?:final_?)?(?:answer|choice)\s?>([^<]{0,200})(?:<\s?/|$)", r"\nFinal answer: \1\n<"),
@@ -46,7 +53,6 @@ _WRAPPED = (
     (r"(?i)\b(answer|choice|option) ?\(?[A-Z](?:(?:, ?| ?/ ?|,? or )[A-Z]){1,25}\)? ?(?=[:=])", r"\1"),
     (r"[^\S\n]+", " "),
     (r" ?\n\s*", "\n"),
-    (r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])", "somebody "),
 )
 _CLEAN = tuple((expression(pattern), replacement) for pattern, replacement in _WRAPPED)
 
@@ -66,7 +72,7 @@ _NTH = expression(
 _NUMBERED = expression(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
 _AFTER_A = (
     r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
-    r"|(?:is|was|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+    r"|[<>=]|(?:is|was|takes|gets|wins|beats|prevails|edges|outperforms|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
 )
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
 _NAMES = tuple(
@@ -86,6 +92,7 @@ _NAMES = tuple(
     )
 )
 """Where a letter is a name and no word, the plainest first."""
+_INITIALS = expression(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
 _LETTERED = expression(
     rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
@@ -113,7 +120,7 @@ def clean(text: str) -> str:
 
 def marked(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     """A clean reply with marks for letters and for options' texts; "C. sphere" has one mark, "A. sphere" a clash."""
-    text = _numbered(_with_texts(text, options), labels)
+    text = _numbered(_INITIALS.sub("somebody ", _with_texts(text, options)), labels)
     places = {label.upper(): place for place, label in enumerate(labels)}
     for pattern in _NAMES:
         text = pattern.sub(lambda match: _named(match, places), text)
@@ -153,7 +160,7 @@ def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ..
     for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
         if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
             continue
-        words = r"\s+".join(re.escape(word) for word in texts[place].split())
+        words = r"[\s-]+".join(re.escape(word) for word in re.split(r"[\s-]+", texts[place]) if word)
         if _FUNCTION_WORDS.fullmatch(folded[place]):
             words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
         alike = folded.count(folded[place]) > 1

@@ -22,7 +22,7 @@ from contrapose.tasks.language.replies.labelled import (
     stated,
     wondered,
 )
-from contrapose.tasks.language.replies.marks import CLASH, clean, closed_up, marked, plain
+from contrapose.tasks.language.replies.marks import CLASH, LETTER, MARK, clean, closed_up, marked, place_of, plain
 from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
 
@@ -31,6 +31,15 @@ _LONE = expression(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
 _JOINED = expression(
     r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
 )
+
+
+_LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({LETTER})[^\w\n\ue000-\ue2ff]{{0,4}}$")
+"""Letters that are alone in a line."""
+_SIGNED = expression(
+    rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$|^\(correct\) (?:(?i:option) )?\(?({MARK})"
+)
+"""The option in whose line a sign says that it is right."""
+_DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
@@ -54,7 +63,7 @@ def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Cho
     )
 
 
-_LABELLED = expression(r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:,]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S)
+_LABELLED = expression(r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S)
 
 
 def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
@@ -67,7 +76,8 @@ def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | 
         return by_text
     place = {label.upper(): at for at, label in enumerate(labels)}.get(labelled[1].upper(), len(options))
     behind = plain(labelled[2] or labelled[3] or "").casefold()
-    return place if behind not in texts or texts.index(behind) == place else None
+    others = [text for at, text in enumerate(texts) if at != place and text and text in behind]
+    return place if not others or (place < len(texts) and texts[place] in behind) else None
 
 
 def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
@@ -76,15 +86,31 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
         if place is None:
             return unparsed("a letter that labels no option")
         return Chosen(index=place, step="letter", reason="the letter alone")
-    text = _JOINED.sub(lambda match: match[0].replace("\n", " "), marked(clean(seen), labels, options))
+    text = marked(clean(seen), labels, options)
     if CLASH in text:
         return unparsed("a letter with the text of another option")
+    if len(set(_LINES.findall(text))) > 1:
+        return unparsed("contradictory")
+    signed = {place_of(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
+    if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
+        return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
+    text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
     parts = [*sentences(text)]
     said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
     statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
     return _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
+
+
+def last_choice(seen: str, labels: Sequence[str]) -> int | None:
+    """The letter that the last sentence about any of them chooses, by its place among the labels."""
+    text = marked(clean(seen), labels, [""] * len(labels))
+    last = next(((start, said) for start, said in reversed([*sentences(text)]) if re.search(MARK, said)), None)
+    if last is None:
+        return None
+    chosen = _decided([*headed("", []), *stated(last[1], last[0], brief=False)], text[last[0] :], len(labels))
+    return chosen.index
 
 
 def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
@@ -97,7 +123,7 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
     rivals = {
         statement.place
         for statement in statements
-        if statement.plainness == top or top < Plainness.CONCLUDED or statement.position > last.position
+        if statement.plainness >= Plainness.STATED or top < Plainness.CONCLUDED or statement.position > last.position
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return unparsed("contradictory")

@@ -155,6 +155,7 @@ _PHRASES = (
         r"\1",
     ),
     (r"(?i)(\b(?-i:[AB])\b\^?) (?:cannot|can't|can not) (?:possibly )?be\b", r"\1 is not"),
+    (r"(?i)(\b(?-i:[AB])\b\^?) (?:is|seems|looks) (?:\w+ )?unlikely to be\b", r"\1 is perhaps not"),
     (
         r"(?i), (?:therefore|thus|hence|consequently) (?=(?:is|does|contradicts|conflicts|disagrees|misstates|agrees"
         r"|misrepresents|matches|fits|gets|has|must)\b)",

@@ -18,11 +18,11 @@ _NAMES = (
 )
 _OPENS = (
     rf"<{_NAMES}(?: [^<>]{{0,80}})?>|\[THINK\]|\u25c1think\u25b7|<unused94>|<\|(?:begin_of_thought|start_thinking"
-    r"|think(?:ing)?)\|>|<\|channel\|>(?:analysis|commentary)\b|<details type=\"reasoning\"[^<>]{0,80}>"
+    r"|think(?:ing)?)\|>|<\|channel\|>(?:analysis|commentary|thought)\b|<details type=\"reasoning\"[^<>]{0,80}>"
     r"|\A\W{0,3}(?:analysis(?=[A-Z])|Thinking\.\.\.\s|Here is my thought process:)"
 )
 _CLOSES = (
-    rf"</{_NAMES}>|\[/THINK\]|\u25c1/think\u25b7|<unused95>|<\|(?:end_of_thought|end_thinking|/think(?:ing)?)\|>|</details>"
+    rf"</{_NAMES}>|<channel\|>|\[/THINK\]|\u25c1/think\u25b7|<unused95>|<\|(?:end_of_thought|end_thinking|/think(?:ing)?)\|>|</details>"
     r"|\.\.\.done thinking\."
 )
 _ANSWERS = (
@@ -41,7 +41,7 @@ def spoken(reply: str) -> str:
 
     Thoughts that never end leave no answer. A mark in quotes, or in a reply that is JSON as a whole, is none.
     """
-    plain = reply.translate(_INVISIBLE).strip()
+    plain = _UNSAID.sub("", reply.translate(_INVISIBLE)).strip()
     if "<" not in plain and "[" not in plain and _THOUGHTS.search(plain) is None:
         return plain
     if as_json(plain) is not None:
@@ -59,6 +59,12 @@ def spoken(reply: str) -> str:
     return " ".join(parts).strip() if len(parts) != 1 else parts[0].strip()
 
 
+_UNSAID = expression(
+    r"~~[^~\n]{1,200}~~"
+    r"|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)|(?<=format:)|(?<=e\.g\.)|(?<=such as)"
+    r"|(?<=for instance))[ \t]*\"[^\"\n]{1,200}\""
+)
+"""What is struck out, and an example of how to answer."""
 _FENCED = expression(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
 
 
@@ -68,6 +74,8 @@ def as_json(reply: str) -> object | None:
     text = fenced[1] if fenced else reply.strip()
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
         return None
+    if '"' not in text:
+        text = text.replace("'", '"')
     try:
         content: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -99,7 +107,9 @@ _TURNS = (
     r"|double[- ]check|correct (?:that|this|myself|my)|think again|fix that|start over|try again|revise)"
     r"|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ )?(?:mistake|error)|stand corrected"
     r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad|apologies)|i apologi[sz]e)"
-    r"|(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|a mistake|not correct)(?=\W{0,3}(?:$|[.!\n])))"
+    r"|(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n]))"
+    r"|(?:double|self|cross)[- ]?check|although,? no|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo|slip)|(?:the|my) (?:answer|choice) above (?:is|was) (?:wrong|incorrect)"
+    r"|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer|choice|verdict)\b))"
 )
 _FOREIGN_TURNS = (
     r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|attend(?:s|ez)|correction"
@@ -152,6 +162,10 @@ def unparsed(reason: str) -> Chosen:
     return Chosen(index=None, step="unparsed", reason=reason)
 
 
+BRIEF = 300
+"""Characters up to which all of a reply must agree with the verdict that it marks; else what follows the mark."""
+
+
 def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], int | None], count: int) -> Chosen:
     """What a reply chooses in the end: before a question of its own, after a second look, and by its marks first.
 
@@ -181,8 +195,9 @@ def _marked(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int 
     if not named:
         return read(seen)
     end, place = named[-1]
-    after = read(seen[end:]).index if re.search(r"\w", seen[end:]) else None
-    if len({other for _, other in named}) > 1 or after not in (None, place):
+    around = (seen[end:], *([] if len(seen) > BRIEF else [_MARKED.sub("\n", seen)]))
+    others = {read(text).index for text in around if re.search(r"\w", text)} | {other for _, other in named}
+    if others - {None, place}:
         return unparsed("contradictory")
     if place >= count:
         return unparsed("both" if count == 2 else "a letter that labels no option")
@@ -192,9 +207,12 @@ def _marked(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int 
 Verdict = tuple[int, str]
 """Where a marked verdict ends, in characters, and what it holds."""
 
+_CUE = r"(?:answer|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"
 _MARKED = expression(
     r"\[\[(?P<brackets>[^\[\]\n]{1,40})\]\]|\\f?boxed\s?\{(?P<boxed>(?:[^{}]|\{[^{}]{0,200}\}){1,200})\}"
     r"|(?i:<\s?(?:final_?)?(?:answer|choice|verdict|winner)\s?>)(?P<tagged>[^<]{1,200})(?:<\s?/|$)"
+    rf"|(?im:^\W{{0,6}}(?:the |my )?final {_CUE}(?: is)?\W{{1,6}})(?P<final>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
+    rf"|(?im:^\W{{0,6}}(?:the |my |overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
 )
 """Marks that say which part of a reply is its answer: `[[A]]`, `\\boxed{A}`, `<answer>A</answer>`."""
 _HYPOTHETICAL = expression(
@@ -202,6 +220,7 @@ _HYPOTHETICAL = expression(
     r"|respond with)\b|n't\b)[^.\n]{0,40}$"
 )
 _CONDITIONAL = expression(r"(?i)\W{0,6}(?:if|for|when|or|would (?:be|mean)|means)\b")
+_OBJECT = expression(r"\{[^{}]{1,2000}\}")
 _KEYS = expression(
     r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice|verdict|winner|selection"
     r"|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better|best|pick|result|response"
@@ -214,12 +233,14 @@ def verdicts(text: str) -> list[Verdict]:
     """The verdicts that a reply marks as such, in order; those that it only supposes, or denies, are left out."""
     if (content := as_json(text)) is not None:
         return [(len(text), held) for held in _of_json(content)]
-    return [
+    marked = (
         (mark.end(), _plain(next(filter(None, mark.groups()))))
         for mark in _MARKED.finditer(text)
         if not _HYPOTHETICAL.search(text[max(0, mark.start() - 60) : mark.start()])
         and not _CONDITIONAL.match(text, mark.end())
-    ]
+    )
+    objects = ((at.end(), held) for at in _OBJECT.finditer(text) for held in _of_json(as_json(at[0])))
+    return sorted([*marked, *objects])
 
 
 def _of_json(content: object) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
 from contrapose.tasks.language.replies.spoken import spoken
 
@@ -39,6 +40,8 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
 _LONG_GAP = expression(r"\s{4,}")
+_ROW = expression(r"^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
+"""A row of a table with two columns."""
 _EMPTY_LINES = expression(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
 
@@ -70,7 +73,7 @@ def window(reply: str) -> str:
 
 def _spaced(text: str) -> str:
     """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
-    lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
+    lines = (_ROW.sub(r"\1: \2", " ".join(line.split())) for line in text.replace("\u2028", "\n").splitlines())
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
@@ -115,35 +118,6 @@ def sentences(text: str) -> Iterator[ReplySentence]:
             opens = False
         opens = opens or "\n" in part
         position += len(part)
-
-
-_ANSWER = "|".join(
-    (
-        r"respuesta|opci[óo]n|r[ée]ponse",
-        r"risposta|opzione|resposta|opção",
-        r"antwort|antwoord|svar|svaret|vastaus",
-        r"odpowied[źz]|odpověď|ответ|cevap",
-    )
-)
-_IS = r"\s?[:=]|\s(?:es|est|ist|è|é|is|är|er)\s(?:(?:la|le|die|das|de|het)\s)?"
-_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_REWRITES = (
-    (rf"(?i)\b(?:(?:la|le|die|a|o|het|de)\s)?(?:{_ANSWER})(?:\s\w+)?(?:{_IS})", "answer: "),
-    (
-        r"(?:答案|回答|答え|正解|정답|답변|답|선택)(?:应该是|应为|是|为|為|は|은|는)?\s?:?\s?(?=\W{0,3}[A-Za-z])",
-        "answer: ",
-    ),
-    (r"[选選](?:择|擇|項|项)?\s?(?=\W{0,3}[A-Za-z])", "I choose "),
-    (r"(?<=[A-Za-z])(?:です|だ|입니다|이다)", ""),
-    (rf"(?<={_CJK})(?=[A-Za-z])|(?<=[A-Za-z])(?={_CJK})", " "),
-)
-
-
-def in_english(text: str) -> str:
-    """Put "Answer:" for its counterpart in the languages that models most often slip into."""
-    for pattern, replacement in _REWRITES:
-        text = re.sub(pattern, replacement, text)
-    return text
 
 
 _ARTICLE = r"(?i:the|this) (?:\w+ ){0,2}?(?:article|text|source|passage|original)"

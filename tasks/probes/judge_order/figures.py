@@ -12,7 +12,7 @@ from contrapose.tasks.probes.base import Criterion, Measure
 from contrapose.tasks.probes.order_bias.figures import EXPLANATIONS as TWO_ORDERS_EXPLAINED
 from contrapose.tasks.probes.order_bias.figures import Positions
 from contrapose.tasks.probes.panels import Panel, Quantity, Sheet
-from contrapose.tasks.probes.values import where
+from contrapose.tasks.probes.values import if_any, where
 
 PREFERENCES: Mapping[str, str] = {"right_is_longer": "length_preference_p", "right_is_own": "self_preference_p"}
 """What may sway a judge, by the column that says whether it speaks for the better answer, and the test of it."""
@@ -80,13 +80,16 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     outcome = results["outcome"]
     judged = outcome.notna()
     right = (results["result"].eq("A") * 1.0 + results["swapped_result"].eq("B")) / 2
+    read = outcome.notna() & outcome.ne("unparsed")
     again = results["again_same"] if "again_same" in results else pd.Series(None, index=results.index, dtype=object)
     return [
         Measure(name="same_choice", share=True, values=_same_choice(results)),
-        Measure(name="tied_share", share=True, values=where(judged, outcome.eq("tied"))),
-        Measure(name="refused_share", share=True, values=where(judged, outcome.eq("refused"))),
+        Measure(name="tied_share", share=True, values=if_any(read, where(judged, outcome.eq("tied")))),
+        Measure(name="refused_share", share=True, values=if_any(read, where(judged, outcome.eq("refused")))),
         *(
-            Measure(name=name, values=where(judged & results["right_is_own"].eq(own), right), bounds=(0, 1))
+            Measure(
+                name=name, values=if_any(read, where(judged & results["right_is_own"].eq(own), right)), bounds=(0, 1)
+            )
             for name, own in (("accuracy_where_own", True), ("accuracy_where_anothers", False))
             if "right_is_own" in results
         ),

@@ -92,4 +92,4 @@ def _by_rules(reply: str, trial: Trial, settings: JudgeOrderSettings) -> str | N
     if settings.labels_are_own:
         return read_label(reply, settings).choice
     first, second = trial.case.options
-    return read_words(reply, option_a=first, option_b=second).choice
+    return read_words(reply, option_a=first, option_b=second, one_is_right=settings.one_is_right).choice

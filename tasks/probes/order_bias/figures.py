@@ -18,7 +18,7 @@ from contrapose.tasks.probes.order_bias.score import UNPARSED
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.values import numbers, where
+from contrapose.tasks.probes.values import if_any, numbers, where
 from contrapose.tasks.statistics.families import discordant
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
@@ -122,13 +122,14 @@ def measures(results: pd.DataFrame) -> Iterator[Measure]:
         return
     outcome = results["outcome"]
     judged, parsed = outcome.notna(), outcome.isin(PAIRS)
+    read = [judged & results[name].isin(("A", "B")) for name in ("result", "swapped_result")]
     right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
-    accuracy = (right[0] + right[1]) / 2
+    accuracy = if_any(read[0] | read[1], (right[0] + right[1]) / 2)
     yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
     yield from _by_length(results, accuracy)
-    yield Measure(name="accuracy_original", share=True, values=right[0])
-    yield Measure(name="accuracy_swapped", share=True, values=right[1])
-    del right
+    yield Measure(name="accuracy_original", share=True, values=if_any(read[0], right[0]))
+    yield Measure(name="accuracy_swapped", share=True, values=if_any(read[1], right[1]))
+    del read, right
     for name, outcomes in ABILITY_AND_BIAS.items():
         yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
     index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.last_sentence import concluded, is_tie
 from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
@@ -69,12 +70,21 @@ def read_choice(
     return nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
 
 
-def read_words(reply: str, *, option_a: str | None = None, option_b: str | None = None) -> LetterChoice:
-    """The first three steps, which need no embeddings."""
+def read_words(
+    reply: str, *, option_a: str | None = None, option_b: str | None = None, one_is_right: bool = True
+) -> LetterChoice:
+    """The first three steps, which need no embeddings.
+
+    Args:
+        reply: what the model wrote.
+        option_a: the sentence that stood under A; without both options the third step is left out.
+        option_b: the sentence that stood under B.
+        one_is_right: whether exactly one of the two can be right, so that who calls the one wrong chooses the other.
+    """
     seen = window(reply)
     if option_a and option_b:
         seen = without_listing(seen, ("A", "B"), (option_a, option_b))
-    chosen = settled(seen, lambda text: _chosen(_read(text, option_a, option_b)), held=_held, count=2)
+    chosen = settled(seen, lambda text: _chosen(_read(text, option_a, option_b, one_is_right)), held=_held, count=2)
     if chosen.index is None:
         return _unparsed(chosen.reason)
     return LetterChoice(choice=_letter("AB"[chosen.index]), step=chosen.step, reason=chosen.reason)
@@ -103,9 +113,14 @@ def _held(verdict: str) -> int | None:
     return "AB".index(named["letter"].upper()) if named and not named["better"] else None
 
 
-def _read(seen: str, option_a: str | None, option_b: str | None) -> LetterChoice:
+def _read(seen: str, option_a: str | None, option_b: str | None, one_is_right: bool) -> LetterChoice:
     """What is stated without marks and turns."""
-    read = _stated(seen)
+    read = _stated(seen, one_is_right)
+    if read.step == "pattern" and is_tie(seen):
+        return _unparsed("both")
+    if read.choice is None and read.reason != "contradictory":
+        place = concluded(seen, explains=read.reason != "no choice found", one_is_right=one_is_right and not _OF_ANSWERS.search(seen))
+        read = read if place is None else LetterChoice(choice=_letter("AB"[place]), step="pattern", reason="it is concluded")
     if read.step == "letter" or read.reason == "empty" or not (option_a and option_b):
         return read
     repeated = _restated(seen, option_a, option_b)
@@ -113,7 +128,7 @@ def _read(seen: str, option_a: str | None, option_b: str | None) -> LetterChoice
         return _unparsed("contradictory")
     if read.choice:
         return read
-    if (named := _named(seen, option_a, option_b)).choice:
+    if (named := _named(seen, option_a, option_b, one_is_right)).choice:
         return named
     read = repeated or (_quoted(seen, option_a, option_b) if needs_meaning(read) else read)
     return read if not needs_meaning(read) or _is_in_other_words(seen, option_a, option_b) else _unparsed(EXPLAINS)
@@ -152,16 +167,20 @@ def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: flo
 
 
 @lru_cache(maxsize=REPLIES)
-def _stated(seen: str) -> LetterChoice:
+def _stated(seen: str, one_is_right: bool) -> LetterChoice:
     """What the window of a reply says by itself: the first two steps."""
     if not re.search(r"\w", seen):
         return _unparsed("empty")
     if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
         return LetterChoice(choice=_letter(alone[1]), step="letter", reason="the letter alone")
-    stated = weigh(canonical(seen), one_is_right=True)
+    stated = weigh(canonical(seen), one_is_right=one_is_right and _OF_ANSWERS.search(seen) is None)
     if stated.letter is None:
         return _unparsed(stated.reason)
     return LetterChoice(choice=_letter(stated.letter), step="pattern", reason=stated.reason)
+
+
+_OF_ANSWERS = re.compile(r"\b(?i:response|assistant|output|reply)s? \W?[AB]\b")
+"""What is compared are answers, of which neither needs to be right."""
 
 
 _NAMES_LETTER = re.compile(
@@ -189,7 +208,7 @@ def _restated(reply: str, option_a: str, option_b: str) -> LetterChoice | None:
     return LetterChoice(choice=_letter(letters[0]), step="restated", reason=f"restates sentence {letters[0]}")
 
 
-def _named(reply: str, option_a: str, option_b: str) -> LetterChoice:
+def _named(reply: str, option_a: str, option_b: str, one_is_right: bool) -> LetterChoice:
     """What the reply says where its letters stand before their sentences: "B. <sentence B> It cannot be …".
 
     A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
@@ -201,7 +220,7 @@ def _named(reply: str, option_a: str, option_b: str) -> LetterChoice:
             return _unparsed("contradictory")
         if (own := text.strip().rstrip(".")) in marked:
             marked = _labelled(name, own, end=r"[.\"\u201d*]{0,3}").sub(f"({name}). ", marked)
-    stated = weigh(canonical(marked), one_is_right=True) if marked != reply else None
+    stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
     if stated is None or stated.letter is None:
         return _unparsed("no choice found")
     return LetterChoice(choice=_letter(stated.letter), step="restated", reason=f"names sentence {stated.letter}")

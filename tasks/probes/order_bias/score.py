@@ -35,7 +35,7 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
     """The choices of trials under both orders; all replies that need embeddings share one batch."""
     replies = [reply for trial in trials for reply in _replies(trial)]
     asked = [(reply.text or "", options) for _, reply, options in replies]
-    read = [held(reply) or read_words(reply.text or "", option_a=a, option_b=b) for _, reply, (a, b) in replies]
+    read = [held(reply) or _worded(reply.text or "", (a, b), settings) for _, reply, (a, b) in replies]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
     meant: list[Letter | None] = [None] * len(read)
     for index, (a, b) in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
@@ -47,6 +47,10 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
     ]
     both = zip(meant[::2], meant[1::2], strict=True)
     return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
+
+
+def _worded(reply: str, options: tuple[str, str], settings: TwoOrdersSettings) -> LetterChoice:
+    return read_words(reply, option_a=options[0], option_b=options[1], one_is_right=settings.one_is_right)
 
 
 def read_labels(trial: Trial, settings: TwoOrdersSettings) -> Read:
@@ -128,6 +132,7 @@ def scored(
     outcome: str,
     meaning: Mapping[str, str],
     further: Mapping[str, Value],
+    settings: TwoOrdersSettings,
     calibrates: bool | None = None,
 ) -> Score:
     """The documents' table: A then B passes, everything else fails.
@@ -138,6 +143,7 @@ def scored(
         outcome: what they come to.
         meaning: of each outcome, in a sentence; one without is open.
         further: columns of this test alone.
+        settings: of the test.
         calibrates: whether the pair's log-likelihoods tell the pull of the letters; None where it has none.
     """
     passed = outcome == "AB"
@@ -151,7 +157,7 @@ def scored(
         **_debiased(trial),
         "calibrates": calibrates,
         "right_is_longer": _first_is_longer(*trial.case.options),
-        **_in_words(trial, read.first),
+        **_in_words(trial, read.first, settings),
         **check_columns(
             (reply, choice.choice, choice.step, options)
             for (_, reply, options), choice in zip(_replies(trial), (read.first, read.second), strict=True)
@@ -178,10 +184,10 @@ def _first_is_longer(first: str, second: str) -> bool | None:
     return len(first) > len(second) if len(first) != len(second) else None
 
 
-def _in_words(trial: Trial, likeliest: LetterChoice) -> dict[str, str | bool | None]:
+def _in_words(trial: Trial, likeliest: LetterChoice, settings: TwoOrdersSettings) -> dict[str, str | bool | None]:
     """What the reply to the original prompt says beside the likelihoods; rules alone read it."""
     reply, (a, b) = trial.expected.in_words, trial.case.options
-    said = None if reply is None else read_words(reply, option_a=a, option_b=b).choice
+    said = None if reply is None else _worded(reply, (a, b), settings).choice
     return in_words_columns(reply, read=said, likeliest=likeliest.choice)
 
 

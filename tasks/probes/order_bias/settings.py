@@ -20,6 +20,8 @@ class TwoOrdersSettings(RewordedSettings):
         "calibration",
     }
     variables: ClassVar[tuple[str, ...]] = ("first", "second", "question")
+    one_is_right: ClassVar[bool] = True
+    """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
 
     similarity_threshold: FiniteFloat = Field(

@@ -205,6 +205,7 @@ class TwoOrders:
             outcome=self.outcome(trial, read, settings),
             meaning=self.meaning,
             further=self.further(trial, read, settings),
+            settings=settings,
             calibrates=calibrating,
         )
 
