@@ -5,6 +5,7 @@ Prefect is not imported here: a command that only checks waits for no orchestrat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -150,8 +151,8 @@ class Trials:
     """What the model says about how it computed."""
     read_instead: int = 0
     """Cases whose replies are read, since likelihoods of their labels decide nothing."""
-    silent: int = 0
-    """Replies without text."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
     warnings: list[str] = field(default_factory=list)
     """What people should know of the asking."""
     of_model: dict[str, str] = field(default_factory=dict)
@@ -171,7 +172,7 @@ class Trials:
             stopped=asked["stopped"] or self.stopped,
             notes={**self.notes, **asked["notes"]},
             read_instead=self.read_instead + asked["read_instead"],
-            silent=self.silent + asked["silent"],
+            unread=Counter(self.unread) + Counter(asked["unread"]),
             of_model={**asked["warnings"], **self.of_model},
         )
 

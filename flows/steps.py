@@ -23,6 +23,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import Case
+from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.gate import corrected, rules
@@ -140,12 +141,6 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
     return admit(run, checked)
 
 
-SILENT = (
-    "{test}: {silent:,} of {replies:,} replies have no text. A reasoning model that is cut off while it thinks writes "
-    "none: raise gen_kwargs.max_new_tokens."
-)
-
-
 @timed
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Trials of every test, chunk by chunk. The response store keeps each answer as it comes."""
@@ -160,7 +155,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
             return {test.plan.test: _until_decided(test) for test in ask_until_decided(run, cases, meter)}
         with together(run, terms(run), meter) as shared:
             answered, stopped = _all_asked(run, cases, shared)
-    return ask_back(run, {test: _warn_of_silence(test, trials) for test, trials in answered.items()}, stopped=stopped)
+    return ask_back(run, {test: _warn_of_unread(test, trials) for test, trials in answered.items()}, stopped=stopped)
 
 
 def _all_asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> tuple[dict[str, Trials], str | None]:
@@ -174,7 +169,7 @@ def _all_asked(run: Run, cases: Mapping[str, Table], shared: Terms) -> tuple[dic
 
 def _until_decided(test: Gradual) -> Trials:
     """The trials of a test that was asked until it was decided."""
-    trials = _warn_of_silence(test.plan.test, test.trials)
+    trials = _warn_of_unread(test.plan.test, test.trials)
     return replace(trials, schedule=test.schedule.up_to(test.taken), saved=test.saved)
 
 
@@ -220,13 +215,13 @@ def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
             get_run_logger().info(line)
 
 
-def _warn_of_silence(test: str, trials: Trials) -> Trials:
-    """The trials of a test, with a warning where replies are empty: no verdict says by itself why it is none."""
-    if not trials.silent:
-        return trials
-    return replace(
-        trials, warnings=[*trials.warnings, SILENT.format(test=test, silent=trials.silent, replies=2 * trials.asked)]
-    )
+def _warn_of_unread(test: str, trials: Trials) -> Trials:
+    """The trials of a test, with a warning for each kind of replies without text: what they are, and what to do."""
+    warnings = [
+        f"{test}: {count:,} of {2 * trials.asked:,} replies {EXPLAINED[outcome].said}. {EXPLAINED[outcome].advice}"
+        for outcome, count in trials.unread.items()
+    ]
+    return replace(trials, warnings=[*trials.warnings, *warnings])
 
 
 @timed

@@ -15,10 +15,8 @@ Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}
 """What the command returns; 2 is a usage or configuration error."""
 
-
 SCHEMA_VERSION = 4
 """Of summary.json; a reader that knows one number can read every file that has it."""
-
 
 LimitedBy = Literal["suite", "test", "given"]
 """Who set the limit that cuts a source: the suite, the settings of the test, or the command line or form."""
@@ -289,6 +287,8 @@ class Outcome(TypedDict):
     """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    unread_replies: NotRequired[dict[str, int]]
+    """Replies that are no complete answers, by their outcome, such as `moderated`; absent where there are none."""
     passages: NotRequired[PassageSummary]
     """By what an application retrieved for its replies; absent where it told of none."""
     data: DataSummary

@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.base import AsksBack, Embed, unscored
+from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, unscored
 from contrapose.tasks.probes.reading_checks import CHECKS
 from contrapose.tasks.tables.columnar import from_arrow, uncollected
 from contrapose.tasks.tables.results import result_table
@@ -33,12 +34,26 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
         passages: whether some trial of the test came with passages, of which further columns tell then.
     """
     chosen = probe(plan.test)
-    failed = [trial.expected.error or trial.actual.error for trial in trials]
-    answered = [trial for trial, error in zip(trials, failed, strict=True) if not error]
+    reasons = [_why_unread(trial, chosen) for trial in trials]
     with uncollected():
-        scores = iter(chosen.score(answered, plan.probe_settings, embed=embed))
-        every = [unscored(f"The model gave no answer: {error}") if error else next(scores) for error in failed]
+        scores = iter(chosen.score(_read(trials, chosen), plan.probe_settings, embed=embed))
+        every = [unscored(reason) if reason else next(scores) for reason in reasons]
         return result_table(trials, every, probe=chosen, model=model, passages=passages)
+
+
+def _read(trials: Iterable[Trial], chosen: Probe) -> list[Trial]:
+    """The trials that a probe may score."""
+    return [trial for trial in trials if _why_unread(trial, chosen) is None]
+
+
+def _why_unread(trial: Trial, chosen: Probe) -> str | None:
+    """Why a trial has no replies to score; None where it has. Some probes score also what was withheld."""
+    if error := trial.expected.error or trial.actual.error:
+        return f"The model gave no answer: {error}"
+    if isinstance(chosen, ScoresUnread):
+        return None
+    unread = next((reply for reply in (trial.expected, trial.actual) if reply.is_unread), None)
+    return None if unread is None else EXPLAINED[unread.outcome].reason
 
 
 CENTRAL = 0.95
@@ -101,24 +116,24 @@ def controls_in(tables: Iterable[Table]) -> Iterator[list[Trial]]:
 
 def _gather(portion: Sequence[Trial], plan: Plan, embed: Embed, *, into: dict[str, _Scores]) -> None:
     """Add the scores of controls, which do not depend on the threshold; a pair of any width will do for them."""
-    answered = [trial for trial in portion if not (trial.expected.error or trial.actual.error)]
+    chosen = probe(plan.test)
+    read = _read(portion, chosen)
     settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
-    for trial, score in zip(answered, probe(plan.test).score(answered, settings, embed=embed), strict=True):
+    for trial, score in zip(read, chosen.score(read, settings, embed=embed), strict=True):
         if score.value is not None:
             into.setdefault(trial.case.scorer, _Scores()).add(trial.case.sample_id, score.value)
 
 
 def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
-    """Questions about the replies of trials that were answered; a failed call has no reply.
+    """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
 
     All about replies that could not be read, then of those that rules read as many as a test may need. Texts are
     embedded only where a reply may be read so.
     """
-    chosen, settings = cast(AsksBack, probe(plan.test)), plan.probe_settings
+    chosen, settings = probe(plan.test), plan.probe_settings
     known: list[FollowUp] = []
     for portion in portions:
-        answered = [trial for trial in portion if not (trial.expected.error or trial.actual.error)]
-        questions = chosen.follow_ups(answered, settings, embed=embed)
+        questions = cast(AsksBack, chosen).follow_ups(_read(portion, chosen), settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         known = drawn([*known, *(question for question in questions if question.known is not None)], CHECKS)
     yield from known

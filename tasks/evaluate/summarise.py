@@ -37,7 +37,7 @@ from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
 from contrapose.tasks.tables.columnar import fitted, frame_of
 from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
-from contrapose.tasks.tables.results import figure_columns, settled
+from contrapose.tasks.tables.results import figure_columns, settled, unread_replies
 from contrapose.tasks.tables.table import Table, batches, column_names, column_of
 from contrapose.tasks.text.wording import foreign
 
@@ -96,8 +96,8 @@ def _cases(results: pd.DataFrame) -> pd.DataFrame:
 def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
-    Texts of its results may be left out, but for the reasons of those without a score. Of the cases that were not
-    asked `sample_id` and `skip_reason` are needed.
+    Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, no
+    figure is told: all are None. Of the cases that were not asked `sample_id` and `skip_reason` are needed.
     """
     results, too_long = by_length(results)
     skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
@@ -108,12 +108,15 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     verdict, reason, gates, reached, missed = decide(counts, rates, rules)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
+    if not counts.scored and verdict == "inconclusive":
+        reason = " ".join([reason, *islice(unscored_reasons(cases), 1)])
     if verdict == "inconclusive" and (first := foreign(codes, samples)):
         reason = f"{first}. {reason}"
     answered = results if results["error"].isna().all() else results[results["error"].isna()]
-    compared: list[Measure] = []
-    estimated = estimates(_keeping(compared, chosen.measures(answered)), answered)
-    figures = {**chosen.summarise(_cases(answered)), **mass_figures(_cases(answered))}
+    compared, nothing = list[Measure](), dict[str, None]()
+    estimated = estimates(_keeping(compared, nothing, chosen.measures(answered)), answered)
+    unscored = {} if counts.scored else nothing
+    figures = {**chosen.summarise(_cases(answered)), **mass_figures(_cases(answered)), **unscored}
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -151,14 +154,11 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         control=noise(controls) if len(controls) else None,
         data=data,
     )
-    return _with_passages(outcome, results, chosen)
-
-
-def _with_passages(outcome: Outcome, results: pd.DataFrame, chosen: Probe) -> Outcome:
-    """The outcome, and what the passages tell where there are any."""
-    if not tells_of_passages(results.columns):
-        return outcome
-    return {**outcome, "passages": passage_summary(results, clusters_of(results), chosen)}
+    if unread := unread_replies(_cases(results)):
+        outcome["unread_replies"] = unread
+    if tells_of_passages(results.columns):
+        outcome["passages"] = passage_summary(results, clusters_of(results), chosen)
+    return outcome
 
 
 def _pass_rate(cases: pd.DataFrame, plan: Plan, rules: Rules) -> Rate | None:
@@ -341,9 +341,10 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def _keeping(compared: list[Measure], measures: Iterable[Measure]) -> Iterator[Measure]:
-    """The measures; those that are held against the controls are kept."""
+def _keeping(compared: list[Measure], nothing: dict[str, None], measures: Iterable[Measure]) -> Iterator[Measure]:
+    """The measures; those that are held against the controls are kept, and the names of all."""
     for measure in measures:
+        nothing[measure.name] = None
         if measure.net is not None:
             compared.append(measure)
         yield measure

@@ -245,7 +245,7 @@ def _besides(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...
 
 
 def _text(completion: Completion | None) -> str | None:
-    return None if completion is None or completion.error else completion.text
+    return None if completion is None or completion.is_unread else completion.text
 
 
 def _with_loss(reply: Completion, loss: Completion) -> Completion:

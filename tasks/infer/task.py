@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -95,8 +96,8 @@ class Asked(TypedDict):
     read_instead: int
     """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies are
     read."""
-    silent: int
-    """Replies without text."""
+    unread: dict[str, int]
+    """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
     warnings: dict[str, str]
     """What people should know of how the model answered, by its kind."""
     notes: dict[str, str | float]
@@ -221,11 +222,18 @@ def _put(
         answered=0,
         read=(0, 0),
         read_instead=read_instead,
-        silent=sum(reply.text == "" for trial in trials for reply in (trial.expected, trial.actual)),
+        unread=_unread(trials),
         stopped=broker.stopped,
         warnings={**_without_passages(trials, spec), **broker.warnings},
         notes=notes,
     )
+
+
+def _unread(trials: Sequence[Trial]) -> dict[str, int]:
+    """Counts of the replies that are there, and have no text to read."""
+    replies = (reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None)
+    named = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
+    return dict(Counter(filter(None, named)))
 
 
 def _without_passages(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, str]:

@@ -220,6 +220,16 @@ class Probe(Protocol):
 
 
 @runtime_checkable
+class ScoresUnread(Protocol):
+    """What a probe has besides that also scores trials with a reply that was withheld, refused or has no text.
+
+    Such trials are not passed to other probes: they have no score, and count as unread.
+    """
+
+    scores_unread: ClassVar[Literal[True]]
+
+
+@runtime_checkable
 class TellsChange(Protocol):
     """What a probe has besides that tells an answer which changed from one that should have."""
 

@@ -19,6 +19,11 @@ def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     return np.where(known, np.asarray(values, dtype=float), np.nan)
 
 
+def if_any(read: pd.Series | np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(rows,) float64: the values; NaN throughout where no row was read, since 0 would be a figure about nothing."""
+    return values if np.any(read) else np.full(len(values), np.nan)
+
+
 def texts_of(part: pa.Table, name: str) -> Any:
     """(rows,) of objects: a column's texts; those that are missing are empty."""
     column = part[name].to_numpy() if name in part.column_names else np.full(part.num_rows, None)

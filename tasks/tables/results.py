@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.core.records import Case, Score, Trial
+from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
 from contrapose.tasks.probes.in_words import MASSES
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
@@ -28,6 +29,12 @@ COMMON: Mapping[str, Column] = {
     "options": Column("string", "Options of the unchanged prompt, a line each; empty for open text.", holds_text=True),
     "expected_result": Column("string", "Reply to the unchanged prompt, raw.", holds_text=True),
     "actual_result": Column("string", "Reply to the changed prompt, raw.", holds_text=True),
+    "expected_outcome": Column(
+        "string",
+        "What became of the reply to the unchanged prompt: answered, refused, "
+        "moderated, cut_off, tool_call, malformed or error.",
+    ),
+    "actual_outcome": Column("string", "What became of the reply to the changed prompt."),
     "eval_score": Column(
         "float",
         "The score, missing where there is none: 1 - cosine for `embedding`, nats for `loss` and `langtest_loss`, bits "
@@ -76,6 +83,15 @@ def settled(results: pd.DataFrame) -> pd.Series:
     """
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
+
+
+def unread_replies(results: pd.DataFrame) -> dict[str, int]:
+    """How many replies are no answers, by what became of them; none of runs of older versions, which do not tell."""
+    counts = Counter[str]()
+    for name in ("expected_outcome", "actual_outcome"):
+        if name in results:
+            counts.update(results.loc[results[name].notna() & results[name].ne("answered"), name])
+    return dict(counts.most_common())
 
 
 def schema_for(probe: Probe, *, passages: bool = False) -> pa.Schema:
@@ -147,6 +163,8 @@ def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, l
         "actual_result": [
             trial.actual.text if text is None else text for trial, (_, text) in zip(trials, shown, strict=True)
         ],
+        "expected_outcome": [_outcome(trial.expected) for trial in trials],
+        "actual_outcome": [_outcome(trial.actual) for trial in trials],
         "eval_score": [score.value for score in scores],
         "pass": [score.passed for score in scores],
         "undecided": [score.undecided for score in scores],
@@ -159,6 +177,10 @@ def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, l
         "actual_label_mass": [trial.actual.label_mass for trial in trials],
         "error": [trial.expected.error or trial.actual.error for trial in trials],
     }
+
+
+def _outcome(completion: Completion) -> str:
+    return "error" if completion.error is not None and completion.outcome == "answered" else completion.outcome
 
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:

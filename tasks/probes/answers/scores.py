@@ -162,8 +162,8 @@ def right_columns(reading: Reading) -> Columns:
     before = gives_right_answer(case, trial.expected.text, chosen[0])
     after = gives_right_answer(case, trial.actual.text, chosen[1])
     return {
-        "right_before": None if case.options and reading.before is None else before,
-        "gold_lost": not after if before else None,
+        "right_before": before if chosen[0] is not None or (reading.texts.before and not case.options) else None,
+        "gold_lost": not after if before and reading.texts.after else None,
         "right_logprob_change": _logprob_change(reading),
     }
 

@@ -11,7 +11,7 @@ from contrapose.tasks.probes.answers.figures import EXPLANATIONS as ANSWERS_EXPL
 from contrapose.tasks.probes.answers.figures import figures as figures_of_answers
 from contrapose.tasks.probes.answers.figures import measures as measures_of_answers
 from contrapose.tasks.probes.base import Criterion, Measure
-from contrapose.tasks.probes.values import numbers, where
+from contrapose.tasks.probes.values import if_any, numbers, where
 
 PLACES = ("first", "middle", "last")
 """Where an item stands: at the beginning of its list, at the end, or somewhere between."""
@@ -83,7 +83,7 @@ def replies(rows: pd.DataFrame, *, known: Set[tuple[object, ...]] = frozenset())
     Returns:
         `row`, the first one of the asking; `count` of items; `relevant` and `source`, the place of the item that holds
         the answer and of the one that the answer comes from, as named in `PLACES`; `right`, NaN where nobody knows,
-        and 0 of a reply that says nothing.
+        and 0 of a reply that says nothing; `read`, whether it says something.
     """
     asking = askings(rows)
     first = pd.Series(rows.index, index=rows.index).groupby(asking).transform("first")
@@ -107,6 +107,7 @@ def _replies(rows: pd.DataFrame, first: pd.Series, *, relevant: str, source: str
             "relevant": _named(numbers(rows[relevant]), count),
             "source": _named(numbers(rows[source]), count),
             "right": where(rows["answer_known"].eq(True), rows[right].eq(True)),
+            "read": rows[right].notna().to_numpy(),
         }
     )
 
@@ -171,7 +172,7 @@ def _by_place(answers: pd.DataFrame, index: pd.Index) -> Iterator[Measure]:
         kept = pd.Series(values)[np.isfinite(values) if chosen is None else chosen & np.isfinite(values)]
         return np.asarray(kept.groupby(answers["row"]).mean().reindex(index), dtype=float)
 
-    right = answers["right"].to_numpy(dtype=float)
+    right = if_any(answers["read"], answers["right"].to_numpy(dtype=float))
     given_order = ~answers["row"].duplicated().to_numpy()
     yield Measure(name="accuracy", values=of_askings(right), bounds=(0, 1))
     yield Measure(name="accuracy_given_order", share=True, values=of_askings(right, given_order))
@@ -220,7 +221,8 @@ def criteria(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
             name=CRITERION,
             wanted=wanted,
             met=np.where((parts == 0).any(axis=0), 0.0, open_),
-            applies=cases & (known | results["error"].notna().to_numpy()),
+            # Of a reply that was withheld, or never came, it is not known either.
+            applies=cases & (known | results["answer_known"].isna().to_numpy()),
             chance=None if np.isnan(options).any() else float(np.mean(1 / options)),
         )
     ]

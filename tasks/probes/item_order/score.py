@@ -97,7 +97,7 @@ def _moved(place: int | None, order: Sequence[int]) -> int | None:
 
 
 def _is_right(case: Case, reply: Completion, chosen: int | None) -> bool | None:
-    """Whether a reply gives a right answer; None where none is known, or there are options and it names none."""
-    if not case.answers or (case.options and chosen is None):
+    """Whether a reply gives a right answer; None where none is known, or it names no option or says nothing."""
+    if not case.answers or (chosen is None and (case.options or not (reply.text or "").strip())):
         return None
     return gives_right_answer(case, reply.text, chosen)

@@ -70,7 +70,7 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     counts = {name: int((rows["outcome"] == name).sum()) for name in OUTCOMES}
     return {
         "samples": len(askings),
-        "samples_following_the_option": _consistent(rows),
+        "samples_following_the_option": _consistent(rows) if rows["outcome"].isin(OUTCOMES[:3]).any() else None,
         **{f"outcome_{name}": count for name, count in counts.items()},
         **_letters(askings, rows),
         **(step_figures((askings["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
@@ -116,7 +116,8 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
 
     The first row of an asking stands for it, so that samples with many options weigh no more than others.
     """
-    judged = results["outcome"].notna() & results["correct"].notna()
+    read = results["letter"].notna() | results["rotated_letter"].notna()
+    judged = results["outcome"].notna() & results["correct"].notna() & read.any()
     original, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
     reply = results.assign(right=rotated)[judged].groupby(_asked(results))["right"]
     first = reply.cumcount().reindex(results.index).eq(0).to_numpy()

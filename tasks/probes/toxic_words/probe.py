@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -52,6 +52,7 @@ class AddToxicWords:
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False
+    scores_unread: ClassVar[Literal[True]] = True
     by_default: ClassVar[bool] = True
     uses_answers: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = {"not_english": "not in English", "empty": "without a word"}

@@ -27,7 +27,7 @@ class AddToxicWordsSettings(PromptSettings):
     """Which words are put where, and what counts as a bad reply."""
 
     of_scoring: ClassVar[frozenset[str]] = frozenset(
-        {"threshold", "tiers", "classifier", "classifier_label", "min_clean_rate"}
+        {"threshold", "tiers", "moderated", "classifier", "classifier_label", "min_clean_rate"}
     )
 
     min_clean_rate: FiniteFloat = Field(
@@ -50,6 +50,10 @@ class AddToxicWordsSettings(PromptSettings):
         default=("slur", "strong", "sexual"),
         min_length=1,
         description="Tiers of the lexicon that count as bad words; leave out sexual to count abuse alone.",
+    )
+    moderated: Literal["open", "clean"] = Field(
+        default="open",
+        description="What counts a reply that a content filter withheld: open, as unread; clean, as not toxic.",
     )
     classifier: str | None = Field(
         default=None,
