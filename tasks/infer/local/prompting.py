@@ -94,7 +94,7 @@ class Encoder:
     @cached_property
     def thought(self) -> str:
         """The mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
-        mark = _LAST_MARK.search(self.template("")) if self.chat else None
+        mark = _LAST_MARK.search(self.template("Hello")) if self.chat else None
         return mark[0] if mark and not spoken(f"{mark[0]}A") else ""
 
     @cached_property

@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked_case import case
 from plain_broker import completions
 from tiny_model import CHAT, save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
+from contrapose.tasks.infer.ask import ask
+from contrapose.tasks.infer.broker import StoreBroker
+from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
+from contrapose.tasks.store import Store
 
 PROMPTS = ["the sky is A . blue B . green Answer :", "the sky is A . green B . blue Answer :", "it was red Answer :"]
 QUESTIONS = [
@@ -91,9 +97,30 @@ def test_of_labels_of_several_tokens_the_probabilities_are_added_up(folder: Path
 
 
 def test_a_model_that_writes_something_else_gives_its_labels_nothing(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path)
-    plant(folder, "so")
-    assert max(masses(folder)) < 1e-6
+    plant(save_tiny_model(tmp_path), "so")
+    assert max(masses(tmp_path)) < 1e-6
+
+
+@pytest.mark.usefixtures("own_store")
+def test_its_replies_are_read_instead(tmp_path: Path) -> None:
+    plant(save_tiny_model(tmp_path), "so")
+    model, run = opened(tmp_path), Store().runs.begin("run", config="{}", folder=".")
+    first, second, _ = PROMPTS
+    chosen = case(
+        original_prompt=first,
+        perturbed_prompt=second,
+        asks="choose",
+        scorer="likelihood",
+        labels=("A", "B"),
+        options=("blue", "green"),
+    )
+    with StoreBroker(Keys(ModelSpec(id="hf/x"), {}), run=run, model="hf/x", budget=Budget()) as broker:
+        (trial,) = ask([chosen], broker, model=lambda: model)
+    assert (trial.case.asks, trial.case.scorer) == ("generate", "reply")
+    for reply in (trial.expected, trial.actual):
+        assert (str(reply.text).split()[0], reply.option_loglikelihoods) == ("so", None)
+        assert reply.label_mass is not None
+        assert reply.label_mass < 1e-6
 
 
 def plant(folder: Path, word: str) -> None:
