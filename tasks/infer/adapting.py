@@ -98,6 +98,10 @@ def adapted(
     forms = forms_of(provider, broker.keys.spec)
     letters = for_letters(cases, form=forms[0]) if forms != PLAIN else []
     replies = [question for question in (*asked(cases), *besides(cases)) if question.kind == "generate"]
+    if letters and broker.keys.spec.generation.stop:
+        # What ends replies is no part of some forms, and so has to be tried without one.
+        plain = {question.plain for question in letters}
+        adapting.settle("generate", sorted(replies, key=plain.__contains__), PLAIN)
     adapting.settle("generate", letters or replies, forms if letters else PLAIN)
     form = adapting.form_for(letters, forms) if letters else None
     for kind, text in adapting.remarks().items():
@@ -134,9 +138,13 @@ class Adapting:
         if not questions or not isinstance(self.provider, Adapts):
             return
         provider = self.provider
-        key = _key(provider, self.broker.given.spec, kind)
+        keys = {known: _key(provider, self.broker.given.spec, known) for known in get_args(AskedKind)}
 
         def find_out() -> str | None:
+            # What is known of questions of the other kind need not be refused once more.
+            for note in filter(None, map(self._known, keys.values())):
+                self.changes = {**provider.concerning(json.loads(note), kind), **self.changes}
+            self.broker.adapt(self.changes)
             tried = self._try_out(questions, forms, changes=self.changes)
             if len(forms) > 1:
                 self._found_none = tried.form is None
@@ -144,7 +152,7 @@ class Adapting:
                     self._note(self.broker.keys.of_forms(forms), tried.form)
             return None if tried.changes is None else json.dumps(provider.concerning(tried.changes, kind))
 
-        note = self._known_or(key, find_out)
+        note = self._known_or(keys[kind], find_out)
         self.changes = {**self.changes, **(json.loads(note) if note else {})}
         self.broker.adapt(self.changes)
 
@@ -207,7 +215,8 @@ class Adapting:
         if not isinstance(model, TriesOut):
             return TriedOut("plain", known)
         plain = self.broker.kept([question.plain for question in questions]) if len(forms) > 1 else {}
-        if plain and all(question.plain in plain and not plain[question.plain].text for question in questions):
+        replies = [plain.get(question.plain) for question in questions]
+        if plain and all(reply is not None and (reply.is_unread or not reply.text) for reply in replies):
             # Replies without text told nothing of a form, and would tell nothing again.
             return TriedOut(None, known)
         # Questions that were never answered come first, since their replies are new.

@@ -136,7 +136,7 @@ def infer(
         if settled.form is not None:
             notes["constrained"] = "no" if settled.form == "plain" else settled.form
         if settled.changes:
-            notes["changed settings"] = json.dumps(settled.changes)
+            notes["changed_settings"] = json.dumps(settled.changes)
         return ask(settled.cases, broker, model=model, form=settled.form or "plain")
 
     asked = _put(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)

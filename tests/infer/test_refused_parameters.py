@@ -25,6 +25,7 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.schema import FORMS
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -238,8 +239,10 @@ def test_answers_that_were_drawn_otherwise_are_not_mixed(server: Refusing) -> No
 
 
 def test_answers_of_before_prove_that_the_parameters_are_taken(server: Refusing) -> None:
+    """Such as those of an older version, which found nothing out."""
     run(spec(server), PLAIN[:5])
-    Store().housekeeping.clear(model="nobody")
+    with Store().forms.engine.begin() as connection:
+        connection.execute(FORMS.delete())
     server.rules = [GREEDY]
     assert run(spec(server), PLAIN[:5]).changes == {}
     assert len(server.bodies) == 10
@@ -252,6 +255,17 @@ def test_letters_are_tried_in_their_form_with_the_same_question(server: Refusing
     assert (len(server.refused), len(server.answered)) == (2, 92)
     assert all(trial.expected.constrained for trial in ran.trials[:6])
     assert asked_by(server, spec(server), [*LETTERS, *PLAIN]) == 0
+
+
+@pytest.mark.parametrize(("cases", "more"), [([*LETTERS, *PLAIN], 0), (LETTERS, 1)])
+def test_what_a_form_leaves_out_is_tried_without_it(server: Refusing, cases: list[Case], more: int) -> None:
+    server.takes, server.rules = ("json_schema",), [REFUSED["xAI stop"][0]]
+    chosen = spec(server, generation=SAMPLED)
+    ran = run(chosen, cases)
+    assert (ran.answered, ran.changes) == (True, {"gen_kwargs.stop": []})
+    assert (len(server.refused), len(server.answered)) == (1, 2 * len(cases) + more)
+    assert asked_by(server, chosen, [*LETTERS, *PLAIN]) == 2 * (46 - len(cases))
+    assert len(server.refused) == 1
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 422])
@@ -323,14 +337,13 @@ def _choice(name: str) -> dict[str, Any]:
     return {**prompts, "labels": ("A", "B"), "scorer": "likelihood", "asks": "choose"}
 
 
-def test_a_choice_and_a_reply_share_the_length_field(server: Refusing) -> None:
+@pytest.mark.parametrize("portions", [[[*CHOICES, *PLAIN]], [CHOICES, PLAIN], [PLAIN, CHOICES]])
+def test_what_is_refused_of_choices_and_replies_is_refused_once(server: Refusing, portions: list[list[Case]]) -> None:
     server.rules = [NEWER, GREEDY]
     chosen = spec(server, args={"logprobs": True})
-    ran = run(chosen, [*CHOICES, *PLAIN])
-    assert ran.answered
-    assert len(server.refused) == 2
-    assert [body["max_completion_tokens"] for body in server.answered[:3]] == [1, 32, 1] or ran.answered
-    assert asked_by(server, chosen, [*CHOICES, *PLAIN]) == 0
+    assert all(run(chosen, cases).answered for cases in portions)
+    assert (len(server.refused), len(server.answered)) == (2, 92)
+    assert sum(asked_by(server, chosen, cases) for cases in portions) == 0
 
 
 @pytest.mark.parametrize(

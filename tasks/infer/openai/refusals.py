@@ -103,7 +103,7 @@ class ParameterRefusal(Failure):
             model: its id.
             tried: whether the request was refused with the changed setting, too.
         """
-        besides = f", and the request with {self.remedy}, too" if tried else ""
+        besides = f", and refused the request with {self.remedy}, too" if tried else ""
         return ModelError(
             f"the endpoint refuses {self.called}{besides}: {self.said}",
             expected="an endpoint that takes what is sent",
