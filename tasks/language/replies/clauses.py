@@ -24,7 +24,7 @@ _BECAUSE = (
 )
 _FURTHER = (
     r"(?:given (?:that|the)|which|based on|according|here|with (?:high|full)|in (?:this|my)|imo|for this|from the"
-    r"|(?:from )?among|if you)\b"
+    r"|(?:from )?among|if you|though|here|indeed)\b"
 )
 """How a sentence goes on after a letter; after an option's text such words may belong to it."""
 _WAVERS = (
@@ -41,9 +41,9 @@ _ANSWER_END = (
 )
 _CHOOSE = (
     r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess"
-    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe|write|reply|favou?r)"
+    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe|write|reply|favou?r|tick|mark|stay with|stick with|stand by|keep(?: to)?)"
 )
-_I = r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely)?"
+_I = r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely| now| still)?"
 _SO = (
     r"(?:therefore|thus|so|hence|consequently|ultimately|in conclusion|finally|conclusion|in summary|overall"
     r"|accordingly|to conclude|final (?:answer|choice|decision))"
@@ -51,7 +51,7 @@ _SO = (
 _SURELY = (
     r"(?i:definitely|probably|clearly|surely|certainly|obviously|most likely|likely|only|just|going with|choose|pick"
     r"|select|must be|yes|yeah|okay|so|hmm|for sure|for certain|of course|i (?:think|guess|believe|suppose)|indeed"
-    r"|alone|imo|please)"
+    r"|alone|imo|please|final)"
 )
 _LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|options,|options)"
 _PRAISED = (
@@ -71,7 +71,7 @@ ANYWHERE = tuple(
         rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
         rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick|select)) is) {_ONE}{_END}",
         rf"(?i:^(?:right|correct|solution|lösung|loesung|true|ans|answers?|the answers?)\.?) ?:? ?{_ONE}{_END}",
-        rf"(?i:\b(?:and|has one, and) that is) {_ONE}{_END}",
+        rf"(?i:\b(?:and|has one, and) that is|^(?:no|yes)[:,]|\b(?:final|now|edit)\s?:) {_ONE}{_END}",
         rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies|satisfies|matches|survives|makes sense)\b",
         rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
@@ -94,9 +94,9 @@ BY_LETTER = tuple(
         rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
         rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
         rf"^{_ONE} it (?:is|must be|has to be){_END}",
-        rf"{_BE}{_MANNER} {_ONE} {_PRAISED}",
+        rf"(?:{_BE}{_MANNER}|\b(?:makes|making|make)) {_ONE} {_PRAISED}",
         rf"(?:^|[,:;] |\b(?i:so|therefore|thus|hence|and|but|overall|that) ){_ONE}(?i: (?:\w+ly )?(?:wins|takes it|gets the (?:nod|win|edge)"
-        rf"|comes out (?:on top|ahead)|prevails|has the edge|is ahead overall|(?:beats|outperforms|surpasses|edges out|over|>{{1,3}}) {_OTHER}))",
+        rf"|comes out (?:on top|ahead)|prevails|edges it|stays|stands|remains|has the edge|is ahead overall|(?:beats|outperforms|surpasses|edges out|over|>{{1,3}}|(?:is )?(?:better|stronger) than) {_OTHER}))",
         rf"(?i:\b(?:in favou?r of|preference (?:to|for|is|goes to)|(?:decision|vote|point|win|edge|nod) (?:goes|is|falls) (?:to|for|on|in favou?r of)) ){_ONE}{_END}",
         rf"^(?:[^\ue000-\ue2ff]{{0,60}} |(?i:ok|okay|sure|alright|[^\ue000-\ue2ff]{{0,20}}(?:certain|confident))\s?)?: {_ONE}[.!]?$",
         rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?"
@@ -187,6 +187,13 @@ RULED_OUT = expression(
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
 """A letter, or an option's text, that is said to be wrong."""
+BOTH_RIGHT = expression(rf"(?i)\bboth (?:option |answer )?\(?{MARK}\)? and (?:option )?\(?{MARK}\)?[^.\n]{{0,20}}\b(?:correct|right|valid|true|acceptable|defensible)\b")
+"""Two options that are called right."""
+OF_ANOTHER = expression(
+    rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore|which is)\b[^.\n\ue000-\ue2ff]{{0,60}}"
+    rf"|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
+)
+"""An option's text, from which a letter is concluded."""
 AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
 ALSO = expression(

@@ -190,7 +190,11 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    others = (entry for entry in entries if place_of(entry["first"] or entry["inline"]) != place)
+    headed = [(entry, place_of(entry["first"] or entry["inline"])) for entry in entries]
+    if len({at for _, at in headed}) > 1 and place in {at for entry, at in headed if entry["first"]}:
+        # The answer, and then a list of all options, its own one among them.
+        return False
+    others = (entry for entry, at in headed if at != place)
     return any(not _RULES_OUT.match(text, other.end()) for other in others)
 
 

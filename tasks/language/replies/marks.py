@@ -29,6 +29,7 @@ _PLAIN = str.maketrans(
 )
 _WRAPPED = (
     (r"[\ue000-\uf8ff]", ""),
+    (r"\bvs\.", "vs"),
     (r"(?m)^\[(\w[\w ]{1,20})\] ", r"\1: "),
     (r"\(?\b[A-Z]\s?[\u2013-]\s?[A-Z]\b\)?", ""),
     (r"(?i)\bfrom (?:option |answer )?\(?[A-Z]\)? (?=to (?:option |answer )?\(?[A-Z]\b)", ""),
@@ -72,7 +73,7 @@ _NTH = expression(
 _NUMBERED = expression(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
 _AFTER_A = (
     r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
-    r"|[<>=]|(?:is|was|takes|gets|wins|beats|prevails|edges|outperforms|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+    r"|[<>=&+/]|(?:vs|but|better|stays|stands|remains|is|was|takes|gets|wins|beats|prevails|edges|outperforms|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
 )
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
 _NAMES = tuple(
@@ -166,6 +167,8 @@ def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ..
         alike = folded.count(folded[place]) > 1
         article = "" if _FUNCTION_WORDS.fullmatch(folded[place].split()[0]) else "(?i:(?:the |an? )?)"
         before, after = r"(?<![\w'/^-])(?<!\d\.)", r"(?!\w|[.,/^]\d|['-]\w)"
+        if re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", texts[place]):
+            before = after = ""
         patterns.append((place, re.compile(before + article + (words if alike else f"(?i:{words})") + after)))
     return tuple(patterns)
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
-from contrapose.tasks.language.replies.clauses import DECLINES
+from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_ANOTHER
+from contrapose.tasks.language.replies.endings import last_letter, only_option
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
@@ -23,7 +24,7 @@ from contrapose.tasks.language.replies.labelled import (
     wondered,
 )
 from contrapose.tasks.language.replies.marks import CLASH, LETTER, MARK, clean, closed_up, marked, place_of, plain
-from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
+from contrapose.tasks.language.replies.spoken import ONLY_NAMED, Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
@@ -33,7 +34,10 @@ _JOINED = expression(
 )
 
 
-_LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({LETTER})[^\w\n\ue000-\ue2ff]{{0,4}}$")
+NOTHING = "no choice found"
+CONTRADICTORY = -1
+"""In place of an option where a sentence chooses several."""
+_LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
 """Letters that are alone in a line."""
 _SIGNED = expression(
     rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$|^\(correct\) (?:(?i:option) )?\(?({MARK})"
@@ -100,7 +104,19 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
-    return _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
+    chosen = _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
+    return _ending(text, options) or chosen if chosen.reason == NOTHING else chosen
+
+
+def _ending(text: str, options: Sequence[str]) -> Chosen | None:
+    """What the end of a reply chooses that states no choice more plainly."""
+    if DECLINES.search(text):
+        return None
+    by_letter, by_text = last_letter(text), only_option(text, options)
+    if by_letter is not None:
+        known = by_letter < len(options) and by_letter not in ruled_out(text)
+        return Chosen(index=by_letter, step="pattern", reason="the letter at its end") if known else None
+    return None if by_text is None else Chosen(index=by_text, step="restated", reason=ONLY_NAMED)
 
 
 def last_choice(seen: str, labels: Sequence[str]) -> int | None:
@@ -110,13 +126,19 @@ def last_choice(seen: str, labels: Sequence[str]) -> int | None:
     if last is None:
         return None
     chosen = _decided([*headed("", []), *stated(last[1], last[0], brief=False)], text[last[0] :], len(labels))
-    return chosen.index
+    if chosen.reason == NOTHING:
+        return last_letter(text)
+    return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
+
+
+def _is_of_another(clash: re.Match[str]) -> bool:
+    return place_of(clash["text"]) != place_of(clash["mark"])
 
 
 def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
-        return unparsed("no choice found")
+        return unparsed(NOTHING)
     top = max(statement.plainness for statement in statements)
     plainest = [statement for statement in statements if statement.plainness == top]
     last = max(plainest, key=lambda statement: statement.position)
@@ -126,6 +148,8 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
         if statement.plainness >= Plainness.STATED or top < Plainness.CONCLUDED or statement.position > last.position
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
+        return unparsed("contradictory")
+    if BOTH_RIGHT.search(text, last.position) or any(_is_of_another(clash) for clash in OF_ANOTHER.finditer(text)):
         return unparsed("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
         return unparsed("refusal")

@@ -8,21 +8,22 @@ from contrapose.tasks.language.expression import expression
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _FOREIGN = expression(
-    r"(?i)\b(?:antwort\w*|nicht|kein\w*|sondern|ist|richtig\w*|falsch\w*|daher|ich|lösung|weder|entweder|könnte|vielleicht"
-    r"|respuesta|opci[óo]n|elijo|escojo|correct[ao]|entonces|ni|creo|pienso|ser[íi]a|podr[íi]a|quiz[áa]s?"
-    r"|r[ée]ponse|c'est|donc|je|n'est|choisis|ni|serait|pourrait|peut-[êe]tre|bonne"
-    r"|risposta|opzione|è|quindi|scelgo|giusta|potrebbe|forse|sarebbe"
-    r"|resposta|op[çc][ãa]o|alternativa|escolho|é|n[ãa]o|portanto|talvez|poderia"
-    r"|antwoord|niet|svar\w*|inte|odpowied[źz]|odpověď|vastaus|cevap)\b"
+    r"(?i)\b(?:antwort\w*|nicht|kein\w*|sondern|richtig\w*|falsch\w*|daher|besser|schlechter|gewinnt|bevorzuge|scheide[nt]|bleibt|stimmt|lösung"
+    r"|weder|entweder|könnte|vielleicht|respuesta|opci[óo]n|elijo|escojo|queda|descarto|prefiero|mejor|correct[ao]|entonces|creo|pienso|ser[íi]a"
+    r"|podr[íi]a|quiz[áa]s?|r[ée]ponse|c'est|retiens|pr[ée]f[èe]re|meilleure?|emporte|donc|n'est|choisis|serait|pourrait|peut-[êe]tre|bonne"
+    r"|risposta|opzione|è|quindi|scelgo|giusta|potrebbe|forse|sarebbe|resposta|op[çc][ãa]o|alternativa|escolho|é|n[ãa]o|portanto|talvez|poderia"
+    r"|antwoord|niet|svaret|odpowied[źz]|odpověď|vastaus|cevap)\b"
     rf"|[{_CJK}\u0400-\u04ff]"
 )
-"""Words that are no English: a text without any of them is left as it is."""
+"""Words that are no English: a text without any of them is left as it is, unless it holds two of the next ones."""
+_MAYBE_FOREIGN = expression(r"(?i)\b(?:ist|ich|und|der|das|urteil|el|la|los|las|una?|del|gana|les?|des|je|est|il|per|che|o|uma|os|inte|ni)\b")
 
 _GLOSSARY = {
     "is not": "ist nicht|wäre nicht|sind nicht|no es|no ser[íi]a|n'est pas|ne serait pas|non è|non sarebbe|n[ãa]o é|n[ãa]o seria"
     "|is niet|är inte|не является|не",
     "does not": "ne .{1,20} pas(?= )",
-    "not": "nicht|keinesfalls|keineswegs|kein(?:e|er|es)?|pas|non|n[ãa]o|niet|inte",
+    "than": "als|que(?= \\(?[A-Z]\\b)|di(?= \\(?[A-Z]\\b)|чем",
+    "not": "auch nicht|tampoco|non plus|nemmeno|neppure|nicht|keinesfalls|keineswegs|kein(?:e|er|es)?|pas|non|n[ãa]o|niet|inte",
     "neither": "weder|ni l'une|ninguna?|aucune?|nessuna|nenhuma|keine davon|ни",
     "nor": "noch|ni",
     "but": "sondern|aber|sino|pero|mais(?: bien| plut[ôo]t)?|bensì|bens[íi]|ma|mas(?: sim)?|senão|maar|а",
@@ -33,17 +34,25 @@ _GLOSSARY = {
     "summary": "zusammenfassung|resumen|r[ée]sum[ée]|riassunto|resumo",
     "is": "ist|lautet|wäre|es|est|serait|ser[íi]a|è|sarebbe|é|seria|este|är|er|sería",
     "it is": "c'est|es ist|ce serait|to jest|это",
-    "I choose": "(?:ich )?(?:wähle|nehme|tippe auf|entscheide mich für)|(?:me quedo con|(?:yo )?(?:elijo|escojo|elegir[íi]a|escoger[íi]a|digo|dir[íi]a))"
+    "I choose": "je retiens|ich bleibe bei|(?:ich )?(?:wähle|nehme|tippe auf|entscheide mich für)|(?:me quedo con|(?:yo )?(?:elijo|escojo|elegir[íi]a|escoger[íi]a|digo|dir[íi]a))"
     "|je (?:choisis|choisirais|dirais|prends|opte pour|pense que c'est)|scelgo|sceglierei|direi|escolho|eu escolheria|marco"
     "|(?:я )?выбираю|ik kies|jag väljer",
     "I think": "ich (?:denke|glaube|meine)|creo|pienso|je (?:pense|crois)|credo|penso|acho|я думаю",
     "correct": "richtig(?:e|en|er)?|korrekt(?:e|en)?|zutreffend(?:e)?|correct[ao]s?|correcte?s?|bonnes?|juste|corrett[ao]|giust[ao]|corret[ao]|cert[ao]"
     "|exacta|правильн\\w+|верн\\w+",
+    "I prefer": "ich bevorzuge|(?:yo )?prefiero|je pr[ée]f[èe]re|preferisco|prefiro|我(?:更)?喜欢",
+    "wins": "gewinnt|gana|l'emporte|gagne|vince|ganha|vence",
+    "remains": "bleibt|queda|reste|rimane|resta|остаётся",
+    "out": "scheide(?:t|n) aus|ausgeschieden|descartad[oa]s?|éliminées?|exclues?",
+    "I rule out": "descarto|j'élimine|j'écarte|escludo|ich schließe",
+    "only leaves": "(?:il )?ne reste (?:plus )?que|no queda (?:más )?que|es bleibt(?: nur)?|non resta che",
+    "verdict": "urteil|fazit|veredicto?|verdetto|veredito|结论|вывод",
+    "assistant": "assistent|asistente|assistente",
     "better": "besser|mejor|meilleure?|migliore|melhor|лучше|beter|bättre",
     "best": "beste[rn]?|la mejor|la meilleure|лучший",
     "wrong": "falsch(?:e|er)?|unrichtig|incorrect[ao]s?|incorrecte?s?|fausses?|faux|mauvaise|sbagliat[ao]|errat[ao]|errad[ao]|incorret[ao]|неверн\\w+"
     "|неправильн\\w+|fals[ao]s?|ausgeschlossen|descartada|exclue|éliminée|schlechter|peor|pire",
-    "therefore": "daher|deshalb|somit|folglich|also(?: doch)?|demnach|damit|entonces|por lo tanto|por tanto|por eso|as[íi] que|luego|donc|ainsi|par cons[ée]quent|quindi|dunque|pertanto|perci[òo]"
+    "therefore": "daher|deshalb|somit|folglich|also doch|also(?=,? \\(?[A-Z]\\b)|demnach|damit|entonces|por lo tanto|por tanto|por eso|as[íi] que|luego|donc|ainsi|par cons[ée]quent|quindi|dunque|pertanto|perci[òo]"
     "|portanto|logo|assim|поэтому|следовательно|значит|итак|dus|alltså",
     "because": "weil|denn|da|porque|ya que|pues|puesto que|car|parce que|puisque|perch[ée]|poich[ée]|pois|porque|потому что|так как",
     "maybe": "vielleicht|möglicherweise|eventuell|womöglich|quiz[áa]s?|tal vez|a lo mejor|posiblemente|peut-[êe]tre|éventuellement|forse|magari|talvez"
@@ -90,7 +99,7 @@ _ARTICLE = expression(r"(?i)(?<![\w'])(?:la|le|el|die|der|das|a|o|il|het|de|den|
 
 def in_english(text: str) -> str:
     """A reply with English words for those that choose, deny or doubt in the languages that models slip into."""
-    if _FOREIGN.search(text) is None:
+    if _FOREIGN.search(text) is None and len({word.lower() for word in _MAYBE_FOREIGN.findall(text)}) < 2:
         return text
     for pattern, english in _CHINESE if re.search(rf"[{_CJK}]", text) else ():
         text = re.sub(pattern, english, text)

@@ -85,7 +85,7 @@ _ORDINALS = tuple(
     (pattern, replacement)
     for letter, nth, which, number in (("A", "first", "former", "one|1"), ("B", "second", "latter", "two|2"))
     for pattern, replacement in (
-        (rf"(?i)\b(?:the )?{nth} (?:summary|option|one|choice|statement|version)\b", f"Summary {letter}"),
+        (rf"(?i)\b(?:the )?{nth} (?:summary|option|one|choice|statement|version|answer|response|output|assistant|reply)\b", f"Summary {letter}"),
         (
             rf"(?i)\b(?:summary|option|choice|statement|version) (?:number |#)?(?:{number})\b(?![.,%-]?\d)",
             f"Summary {letter}",

@@ -62,7 +62,7 @@ def spoken(reply: str) -> str:
 _UNSAID = expression(
     r"~~[^~\n]{1,200}~~"
     r"|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)|(?<=format:)|(?<=e\.g\.)|(?<=such as)"
-    r"|(?<=for instance))[ \t]*\"[^\"\n]{1,200}\""
+    r"|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\"|\{[^{}\n]{1,200}\})"
 )
 """What is struck out, and an example of how to answer."""
 _FENCED = expression(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
@@ -101,10 +101,12 @@ def without_listing(text: str, labels: Sequence[str], options: Sequence[str]) ->
 
 
 _TURNS = (
-    r"(?:oh,? |but |no,? |hmm+,? )?(?:wait(?=\W{0,2}(?:$|[,.:!?\u2026\u2014-]|(?:a (?:minute|moment|second)|no|that|this|actually|let|i|if|but)\b))|hold on|hang on|correction|edit|update|(?:scratch|strike) that|oops|hmm+|actually"
+    r"(?:oh,? |but |no,? |hmm+,? )?(?:wait(?=\W{0,2}(?:$|[,.:!?\u2026\u2014-]|(?:a (?:minute|moment|second)|no|that|this|actually|let|i|if|but)\b))|hold on|hang on|(?:correction|edit|update|errat(?:um|a))(?= ?\d? ?:)|(?:scratch|strike|scrap) (?:that|this|my|the)|oops|(?:though|although) now|although(?=,)|no(?=[.!] )|then again|on the other hand though|hmm+|actually"
     r"|on (?:second|closer|further|more careful|re)\w* ?(?:thoughts?|look|inspection|reading|consideration|reflection|examination)"
-    r"|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check|think|read|evaluate|examine|do|calculate|compute|visit|assess)"
-    r"|double[- ]check|correct (?:that|this|myself|my)|think again|fix that|start over|try again|revise)"
+    r"|(?:after|upon|on) (?:re-?)?(?:check\w*|calculat\w+|reading|consider\w+|think\w+|look\w+|review\w*|examin\w+|reflect\w+)"
+    r"|i said (?=[^.\n]{1,40} but)|i(?:'d| had)? (?:originally|initially|first) (?:\w+ ){1,3}(?=\W?[A-Z]\b)|(?:initially|originally|at first)(?= \W?[A-Z]\W+(?:final|now|but))"
+    r"|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check|think|read|evaluate|examine|do|calculate|compute|visit|assess|vise|phrase)"
+    r"|(?:double[- ]|cross[- ])?check (?:that|this|my|again)|double[- ]check|verify|correct (?:that|this|myself|my)|think again|fix that|start over|try again|revise)"
     r"|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ )?(?:mistake|error)|stand corrected"
     r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad|apologies)|i apologi[sz]e)"
     r"|(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n]))"
@@ -112,16 +114,16 @@ _TURNS = (
     r"|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer|choice|verdict)\b))"
 )
 _FOREIGN_TURNS = (
-    r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|attend(?:s|ez)|correction"
+    r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|me corrijo|rectifico|attend(?:s|ez)|correction|enfin|je me corrige|ich korrigiere(?: mich)?|verbesserung"
     r"|pardon|non)(?=\s?[,:.!\u2014-])|等等|等一下|不对|更正|纠正|我说错了|重新考虑|再想想"
 )
-TURN = expression(rf"(?im)(?:^|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*")
+TURN = expression(rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*")
 """Where a model takes back what it said, or looks at it again."""
 _STANDS = expression(
     r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer|conclusion|result)"
     r"|remains?|no change|checks? out|unchanged|i(?:'m| am) (?:confident|sure))\b"
 )
-_DENIES = expression(r"(?i)\b(?:not|no|never|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b")
+_DENIES = expression(r"(?i)\b(?:not|no|never|first|initial|original|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b")
 
 
 def turned(text: str) -> tuple[str, str] | None:
@@ -136,11 +138,13 @@ def _confirms(text: str) -> bool:
 
 
 NEXT = expression(
-    r"(?i)\n\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
+    r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
     r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
     r"|compare two|which (?:summary|of)\b|the following\b)"
 )
 """Where a model that does not stop goes on with a question of its own."""
+_LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
+"""Options that are not those which it was asked about: these are gone by now."""
 
 Step = Literal["letter", "pattern", "restated", "unparsed"]
 
@@ -162,6 +166,10 @@ def unparsed(reason: str) -> Chosen:
     return Chosen(index=None, step="unparsed", reason=reason)
 
 
+ONLY_NAMED = "the only option that it names"
+"""A reason that says too little of an option after a second look."""
+_OPEN = expression(r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer|choice)(?: is)?\W*\Z")
+"""Where a reply ends before its answer, as an echo of the prompt does."""
 BRIEF = 300
 """Characters up to which all of a reply must agree with the verdict that it marks; else what follows the mark."""
 
@@ -177,15 +185,19 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
         count: how many options there are.
     """
     started = NEXT.search(seen)
+    if started and _LETTERED.search(seen, started.start()):
+        seen, started = seen[: started.start()], None
     if started and (first := _last(seen[: started.start()], read, held, count)).index is not None:
         return first
     return _last(seen, read, held, count)
 
 
 def _last(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int | None], count: int) -> Chosen:
+    if _OPEN.search(seen):
+        return unparsed("cut off before the answer")
     before, after = turned(seen) or ("", seen)
     chosen = _marked(after, read, held, count)
-    if chosen.index is not None or not before:
+    if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
         return chosen
     return _last(before, read, held, count) if _confirms(after) else unparsed("taken back")
 
@@ -239,12 +251,19 @@ def verdicts(text: str) -> list[Verdict]:
         if not _HYPOTHETICAL.search(text[max(0, mark.start() - 60) : mark.start()])
         and not _CONDITIONAL.match(text, mark.end())
     )
-    objects = ((at.end(), held) for at in _OBJECT.finditer(text) for held in _of_json(as_json(at[0])))
+    objects = (
+        (at.end(), held)
+        for at in _OBJECT.finditer(text)
+        if not _HYPOTHETICAL.search(text[max(0, at.start() - 60) : at.start()])
+        for held in _of_json(as_json(at[0]))
+    )
     return sorted([*marked, *objects])
 
 
 def _of_json(content: object) -> Iterator[str]:
-    """What stands under the keys of verdicts, however deep."""
+    """What stands under the keys of verdicts, however deep; a letter that alone is true is one, too."""
+    if isinstance(content, dict) and {type(value) for value in content.values()} == {bool}:
+        yield from (name for name, value in content.items() if value and len(name) == 1)
     for name, value in content.items() if isinstance(content, dict) else ():
         if _KEYS.fullmatch(name):
             yield from (_plain(held) for held in (value if isinstance(value, list) else [value]) if isinstance(held, str))

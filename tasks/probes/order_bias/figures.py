@@ -85,6 +85,8 @@ def figures(results: pd.DataFrame, *, unpaired: Sequence[str] = (UNPARSED,)) -> 
     if "result_step" not in results:
         return counts
     judged = results[results["outcome"].notna()]
+    if judged.empty:
+        return dict.fromkeys(counts)
     return {
         **counts,
         **position_bias(counts["AA"], counts["BB"]),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.replies.decision import weigh
+from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.last_sentence import concluded, is_tie
 from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
@@ -116,11 +117,14 @@ def _held(verdict: str) -> int | None:
 def _read(seen: str, option_a: str | None, option_b: str | None, one_is_right: bool) -> LetterChoice:
     """What is stated without marks and turns."""
     read = _stated(seen, one_is_right)
-    if read.step == "pattern" and is_tie(seen):
+    if read.step != "letter" and is_tie(seen):
         return _unparsed("both")
-    if read.choice is None and read.reason != "contradictory":
-        place = concluded(seen, explains=read.reason != "no choice found", one_is_right=one_is_right and not _OF_ANSWERS.search(seen))
-        read = read if place is None else LetterChoice(choice=_letter("AB"[place]), step="pattern", reason="it is concluded")
+    if read.step == "pattern" or (read.choice is None and read.reason != "contradictory"):
+        place = concluded(seen, explains=read.choice is None and read.reason != "no choice found", one_is_right=one_is_right and not _OF_ANSWERS.search(seen))
+        if place == CONTRADICTORY or (place is not None and read.choice not in (None, "AB"[place])):
+            return _unparsed("contradictory")
+        if place is not None and read.choice is None:
+            read = LetterChoice(choice=_letter("AB"[place]), step="pattern", reason="it is concluded")
     if read.step == "letter" or read.reason == "empty" or not (option_a and option_b):
         return read
     repeated = _restated(seen, option_a, option_b)
