@@ -124,12 +124,12 @@ def _offline(config: RunConfig) -> ModelSpec:
             remedy="Name one in --model.",
             where="model",
         )
-    if config.refresh:
+    if name := "refresh" if config.refresh else "ask_again" if config.ask_again else "":
         raise ConfigError(
             "a batch cannot ask again what is answered",
             expected="a run that takes answers from the response store",
-            remedy="Leave refresh out, or forget the answers with `contrapose cache clear`.",
-            where="refresh",
+            remedy=f"Leave {name} out, or forget the answers with `contrapose cache clear`.",
+            where=name,
         )
     return spec.model_copy(update={"args": {**spec.args, "offline": True}})
 

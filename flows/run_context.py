@@ -194,6 +194,7 @@ def terms(run: Run) -> Terms:
         price=run.price,
         beside_price=run.reader.price if run.reader else None,
         again=run.config.refresh,
+        ask_again=run.config.ask_again,
     )
 
 

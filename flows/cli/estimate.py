@@ -192,7 +192,8 @@ def _known(config: RunConfig) -> Known:
 
     def look_up(questions: Sequence[Question]) -> Answers:
         named = {} if config.refresh else {keys.of(question): question for question in questions}
-        return {named[key]: completion for key, completion in table.find(list(named)).items()}
+        answers = table.find(list(named))
+        return {named[key]: answer for key, answer in answers.items() if answer.outcome not in config.ask_again}
 
     cases = partial(readable, provider=provider, spec=keys.spec)
     return Known(look_up, form, cases, provider.likelihoods(keys.spec))

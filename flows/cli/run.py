@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
 from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.start import begin_server
 from contrapose.flows.cli.terminal import say
+from contrapose.tasks.core.reply_outcomes import AskedAgain
 
 if TYPE_CHECKING:
     from contrapose.flows.reporting import Published
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 def _options(command: argparse.ArgumentParser) -> None:
     add_config(command)
     add_report(command)
+    command.add_argument(
+        "--ask-again",
+        action="append",
+        choices=get_args(AskedAgain),
+        help="ask again what got such a reply, as after a change of policy; may be given again",
+    )
 
 
 def add_report(command: argparse.ArgumentParser) -> None:

@@ -15,8 +15,10 @@ from contrapose.tasks.config.suite_files import load_config, put, validate, with
 from contrapose.tasks.core import bounds, registry
 from contrapose.tasks.core.errors import ConfigError, Problems
 
-SAME = ("model", "reader", "data", "limit", "stop", "skip_bad_rows", "refresh", "expectations", "show_toxic", "mlflow")
-PLAIN = {name: name for name in (*SAME, "max_calls", "max_tokens", "max_cost")} | {"out": "output"}
+SAME = ("model", "reader", "data", "limit", "stop", "skip_bad_rows", "refresh", "ask_again", "expectations")
+PLAIN = {name: name for name in (*SAME, "show_toxic", "mlflow", "max_calls", "max_tokens", "max_cost")} | {
+    "out": "output"
+}
 """Options that set one key, by their names in the parsed arguments."""
 
 

@@ -21,6 +21,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_spec import MOST_SHOTS, BatchSize, Generation, ModelSpec, Shot
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.core.secrets import holds_password
 
 LimitFrom = Literal["bundled", "suite", "given"]
@@ -181,6 +182,11 @@ class RunConfig(BaseModel):
     )
     runner_args: Annotated[RunnerArgs, BeforeValidator(as_mapping)] = RunnerArgs()
     refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
+    ask_again: tuple[AskedAgain, ...] = Field(
+        default=(),
+        description="Ask again what was moderated, refused, answered by a tool call, or malformed, as after a change "
+        "of policy; empty: such replies are final.",
+    )
     tests: Tests = Field(default_factory=all_tests, description="Which tests run, each with its settings.")
 
     @model_validator(mode="before")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Self
@@ -31,6 +31,7 @@ class StoreBroker:
         model: id of the model.
         budget: what may still be spent.
         again: take only answers that this run asked for itself.
+        ask_again: outcomes of answers that are asked for again, but by a run that has done so itself.
         stopped: why nothing is to be asked, where an earlier part of the run was stopped.
         reads: whether the model is the run's reader, whose spending is told apart.
     """
@@ -43,11 +44,12 @@ class StoreBroker:
         model: str,
         budget: Budget,
         again: bool = False,
+        ask_again: Collection[str] = (),
         stopped: str | None = None,
         reads: bool = False,
     ) -> None:
         self.keys = self.given = keys
-        self.run, self.model, self.again = run, model, again
+        self.run, self.model, self.again, self.ask_again = run, model, again, ask_again
         self.budget, self.stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
         self.warnings: dict[str, str] = {}
@@ -97,6 +99,12 @@ class StoreBroker:
     def _find(self, questions: Sequence[Question]) -> tuple[dict[Question, Completion], Absent]:
         keys = {self._key(question): question for question in questions}
         answers, absent = self._table.look_up(list(keys), run=self.run if self.again else None)
+        if again := [key for key, completion in answers.items() if completion.outcome in self.ask_again]:
+            self._table.forget(again, run=self.run)
+            own = self._table.find(again, run=self.run)
+            open_ = set(again).difference(own)
+            answers = {key: answer for key, answer in answers.items() if key not in open_} | own
+            absent = Absent(absent.keys | open_, None)
         return {keys[key]: completion for key, completion in answers.items()}, absent
 
     def open(self, questions: Sequence[Question]) -> list[Question]:

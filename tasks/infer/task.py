@@ -19,6 +19,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
+from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapted
 from contrapose.tasks.infer.ask import about, ask, ask_back, unasked
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
@@ -70,6 +71,8 @@ class Terms:
     """Whether the model is the run's reader, and not the one under test."""
     again: bool = False
     """Take only answers that this run asked for itself."""
+    ask_again: tuple[AskedAgain, ...] = ()
+    """Outcomes of answers that are asked for again."""
     team: Team | None = None
     """The portions that are asked at the same time; None where one is asked after the other."""
 
@@ -94,8 +97,8 @@ class Asked(TypedDict):
     stopped: str | None
     """Why the run was stopped, if it was."""
     read_instead: int
-    """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies are
-    read."""
+    """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies
+    are read."""
     unread: dict[str, int]
     """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
     warnings: dict[str, str]
@@ -199,7 +202,14 @@ def _put(
     with _portion(team, label) as (owner, meter):
         budget = _budget(terms) if owner is None or team is None else _team_budget(terms, team, owner)
         broker = StoreBroker(
-            keys, run=run, model=spec.id, budget=budget, again=terms.again, stopped=stopped, reads=terms.reads
+            keys,
+            run=run,
+            model=spec.id,
+            budget=budget,
+            again=terms.again,
+            ask_again=terms.ask_again,
+            stopped=stopped,
+            reads=terms.reads,
         )
 
         def model() -> Model:

@@ -15,7 +15,7 @@ from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.decision import CheckFinding, Side, Verdict
 from contrapose.tasks.core.errors import ModelError
 
-DECIDES_NOTHING = {"output", "refresh", "show_toxic", "show_langtest", "mlflow", "history"}
+DECIDES_NOTHING = {"output", "refresh", "ask_again", "show_toxic", "show_langtest", "mlflow", "history"}
 """Settings that change no verdict."""
 ALIKE = 32
 """Characters at the start of a check's key which are those of every check that differs in the candidate alone."""

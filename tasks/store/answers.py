@@ -190,11 +190,11 @@ class AnswerTable(StorePart):
             return list(rows), moment_of(connection)
 
     @patient
-    def forget(self, keys: Iterable[str]) -> None:
-        """Delete answers, so that their questions are asked again."""
+    def forget(self, keys: Iterable[str], *, run: str) -> None:
+        """Delete answers, so that their questions are asked again; those that the run itself asked for stay."""
         with self.engine.begin() as connection:
-            own = delete(ANSWERS).where(ANSWERS.c.key.in_(listed(connection.dialect.name)))
-            connection.execute(own, sent(connection, keys))
+            chosen = delete(ANSWERS).where(ANSWERS.c.key.in_(listed(connection.dialect.name)), ANSWERS.c.run != run)
+            connection.execute(chosen, sent(connection, keys))
 
     @patient
     def _set_aside(self, keys: Sequence[str]) -> None:

@@ -61,10 +61,11 @@ def test_what_was_kept_comes_back_as_it_was(completion: dict[str, object]) -> No
 
 
 def test_a_forgotten_answer_is_gone_and_others_stay() -> None:
-    table, run = Store().answers, begin()
-    save(table, keyed(1), keyed(2), run=run)
-    table.forget([keyed(1).key])
-    assert set(table.find([keyed(1).key, keyed(2).key])) == {keyed(2).key}
+    table, first, second = Store().answers, begin("first"), begin("second")
+    save(table, keyed(1), keyed(2), run=first)
+    save(table, keyed(3), run=second)
+    table.forget([keyed(1).key, keyed(3).key], run=second)
+    assert set(table.find([keyed(number).key for number in (1, 2, 3)])) == {keyed(2).key, keyed(3).key}
 
 
 def test_an_answer_without_passages_is_written_as_it_was_before_there_were_any() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.questions import Form, Question
+from contrapose.tasks.core.questions import Answer, Form, Question
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import Pool
@@ -29,7 +30,8 @@ from contrapose.tasks.infer.openai.replies import shows_schema
 # - free text: the field was ignored, and this is the reply to the plain question. A schema that is ignored says that
 #   the server goes by no field of the kind; of the two forms of choices each server knows one at most, so the next
 #   question tries the other;
-# - a refusal in a field of its own: it is this question's answer, and the next one tells more;
+# - a refusal in a field of its own, or of a filter: it is this question's answer in every form, and the next one tells
+#   more;
 # - a refused request (status 400 or the like): the same question is asked in the next form, at last plainly. Only where
 #   one of these is answered was it the form that was refused; otherwise it was the prompt, and the next question tells;
 # - no text: it tells nothing of the form; it is the reply to the plain question, which would be cut off as well;
@@ -197,10 +199,14 @@ class FormFinder:
 
     def _answered(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
         completion = reply.completion
-        if completion.constrained or completion.outcome == "refused":
+        if completion.constrained:
             self._put(asked, reply, tries)
-            return asked.form if completion.constrained else None
+            return asked.form
         self._put(asked.plain, reply, tries)
+        if completion.outcome in ("moderated", "refused"):
+            # It is the answer in whatever form is found.
+            same = Answer(question=asked, completion=replace(completion, usage=Usage()), requests=0, spent=Usage())
+            self.asker.broker.put([same])
         if completion.is_unread or not completion.text:
             self._silent += 1
             return None

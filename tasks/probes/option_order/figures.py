@@ -117,11 +117,12 @@ def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:
     The first row of an asking stands for it, so that samples with many options weigh no more than others.
     """
     read = results["letter"].notna() | results["rotated_letter"].notna()
-    judged = results["outcome"].notna() & results["correct"].notna() & read.any()
+    judged = results["outcome"].notna() & results["correct"].notna()
     original, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
     reply = results.assign(right=rotated)[judged].groupby(_asked(results))["right"]
     first = reply.cumcount().reindex(results.index).eq(0).to_numpy()
     rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
+    first = first & bool((judged & read).any())
     return [
         Measure(name="accuracy", values=np.where(first, (original + right) / (rows + 1), np.nan), bounds=(0, 1)),
         Measure(name="accuracy_given_order", share=True, values=np.where(first, original, np.nan)),
