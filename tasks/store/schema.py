@@ -12,7 +12,12 @@ ANSWERS = Table(
     Column("key", String(64), primary_key=True, comment="hash of all that could change the answer"),
     Column("model", Text, nullable=False, comment="id of the model, for people"),
     Column("question", Text, nullable=False, comment="JSON: kind, prompt, labels, text, repeat, form"),
-    Column("answer", Text, nullable=False, comment="JSON: text, option_loglikelihoods, label_mass, loss, constrained, passages"),
+    Column(
+        "answer",
+        Text,
+        nullable=False,
+        comment="JSON: text, option_loglikelihoods, label_mass, loss, constrained, passages",
+    ),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),
     Column("requests", Integer, nullable=False, comment="requests made for it, the failed ones too"),
