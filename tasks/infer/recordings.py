@@ -16,9 +16,11 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_DOCUMENT, is_bomb
 from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.infer.app.passages import Retrieved, leads_to_passages, passages_of
+from contrapose.tasks.infer.openai.batches import reply_of_line
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "prompt": ("prompt", "input", "messages"),
@@ -200,6 +202,8 @@ def _completion(value: Any, error: str | None) -> Completion:
     """A reply; none where the row tells of an error, or has no reply."""
     if error is not None or value is None:
         return Completion(error=error or "no reply was recorded")
+    if isinstance(value, Completion):
+        return value
     return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
@@ -242,7 +246,8 @@ def _content(value: Any) -> Any:
     """The text of a message, whose content may come in parts."""
     if not isinstance(value, list):
         return value
-    return "".join(str(part.get("text", "")) for part in value if isinstance(part, Mapping))
+    parts = [part for part in value if isinstance(part, Mapping) and "text" in str(part.get("type", "text"))]
+    return "".join(str(part.get("text", "")) for part in parts)
 
 
 @contextmanager
@@ -271,11 +276,7 @@ def _batch_row(
             remedy="Name the file of the requests in model_args.requests.",
             where=f"{selection.source}, row {number}",
         )
-    body = (row["response"] or {}).get("body") or {}
-    choices = body.get("choices") or [{}]
-    failed = row.get("error") or body.get("error")
-    reply = (choices[0].get("message") or {}).get("content", choices[0].get("text"))
-    return {"prompt": requests[id_], "reply": _content(reply), "error": json.dumps(failed) if failed else None}
+    return {"prompt": requests[id_], "reply": reply_of_line(row, Question(kind="generate", prompt=""))}
 
 
 def _requests(selection: Selection) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from openai.types import Batch
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -24,7 +24,7 @@ from typing import Any
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Answer, Question, from_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.openai.moderation import is_moderated
+from contrapose.tasks.infer.openai.failures import is_moderated
 from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, read_reply
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
@@ -114,13 +114,11 @@ class ResultLine:
     where: str
     """File and line, for people."""
     key: str
-    """Of the answer; what came back as `custom_id`."""
-    body: dict[str, Any] | None
-    """The reply; None where there is none."""
+    """Of the answer; what came back as `custom_id`; empty where it is no line of results."""
+    content: Mapping[str, Any]
+    """What it holds."""
     why: str = ""
-    """Why there is none."""
-    moderated: bool = False
-    """Whether a content filter refused the prompt: there will be no other reply."""
+    """Why it is no line of results."""
 
 
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
@@ -185,25 +183,35 @@ def _take(results: Sequence[ResultLine], counts: ImportCounts, *, any_model: boo
 
 def _answer(result: ResultLine, row: PromptRow, counts: ImportCounts, *, any_model: bool) -> Answer | None:
     """What a line answers; None, and counted, where that is nothing."""
-    question = from_json(row.question)
-    if result.moderated:
-        return Answer(question=question, completion=Completion(text="", outcome="moderated"))
-    if result.body is None:
-        counts.failed += 1
-        counts.not_taken(result.where, result.why)
-        return None
-    served, asked = str(result.body.get("model") or ""), row.model.partition("/")[2]
+    body = (result.content.get("response") or {}).get("body")
+    served, asked = str((body.get("model") if isinstance(body, dict) else "") or ""), row.model.partition("/")[2]
     if served and not any_model and not _is_snapshot(served, asked):
         counts.refused += 1
         counts.not_taken(result.where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
-    try:
-        completion = read_reply(json.dumps(result.body).encode(), question)
-    except (ValueError, NoLogprobsError, ErrorReplyError) as error:
+    question = from_json(row.question)
+    completion = reply_of_line(result.content, question)
+    if completion.error is not None:
         counts.failed += 1
-        counts.not_taken(result.where, f"the reply cannot be read: {error}")
+        counts.not_taken(result.where, completion.error)
         return None
     return Answer(question=question, completion=completion, seconds=0.0)
+
+
+def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
+    """The completion in a line of results; one with an error where the endpoint did not answer."""
+    error, response = content.get("error"), content.get("response") or {}
+    status, body = response.get("status_code", 200 if response else None), response.get("body")
+    if error or status != 200 or not isinstance(body, dict):
+        said = error or (body.get("error") if isinstance(body, dict) else body)
+        if is_moderated(int(status or 400), said):
+            return Completion(text="", outcome="moderated")
+        why = said.get("message", said) if isinstance(said, dict) else said
+        return Completion(error=f"the endpoint did not answer (status {status}: {why})")
+    try:
+        return read_reply(json.dumps(body).encode(), question)
+    except (ValueError, NoLogprobsError, ErrorReplyError) as unread:
+        return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
 
 def _is_snapshot(served: str, asked: str) -> bool:
@@ -215,18 +223,14 @@ def _result(where: str, line: bytes) -> ResultLine:
     try:
         content = json.loads(line)
         key, response, error = str(content["custom_id"]), content.get("response"), content.get("error")
-        status = response["status_code"] if response else None
-        body = response.get("body") if response else None
+        is_line = response is None or isinstance(response["status_code"], int)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ResultLine(where=where, key="", body=None, why="no line of results")
+        is_line = False
+    if not is_line:
+        return ResultLine(where=where, key="", content={}, why="no line of results")
     if response is None and error is None:
-        return ResultLine(where=where, key="", body=None, why="a request, and not its result")
-    if error or status != 200 or not isinstance(body, dict):
-        said = error or (body.get("error") if isinstance(body, dict) else body)
-        why = said.get("message") if isinstance(said, dict) else said
-        why = f"the endpoint did not answer (status {status}: {why})"
-        return ResultLine(where=where, key=key, body=None, why=why, moderated=is_moderated(int(status or 400), said))
-    return ResultLine(where=where, key=key, body=body)
+        return ResultLine(where=where, key="", content={}, why="a request, and not its result")
+    return ResultLine(where=where, key=key, content=content)
 
 
 @cache

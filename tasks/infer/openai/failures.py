@@ -12,7 +12,6 @@ from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait
 from contrapose.tasks.infer.openai.key import NO_KEY
-from contrapose.tasks.infer.openai.moderation import is_moderated
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
 if TYPE_CHECKING:
@@ -25,6 +24,38 @@ TOO_LONG_SAID = re.compile(
     re.IGNORECASE,
 )
 """How servers say that a prompt does not fit: OpenAI, vLLM, llama.cpp, TGI, Anthropic and others."""
+
+# A content filter refuses a prompt in a code or in words of its own; every gateway has others.
+
+NEVER = (401, 402, 404, 408, 409, 429)
+"""Statuses that concern the key, the address or the pace, whatever their words are."""
+CODE = re.compile(
+    r"content[_ ]?(?:filter|polic|moderation|safety|management)|moderat|guardrail|responsible_?ai|prohibited_?content"
+    r"|data_?inspection|^safety|recitation|blocklist|^spii|^sensitive|safety_(?:violation|check)|policy_?violation",
+    re.IGNORECASE,
+)
+"""What names a filter in a code, a type or a finish reason."""
+WORDS = re.compile(
+    r"content[ _](?:filter|polic|moderation|safety|management|exists risk)|guardrail"
+    r"|safety (?:system|filter|polic|setting)"
+    r"|(?:input|prompt|request|content|message|text|output|response)s? (?:was |were |has been |is |are )?"
+    r"(?:flagged|moderated|censored|(?:blocked|filtered|rejected)\b.{0,60}(?:polic|filter|safety|moderation|security))"
+    r"|violat\w+ .{0,60}(?:polic|guideline|terms)|prohibited content|inappropriate content|considered high risk"
+    r"|敏感|不安全|违规",
+    re.IGNORECASE,
+)
+"""How a filter speaks."""
+OTHERWISE = re.compile(
+    r"unsupported|unrecogni[sz]ed|unknown (?:parameter|argument|field)|extra inputs"
+    r"|(?:account|organi[sz]ation|project|user|access)\b.{0,40}"
+    r"(?:suspend|deactivat|terminat|disabled|banned|blocked|restricted|revoked)",
+    re.IGNORECASE,
+)
+"""What speaks of parameters or of the account: no other prompt would fare better."""
+PAIR = re.compile(r'"(\w+)": "((?:[^"\\]|\\.)*)"')
+CODES = ("code", "type", "reason", "status", "blockReason", "block_reason")
+FLAGS = re.compile(r'"filtered": true|"flagged_input": "|"reasons": \[')
+"""What the details of Azure and OpenRouter say of a filtered prompt."""
 
 
 def unreachable(error: BaseException, key: str) -> Failure:
@@ -49,32 +80,48 @@ def refused(error: APIStatusError, key: str) -> Failure:
     return _by_status(status, error.body, text, wait=asked_wait(error.response.headers))
 
 
-def in_reply(told: object, key: str) -> Failure:
+def in_reply(body: object, key: str) -> Failure:
     """An error in a reply of status 200: it means what it would mean with the status that it names, if it names one."""
-    code = told.get("code", told.get("status")) if isinstance(told, Mapping) else None
+    code = body.get("code", body.get("status")) if isinstance(body, Mapping) else None
     named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
-    if is_moderated(named or 400, told):
-        return _moderated(told, key)
-    return _by_status(named or 500, told, f"an error in a reply of status 200: {_cleaned(_words(told), key)}")
+    if is_moderated(named or 400, body):
+        return _moderated(body, key)
+    return _by_status(named or 500, body, f"an error in a reply of status 200: {_cleaned(_words(body), key)}")
 
 
-def _moderated(told: object, key: str) -> Failure:
+def _moderated(body: object, key: str) -> Failure:
     """A prompt that a filter refuses, whatever else is asked or how."""
-    return Failure(kind="moderated", message=_cleaned(_words(told), key), then="give up", outcome="moderated")
+    return Failure(kind="moderated", message=_cleaned(_words(body), key), then="give up", outcome="moderated")
 
 
-def _by_status(status: int, told: object, text: str, *, wait: float | None = None) -> Failure:
+def is_moderated(status: int, body: object) -> bool:
+    """Whether a refusal comes from a content filter, so that this prompt alone is refused, and always will be.
+
+    Args:
+        status: of the reply, or the one that an error in a reply names.
+        body: its error: an object, a text, or nothing.
+    """
+    if status in NEVER or not body or (isinstance(body, str) and body.lstrip().startswith("<")):
+        return False
+    text = json.dumps(body, ensure_ascii=False)
+    if FLAGS.search(text) or any(CODE.search(value) for name, value in PAIR.findall(text) if name in CODES):
+        return True
+    # A server that fails may well speak of a filter that is out of order.
+    return status < 500 and WORDS.search(text) is not None and not OTHERWISE.search(text)
+
+
+def _by_status(status: int, body: object, text: str, *, wait: float | None = None) -> Failure:
     """What an error means.
 
     Args:
         status: of the reply, or named by the error.
-        told: the error.
-        text: what people are told of it.
+        body: the error.
+        text: the same for people.
         wait: seconds that the endpoint asked for.
     """
     kind = f"status {status}"
-    code = str(told.get("code")) if isinstance(told, Mapping) else ""
-    if _is_hopeless(status, code, told):
+    code = str(body.get("code")) if isinstance(body, Mapping) else ""
+    if _is_hopeless(status, code, body):
         return Failure(
             kind=kind,
             message=f"the endpoint refuses every request; {text}",
@@ -85,18 +132,18 @@ def _by_status(status: int, told: object, text: str, *, wait: float | None = Non
         )
     if status in OVERLOADED or (status == 503 and wait is not None):
         return Failure(kind=kind, message=text, then="wait", wait=wait, overload=True, status=status)
-    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(told))):
+    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(body))):
         return Failure(kind=kind, message=f"{TOO_LONG}; {text}", then="give up", status=status)
     again = status >= 500 or status in AGAIN
     return Failure(kind=kind, message=text, then="retry" if again else "give up", status=status, wait=wait)
 
 
-def _words(told: object) -> str:
+def _words(body: object) -> str:
     """An error in the endpoint's own words: its message, then what else it says."""
-    if isinstance(told, Mapping) and isinstance(told.get("message"), str):
-        rest = {name: value for name, value in told.items() if name != "message" and value is not None}
-        return f"{told['message']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(told["message"])
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    if isinstance(body, Mapping) and isinstance(body.get("message"), str):
+        rest = {name: value for name, value in body.items() if name != "message" and value is not None}
+        return f"{body['message']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(body["message"])
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 def other_host(error: APIStatusError) -> Origin | None:
@@ -134,11 +181,11 @@ def is_missing_path(error: APIStatusError) -> bool:
     return error.status_code == 404 and error.code != "model_not_found" and "model" not in str(error).lower()
 
 
-def _is_hopeless(status: int, code: str, told: object) -> bool:
+def _is_hopeless(status: int, code: str, body: object) -> bool:
     """Whether every other prompt would be refused too."""
     if status == 404:
         # A body that is no error of the API comes from a server that has no such address.
-        return code == "model_not_found" or "model" in _words(told).lower() or not isinstance(told, Mapping)
+        return code == "model_not_found" or "model" in _words(body).lower() or not isinstance(body, Mapping)
     return status in REFUSED or (status == 429 and code == "insufficient_quota")
 
 

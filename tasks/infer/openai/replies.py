@@ -171,8 +171,8 @@ def _said(reply: Any) -> Said:
         LookupError, TypeError, AttributeError: it is no reply of the API.
         ErrorReplyError: it tells of an error.
     """
-    if (told := reply.get("error") or reply.get("errors")) or "error" in (reply.get("object"), reply.get("type")):
-        raise ErrorReplyError(told or reply)
+    if (error := reply.get("error") or reply.get("errors")) or "error" in (reply.get("object"), reply.get("type")):
+        raise ErrorReplyError(error or reply)
     choices = reply.get("choices")
     if not choices and {"choices", "promptFeedback", "prompt_filter_results"} & reply.keys():
         # Endpoints whose filter withholds a prompt or a reply have nothing to choose from.
