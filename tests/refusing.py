@@ -63,7 +63,7 @@ NEWER = Rule(when=having("max_tokens"), told=unsupported("max_tokens", " Use 'ma
 GREEDY = Rule(
     when=lambda body: body.get("temperature", 1) != 1,
     told=openai(
-        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is.",
         param="temperature",
         code="unsupported_value",
     ),

@@ -138,7 +138,7 @@ class Adapting:
         if not questions or not isinstance(self.provider, Adapts):
             return
         provider = self.provider
-        keys = {known: _key(provider, self.broker.given.spec, known) for known in get_args(AskedKind)}
+        keys = {known: _key(provider, self.broker.unchanged.spec, known) for known in get_args(AskedKind)}
 
         def find_out() -> str | None:
             # What is known of questions of the other kind need not be refused once more.
@@ -191,10 +191,10 @@ class Adapting:
     def _known(self, key: str) -> str | None:
         return Store().forms.find(key, run=self.broker.run if self.broker.again else None)
 
-    def _note(self, key: str, found: str) -> None:
+    def _note(self, key: str, note: str) -> None:
         # Replies that told it are answers, which other runs look up as soon as they know it.
         self.broker.written()
-        Store().forms.note(key, found, model=self.broker.model, run=self.broker.run, again=self.broker.again)
+        Store().forms.note(key, note, model=self.broker.model, run=self.broker.run, again=self.broker.again)
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[bool]:

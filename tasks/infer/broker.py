@@ -48,7 +48,7 @@ class StoreBroker:
         stopped: str | None = None,
         reads: bool = False,
     ) -> None:
-        self.keys = self.given = keys
+        self.keys = self.unchanged = keys
         self.run, self.model, self.again, self.ask_again = run, model, again, ask_again
         self.budget, self.stopped = budget, stopped
         self.answers: dict[Question, Completion] = {}
@@ -82,7 +82,7 @@ class StoreBroker:
 
     def adapt(self, changes: Changes) -> ModelSpec:
         """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
-        self.keys = self.given.changed(changes) if changes else self.given
+        self.keys = self.unchanged.changed(changes) if changes else self.unchanged
         self._known, self._absent = {}, None
         return self.keys.spec
 

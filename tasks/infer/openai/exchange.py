@@ -94,6 +94,6 @@ def _odd(completion: Completion, content: bytes) -> str | None:
     return None if used.prompt_tokens and used.completion_tokens else odd_counts(content)
 
 
-def _named(failure: Failure, told: object, bodies: Bodies, question: Question) -> Failure:
+def _named(failure: Failure, error: object, bodies: Bodies, question: Question) -> Failure:
     """The same failure, or what it says of a parameter of the request."""
-    return refused_parameter(failure, told, question, sent=json.loads(bodies.body(question))) or failure
+    return refused_parameter(failure, error, question, sent=json.loads(bodies.body(question))) or failure

@@ -113,20 +113,20 @@ class ParameterRefusal(Failure):
 
 
 def refused_parameter(
-    failure: Failure, told: object, question: Question, *, sent: Mapping[str, Any]
+    failure: Failure, error: object, question: Question, *, sent: Mapping[str, Any]
 ) -> ParameterRefusal | None:
     """What a refusal says of a parameter; None where it names none that was sent.
 
     Args:
         failure: what it means otherwise.
-        told: its error, as the endpoint has it.
+        error: in its body, as the endpoint has it.
         question: what was asked: a repeated prompt names nothing.
         sent: the request.
     """
     if failure.status not in MAY_NAME or failure.message.startswith(TOO_LONG):
         return None
     own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}
-    text = _cleaned(told, question, own.get("length", ""))
+    text = _cleaned(error, question, own.get("length", ""))
     parameter = next((parameter for parameter in _named(text) if parameter in own), None)
     if parameter is None:
         return None
@@ -159,9 +159,9 @@ def no_logprobs() -> ParameterRefusal:
     )
 
 
-def _cleaned(told: object, question: Question, length_field: str) -> str:
-    """What is told, without the prompt and what stands everywhere; a length field of one's own has the usual name."""
-    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+def _cleaned(error: object, question: Question, length_field: str) -> str:
+    """An error without the prompt and what stands everywhere; a length field of one's own has the usual name."""
+    text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     for repeated in filter(None, (json.dumps(question.prompt, ensure_ascii=False)[1:-1], question.prompt)):
         text = text.replace(repeated, "")
     text = EVERYWHERE.sub("", text.replace('\\"', '"'))
