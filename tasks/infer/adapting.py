@@ -89,7 +89,7 @@ def adapted(
     adapting.settle("choose", choices, PLAIN)
     if only_likelihoods and choices and provider.likelihoods(broker.keys.spec) == "none":
         raise ModelError(
-            "the endpoint gives no log-probabilities, and read_with is likelihood",
+            "the endpoint gives no log-probabilities, and a test reads nothing else (read_with: likelihood)",
             expected="an endpoint that gives them, or a test that reads replies",
             remedy="Set model_args.logprobs: false, and read_with: auto, ask or reply.",
             where=broker.model,
