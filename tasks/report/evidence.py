@@ -228,7 +228,7 @@ def read_instead(outcome: Outcome) -> str:
 
 def trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
     """How far the replies bear a verdict out, as warnings where they do not; empty texts where nothing is known."""
-    yield read_instead(outcome)
+    yield from filter(None, (read_instead(outcome),))
     yield unlike(outcome) or in_words(outcome)
     yield misreads(outcome, reader=reader) or asked_back(outcome, reader=reader)
 
