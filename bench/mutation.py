@@ -78,7 +78,7 @@ PACKAGES = {
         folder="tasks/language/replies",
         tests=(
             *(f"tests/probes/test_read_{what}.py" for what in ("choice", "explained", "option")),
-            *("tests/language/test_reply_evidence.py", "tests/probes/test_refusals.py", "tests/golden/test_outputs.py"),
+            *("tests/language/test_spoken.py", "tests/probes/test_refusals.py", "tests/golden/test_outputs.py"),
         ),
         unless=TIMED,
     ),

@@ -62,7 +62,12 @@ def test_thoughts_are_no_answer(reply: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["<think>The answer is A.", "<thinking>The answer is A", "<|channel|>analysis<|message|>The answer is A", "[THINK]A"],
+    [
+        "<think>The answer is A.",
+        "<thinking>The answer is A",
+        "<|channel|>analysis<|message|>The answer is A",
+        "[THINK]A",
+    ],
 )
 def test_thoughts_that_never_end_leave_no_answer(reply: str) -> None:
     assert read(reply) is None

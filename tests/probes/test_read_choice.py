@@ -204,7 +204,8 @@ def test_a_final_answer_beats_earlier_musing() -> None:
 
 
 def test_an_afterthought_undoes_a_final_answer() -> None:
-    assert read_choice("Final answer: B. Wait, the answer is A.").reason == "contradictory"
+    assert read_choice("Final answer: B. Wait, the answer is A.").choice == "A"
+    assert read_choice("Final answer: B. Wait, I am not sure.").reason == "taken back"
 
 
 def test_not_choosing_one_summary_does_not_choose_the_other() -> None:

@@ -25,22 +25,23 @@ BARS = {
     "held_out": 0.97,
     "held_out_2": 0.97,
     "round_1": 0.97,
-    "round_2": 0.95,
+    "round_2": 0.93,
     "round_3": 0.95,
     "round_4": 0.92,
     "independent": 0.40,
-    "plain": 0.82,
-    "blind_1": 0.57,
-    "blind_2": 0.74,
-    "blind_3": 0.55,
+    "plain": 0.76,
+    "blind_1": 0.55,
+    "blind_2": 0.69,
+    "blind_3": 0.54,
     "blind_4": 0.24,
-    "blind_5": 0.65,
+    "blind_5": 0.62,
 }
 """Share of the templates that choose that must be read. Each round was written before the rules that read it, and after
 the fourth no rule was changed. The independent ones are by four authors who knew none of the rules; at first sight 39 %
 of them were read. The plain ones, by a fifth, are what a chat model would write; no rule was changed for them. The
 blind ones were written one after the other, each by an author who knew neither the rules nor the other sets, and what
-was misread in them was mended; the fourth holds 110 traps that choose nothing. What is left unread is asked back."""
+was misread in them was mended; the fourth holds 110 traps that choose nothing. What is left unread is asked back, and
+since decision 55 so is what only weighs good and bad of both."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
     "which says 120",
@@ -106,13 +107,13 @@ def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: st
 @pytest.mark.parametrize(
     ("reply", "chosen"),
     [
-        ("Summary {x} gets all three right. Summary {y} gets the first right, but the third wrong.", "x"),
-        ("Summary {x}, like the article, puts it at 4 million. Summary {y}, unlike the article, puts it at 2.", "x"),
+        ("Summary {x} gets all three right. Summary {y} gets the first right, but the third wrong.", None),
+        ("Summary {x}, like the article, puts it at 4 million. Summary {y}, unlike the article, puts it at 2.", None),
         ("Summary {x} keeps to the facts, and the latter, Summary {y}, mixes up the two brothers.", "x"),
-        ("Every statement in Summary {x} is backed up. The same cannot be said of Summary {y}, I found.", "x"),
+        ("Every statement in Summary {x} is backed up. The same cannot be said of Summary {y}, I found.", None),
         ("Summary {x} is accurate. In contrast to Summary {x}, which is brief, Summary {y} invents a quote.", "x"),
-        ("Summary {x} says 5 and Summary {y} says 50. The article gives the fine as 5.", "x"),
-        ("Granted, Summary {y} is right about the place. Still, it gets the date wrong. Summary {x} is right.", "x"),
+        ("Summary {x} says 5 and Summary {y} says 50. The article gives the fine as 5.", None),
+        ("Granted, Summary {y} is right about the place. Still, it gets the date wrong. Summary {x} is right.", None),
         ("Summary {x} does not contain any errors, and Summary {y} has the wrong year.", None),
         ("Summary {x} says that the judge was right, and Summary {y} that he was wrong.", None),
         ("Summary {x} mentions the wrong turn, and Summary {y} mentions the right of way.", None),
@@ -122,7 +123,7 @@ def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: st
         ("Summary {x} is right about the date, and Summary {y} is right about the place. Both are wrong, too.", None),
     ],
 )
-def test_good_of_one_and_bad_of_the_other_is_weighed(reply: str, chosen: str | None, x: str, y: str) -> None:
+def test_of_good_and_bad_only_what_is_plain_is_read(reply: str, chosen: str | None, x: str, y: str) -> None:
     assert read_choice(reply.format(x=x, y=y)).choice == (chosen and {"x": x, "y": y}[chosen])
 
 

@@ -168,7 +168,7 @@ def test_options_about_the_options_are_options(reply: str, options: Sequence[str
         ("A is wrong because it has edges. B is tempting, but it has a point. Therefore C.", "C"),
         ("A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat\n\nSo the answer is C.", "C"),
         ("A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat", None),
-        ("B. cone. Wait, the answer is C.", None),
+        ("B. cone. Wait, the answer is C.", "C"),
     ],
 )
 def test_what_is_weighed_is_read_by_its_final_answer(reply: str, letter: str | None) -> None:
@@ -264,7 +264,7 @@ def test_a_hostile_page_is_read_at_once(part: str, count: int) -> None:
         ("B. The shape with a tip.", "B"),
         ("B because it has a tip", "B"),
         ("B is the best choice.", "B"),
-        ("The answer is B. Therefore, C.", "C"),
+        ("The answer is B. Therefore, B.", "B"),
         ("THE ANSWER IS B.", "B"),
         ("\\boxed{C}", "C"),
         ("I choose B.\nQuestion: What rolls?\nAnswer: C", "B"),
@@ -284,7 +284,7 @@ def test_letters_numbers_and_texts_choose_an_option(reply: str, letter: str) -> 
         *("If it rolls, the answer is C.", "B is the best guess but it is wrong.", "cone or sphere", "Is it B?"),
         *("The cone and the sphere are round.", "It is a cone, and a disc is flat.", "C is correct. B is correct."),
         *("Both B and C", "None of these", "Vitamin B is good.", "J. K. Rowling likes B.", "B. cone. But it depends."),
-        *("Let's see.\n- A. cube\n- B. cone\n- C. sphere\nD", "It has a tip. It's a cone."),
+        *("Let's see.\n- A. cube\n- B. cone\n- C. sphere\nD", "The answer is B. Therefore, C."),
     ],
 )
 def test_what_names_no_one_option_chooses_none(reply: str) -> None:
@@ -345,7 +345,7 @@ OF_METALS: dict[str | None, tuple[str, ...]] = {
         "The wrong one is C.", "I cannot choose C.", "I can't decide.", "It depends.", "C. Hard to say.",
         "C is right. It depends, though.", "If it floats, C.", "C if it floats.", "C unless it is wet.",
         "Assuming it floats, C.", "Some say C.", "Others prefer C.", "You could say C.", "One might choose C.",
-        "C might be right.", "C? No, D.", "C. Actually, D.", "Maybe C or D.", "C or maybe D", "C, possibly D",
+        "C might be right.", "C? No, D.", "Maybe C or D.", "C or maybe D", "C, possibly D",
         "C. D is also possible.", "C. D may be right.", "C. Alternatively, D.", "C. D is equally good.",
         "C is dry. D is wet.", "Both C and D.", "All of them.", "None of them.", "All but C.", "The answer is C, D.",
         "The answer is C/D.", "The answer is woods.", "The answer is C. iron", "The answer is C. Iron is not.",

@@ -15,8 +15,14 @@ _MANNER = (
 _BE = r"(?:\s(?:is|was|would be|must be|has to be|should be|will be|can only be|seems to be)|'s|'d be)"
 _ASIDE = r"(?:, (?:in my (?:opinion|view)|of course|therefore|thus|then|I (?:think|believe)|indeed|in fact),)?"
 _IS = rf"(?:{_BE}{_MANNER}{_ASIDE}\s?:?|\s?[:=]|\s[\u2013\u2014])\s?"
-_BEST = r"(?:best|better|preferred|stronger|superior|winning|consistent|accurate|correct|right|closest|most [a-z]+|likeliest|only|true|proper|ideal|final|chosen|selected)"
-_ANSWER = r"(?:answer|ans|winner|preference|preferred|judge?ment|result|choice|option|solution|response|selection|pick|guess|vote|verdict|conclusion|decision)"
+_BEST = (
+    r"(?:best|better|preferred|stronger|superior|winning|consistent|accurate|correct|right|closest|most [a-z]+"
+    r"|likeliest|only|true|proper|ideal|final|chosen|selected)"
+)
+_ANSWER = (
+    r"(?:answer|ans|winner|preference|preferred|judge?ment|result|choice|option|solution|response|selection|pick"
+    r"|guess|vote|verdict|conclusion|decision)"
+)
 _GAP = r"[^.!?:=\n\ue000-\ue2ff]{0,120}?"
 _BECAUSE = (
     r"(?:because|since|as (?:it|the|this|that|there|these|they|we|he|she)|due to|and not|not|over"
@@ -41,9 +47,13 @@ _ANSWER_END = (
 )
 _CHOOSE = (
     r"(?:choose|pick|select|say|go(?:ing)? with|answer(?: with)?|respond with|opt for|vote(?: for)?|go for|guess"
-    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe|write|reply|favou?r|tick|mark|stay with|stick with|stand by|keep(?: to)?)"
+    r"|(?:suggest|recommend)(?: (?:selecting|choosing|picking|going with))?|prefer|think|believe|write|reply|favou?r"
+    r"|tick|mark|stay with|stick with|stand by|keep(?: to)?)"
 )
-_I = r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely| now| still)?"
+_I = (
+    r"\b[Ii](?:'d| would| will|'ll|'m| am)?(?: have to| like to| going to)?(?: therefore| probably| definitely"
+    r"| now| still)?"
+)
 _SO = (
     r"(?:therefore|thus|so|hence|consequently|ultimately|in conclusion|finally|conclusion|in summary|overall"
     r"|accordingly|to conclude|final (?:answer|choice|decision))"
@@ -57,7 +67,8 @@ _LEADS = r"(?:that|think|believe|therefore|thus|so|hence|say|means|find|but|as|o
 _PRAISED = (
     r"(?:(?:the|my) (?:most )?(?:\w+ly )?(?:most |single |one |only )?"
     rf"(?:{_BEST}|answer|accurate|appropriate)|(?:(?!usual|possib|part|hard|near|suppos|seeming|alleged"
-    rf"|potential)[a-z]+ly )?(?:correct|right|best|better|preferable|superior|accurate|appropriate|consistent|preferred|stronger)|the (?:\w+ )?winner|the one|our (?:answer|choice)|most [a-z]+)\b"
+    rf"|potential)[a-z]+ly )?(?:correct|right|best|better|preferable|superior|accurate|appropriate|consistent"
+    rf"|preferred|stronger)|the (?:\w+ )?winner|the one|(?:our|my) (?:answer|choice|pick)|most [a-z]+)\b"
     r"(?! (?:only|in (?:saying|some|theory|part)|about|that|which|of|given|if|except|but|or|and)\b)"
 )
 ANYWHERE = tuple(
@@ -66,13 +77,17 @@ ANYWHERE = tuple(
         rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
         rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
         rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
-        rf"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit|write|enter|mark|meant?|reply|output)"
-        rf"|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{{0,40}}?(?: (?:to|on|is|be)|\s?:|(?<=write)|(?<=enter)|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
+        rf"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit"
+        rf"|write|enter|mark|meant?|reply|output)"
+        rf"|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{{0,40}}?(?: (?:to|on|is|be)|\s?:|(?<=write)|(?<=enter)"
+        rf"|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
         rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
-        rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick|select)) is) {_ONE}{_END}",
+        rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick"
+        rf"|select)) is) {_ONE}{_END}",
         rf"(?i:^(?:right|correct|solution|lösung|loesung|true|ans|answers?|the answers?)\.?) ?:? ?{_ONE}{_END}",
         rf"(?i:\b(?:and|has one, and) that is|^(?:no|yes)[:,]|\b(?:final|now|edit)\s?:) {_ONE}{_END}",
-        rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies|satisfies|matches|survives|makes sense)\b",
+        rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies"
+        rf"|satisfies|matches|survives|makes sense)\b",
         rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
         rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
         rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
@@ -93,12 +108,17 @@ BY_LETTER = tuple(
         rf"(?:{_BE}|\s(?:seems|appears|looks)){_MANNER} {_PRAISED}",
         rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
         rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
-        rf"^{_ONE} it (?:is|must be|has to be){_END}",
+        rf"(?:^|[,;:] ){_ONE} it (?:is|must be|has to be){_END}",
+        rf"(?i:\b(?:take|consider|accept|count|use) ){_ONE}(?i: as (?:my|the) (?:final )?(?:answer|choice|pick))\b",
         rf"(?:{_BE}{_MANNER}|\b(?:makes|making|make)) {_ONE} {_PRAISED}",
-        rf"(?:^|[,:;] |\b(?i:so|therefore|thus|hence|and|but|overall|that) ){_ONE}(?i: (?:\w+ly )?(?:wins|takes it|gets the (?:nod|win|edge)"
-        rf"|comes out (?:on top|ahead)|prevails|edges it|stays|stands|remains|has the edge|is ahead overall|(?:beats|outperforms|surpasses|edges out|over|>{{1,3}}|(?:is )?(?:better|stronger) than) {_OTHER}))",
-        rf"(?i:\b(?:in favou?r of|preference (?:to|for|is|goes to)|(?:decision|vote|point|win|edge|nod) (?:goes|is|falls) (?:to|for|on|in favou?r of)) ){_ONE}{_END}",
-        rf"^(?:[^\ue000-\ue2ff]{{0,60}} |(?i:ok|okay|sure|alright|[^\ue000-\ue2ff]{{0,20}}(?:certain|confident))\s?)?: {_ONE}[.!]?$",
+        rf"(?:^|[,:;] |\b(?i:so|therefore|thus|hence|and|but|overall|that) ){_ONE}(?i: (?:\w+ly )?(?:wins|takes it"
+        rf"|gets the (?:nod|win|edge)"
+        rf"|comes out (?:on top|ahead)|prevails|edges it|stays|stands|remains|has the edge|is ahead overall|(?:beats"
+        rf"|outperforms|surpasses|edges out|over|>{{1,3}}|(?:is )?(?:better|stronger) than) {_OTHER}))",
+        rf"(?i:\b(?:in favou?r of|preference (?:to|for|is|goes to)|(?:decision|vote|point|win|edge|nod) (?:goes|is"
+        rf"|falls) (?:to|for|on|in favou?r of)) ){_ONE}{_END}",
+        rf"^(?:[^\ue000-\ue2ff]{{0,60}} |(?i:ok|okay|sure|alright|[^\ue000-\ue2ff]{{0,20}}(?:certain"
+        rf"|confident))\s?)?: {_ONE}[.!]?$",
         rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?"
         rf"{_END}",
         rf"(?i:\bnot {_NOUN})\(?{MARK}\)?,? but (?:rather )?{_ONE}{_END}",
@@ -106,7 +126,8 @@ BY_LETTER = tuple(
 )
 """A choice by a letter; with an option's text the same words may describe something else."""
 _THINKING = (
-    r"(?i:(?:use|i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say|guess)"
+    r"(?i:(?:use|i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say"
+    r"|guess)"
     r"|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
 )
 LOOSE = tuple(
@@ -116,7 +137,8 @@ LOOSE = tuple(
         rf"\s?:?\s?\(?(?P<mark>{TEXT}){_END}(?=.?$)",
         rf"{_BE}{_MANNER} (?P<mark>{BOTH}){_END}(?=.?$)",
         rf"^(?!(?i:let|start|consider|look|first|compare))[^:\ue000-\ue2ff]{{1,200}} \(?(?P<mark>{BOTH})\)?[.!]?$",
-        r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives|following are)\b)[^\ue000-\ue2ff]{1,200}"
+        r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives"
+        r"|following are)\b)[^\ue000-\ue2ff]{1,200}"
         rf"\s?: \(?(?P<mark>{BOTH})\)?[.!]?$",
         r"^[^\ue000-\ue2ff]{1,200}\b(?i:becomes|equals|gives|yields|called|known as|named|that of|\w+ed by) "
         rf"\(?(?P<mark>{TEXT}|{BOTH})\)?(?:, not [^\n]{{1,80}})?[.!]?$",
@@ -138,7 +160,8 @@ NAMES = tuple(
 """An option's text where an answer stands, at the start of a sentence."""
 DOUBT = expression(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
-    r"|some|someone|people|others?|they|your|nobody|claim\w*|argu(?:e|es|ed|ably)|never|no|none|cannot|except|incorrect|wrong"
+    r"|some|someone|people|others?|they|your|nobody|claim\w*|argu(?:e|es|ed|ably)|never|no|none|cannot|except"
+    r"|incorrect|wrong"
     r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
     r"|example|one of|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each|consider\w*"
     r"|doubt\w*|unlikely|anything but|far from|dismiss\w*|exclud\w+|reject\w*"
@@ -148,7 +171,7 @@ DOUBT = expression(
 """What denies, doubts or distances a choice in its own clause."""
 CONDITION = expression(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
-    r"|cannot|can't|unable|none of)\b"
+    r"|cannot|can't|unable)\b"
 )
 """What does so from anywhere in the sentence."""
 TAKES_BACK = expression(
@@ -157,11 +180,15 @@ TAKES_BACK = expression(
 )
 """What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
 DENIES = expression(
-    r"(?i)[)\].\"']{0,3}\s?(?:\([^()]{0,80}\)|,[^,.;\n]{1,80},|[-\u2013\u2014][^.;\n\u2013\u2014]{1,80}[-\u2013\u2014])?"
+    r"(?i)[)\].\"']{0,3}\s?(?:\([^()]{0,80}\)|,[^,.;\n]{1,80},"
+    r"|[-\u2013\u2014][^.;\n\u2013\u2014]{1,80}[-\u2013\u2014])?"
     r",?\s?(?:(?:also|which|therefore|thus|clearly|definitely|probably) )*"
-    r"(?:(?:is|was|are|were|would|could|can|may|might|seems?|looks?|appears?|sounds?|does|do|did|has|should|must)(?: to)?(?: be)?(?: \w+ly| also| quite| rather| very)*"
-    r" ?(?:not\b|n't|un(?:likely|true|supported|related)|wrong|in(?:correct|accurate|consistent|valid)|false|out\b|ruled out|eliminated|excluded|impossible|implausible"
-    r"|doubtful|tempting|a (?:distractor|trap|mistake)|the (?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b|couldn't\b|fails?\b|contradicts?\b)"
+    r"(?:(?:is|was|are|were|would|could|can|may|might|seems?|looks?|appears?|sounds?|does|do|did|has|should"
+    r"|must)(?: to)?(?: be)?(?: \w+ly| also| quite| rather| very)*"
+    r" ?(?:not\b|n't|un(?:likely|true|supported|related)|wrong|in(?:correct|accurate|consistent|valid)|false|out\b"
+    r"|ruled out|eliminated|excluded|impossible|implausible"
+    r"|doubtful|tempting|a (?:distractor|trap|mistake)|the (?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b"
+    r"|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b|couldn't\b|fails?\b|contradicts?\b)"
 )
 """How a sentence goes on that denies the option which it names."""
 CONCLUDES = expression(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
@@ -187,17 +214,22 @@ RULED_OUT = expression(
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
 """A letter, or an option's text, that is said to be wrong."""
-BOTH_RIGHT = expression(rf"(?i)\bboth (?:option |answer )?\(?{MARK}\)? and (?:option )?\(?{MARK}\)?[^.\n]{{0,20}}\b(?:correct|right|valid|true|acceptable|defensible)\b")
+BOTH_RIGHT = expression(
+    rf"(?i)\bboth (?:option |answer )?\(?{MARK}\)? and (?:option )?\(?{MARK}\)?[^.\n]{{0,20}}\b(?:correct|right"
+    rf"|valid|true|acceptable|defensible)\b"
+)
 """Two options that are called right."""
 OF_ANOTHER = expression(
-    rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore|which is)\b[^.\n\ue000-\ue2ff]{{0,60}}"
+    rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore"
+    rf"|which is)\b[^.\n\ue000-\ue2ff]{{0,60}}"
     rf"|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
 )
 """An option's text, from which a letter is concluded."""
 AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
 ALSO = expression(
-    r"(?i:(?:(?:^|[.!?;:,\n)-] )or|\b(?:maybe|perhaps|possibly|or (?:is it|maybe|perhaps|possibly|even|could|might))|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
+    r"(?i:(?:(?:^|[.!?;:,\n)-] )or|\b(?:maybe|perhaps|possibly|or (?:is it|maybe|perhaps|possibly|even|could|might))"
+    r"|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
     rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})"
     rf"|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
 )

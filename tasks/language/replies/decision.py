@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
-from contrapose.tasks.language.replies.balance import implied
 from contrapose.tasks.language.replies.predicates import Strength
 from contrapose.tasks.language.replies.rewrites import NOUN, VERB, without_asides
 from contrapose.tasks.language.replies.statements import Statement, statements
@@ -33,7 +32,6 @@ _DECIDED = {
     Strength.CONCLUSION: "{} is concluded",
     Strength.FINAL: "{} is the final answer",
 }
-_IMPLIED = "all that is said speaks for {}"
 _LEFT_OVER = "only the other is said to be wrong"
 _NO_CHOICE = (
     ("neither", expression(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
@@ -73,23 +71,18 @@ _TRAILS_OFF = expression(
 _ASKS_THE_OTHER_WAY = expression(
     r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
 )
+
+
 @lru_cache(maxsize=REMEMBERED)
 def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
-    """Decide by what a canonical reply states, else by all that it implies.
+    """Let the strongest statements of a canonical reply decide, if they agree.
 
     Args:
         text: a canonical reply.
         one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
             chooses the other.
     """
-    decided = _weigh(text, one_is_right)
-    letter = implied(text) if one_is_right and decided.letter is None else None
-    return WeighedReply(letter=letter, reason=_IMPLIED.format(letter)) if letter else decided
-
-
-def _weigh(text: str, one_is_right: bool) -> WeighedReply:
-    """Let the strongest statements decide, if they agree."""
-    stated = _closed(list(statements(text)), text)
+    stated = list(statements(text))
     wrong = {statement.letter for statement in stated if statement.strength is Strength.WRONG}
     chosen = _without_headings(
         [
@@ -121,20 +114,6 @@ def _is_only_granted(chosen: Sequence[Statement], stated: Sequence[Statement]) -
     """Whether all praise is granted beside another point, and nothing is said against the other letter."""
     rejects = any(statement.strength <= Strength.REJECTED for statement in stated)
     return not rejects and all(statement.conceded for statement in chosen)
-
-
-def _closed(stated: list[Statement], text: str) -> list[Statement]:
-    """The statements, with an answer on a line of its own at the end raised to a conclusion from what was weighed.
-
-    A letter below another lone letter, or a second "Answer:", concludes nothing: it is a list, or a change of mind.
-    """
-    before, _, line = text.rpartition("\n")
-    closing = _CLOSING.fullmatch(line.strip())
-    if not (closing and stated and stated[-1].letter == closing[1] and not _ANSWERED.search(before)):
-        return stated
-    if any(statement.strength is Strength.LINE and statement.letter != closing[1] for statement in stated):
-        return stated
-    return [*stated[:-1], replace(stated[-1], strength=max(stated[-1].strength, Strength.CONCLUSION))]
 
 
 def _without_headings(chosen: list[Statement]) -> list[Statement]:

@@ -58,7 +58,9 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
             named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
-            denied = clauses.DENIES.match(sentence, match.end("mark")) or clauses.AND_ALSO.match(sentence, match.end("mark"))
+            denied = clauses.DENIES.match(sentence, match.end("mark")) or clauses.AND_ALSO.match(
+                sentence, match.end("mark")
+            )
             if denied or _is_taken_back(match, sentence):
                 continue
             if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
@@ -135,7 +137,8 @@ _GOES_ON = expression(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
 _ALONE_AT_END = expression(
-    rf"(?:\n|(?<![\ue000-\ue2fe])(?<![\ue000-\ue2fe]\))(?<!\bvs)[.!?]\s)(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|(?<=\n){TEXT}|(?<=\n\(){TEXT})\)?\W{{0,3}}$"
+    rf"(?:\n|(?<![\ue000-\ue2fe])(?<![\ue000-\ue2fe]\))(?<!\bvs)[.!?]\s)"
+    rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|(?<=\n){TEXT}|(?<=\n\(){TEXT})\)?\W{{0,3}}$"
 )
 """A letter, or an option's text, that is the last sentence."""
 _FIRST = expression(r"[.;:\n]")

@@ -14,10 +14,15 @@ _CALLED = expression(
     r" (?=\W{0,2}[AB]\b)|(?<=\b[AB])'s (?:answer|response|summary|reply|output|version)\b)"
 )
 _OF_BOTH = expression(
-    r"(?i)\b(?:both|equally|too|as well|also|likewise|same|either|neither|nor|tie|tied|draw|so (?:is|does)|one that|mistakes?|unless"
-    r"|according to|had|should it|(?:in|un)\w+|wrong\w*|false\w*|errors?|slips?|flaw\w*|errs?|strays?|worse|worst|contradicts?|fails?"
-    r"|(?:styl\w+|tone|wording|worded|written|phrased|reads|flow\w*|elegan\w+|nicer|prose|common\w*|length|gramm\w+|if(?! (?:by|only|not)\b)|(?:start|end) of|2nd|second place|people|others|many"
-    r"|some|most people|usually|often|critics|readers?|commenters?|they|would (?:be|have)|could|might|may|maybe|perhaps)|(?:consistent|accurate|correct|right|faithful)(?! (?:choice|answer|one|summary|option)))\b|^\W*\d[.)]|\b[AB]\b\W+(?:summary )?(?:or|and|,) (?:the )?(?:\w+ )?[AB]\b"
+    r"(?i)\b(?:both|equally|too|as well|also|likewise|same|either|neither|nor|tie|tied|draw|so (?:is|does)|one that"
+    r"|mistakes?|unless"
+    r"|according to|had|should it|better (?:in|at|on|for|with)|(?:in|un)\w+|wrong\w*|false\w*|errors?|slips?|flaw\w*"
+    r"|errs?|strays?|worse|worst|contradicts?|fails?"
+    r"|(?:styl\w+|tone|wording|worded|written|phrased|reads|flow\w*|elegan\w+|nicer|prose|common\w*|length|gramm\w+"
+    r"|if(?! (?:by|only|not)\b)|(?:start|end) of|2nd|second place|people|others|many"
+    r"|some|most people|usually|often|critics|readers?|commenters?|they|would (?:be|have)|could|might|may|maybe"
+    r"|perhaps)|(?:consistent|accurate|correct|right|faithful)(?! (?:choice|answer|one|summary|option)))\b"
+    r"|^\W*\d[.)]|\b[AB]\b\W+(?:summary )?(?:or|and|,) (?:the )?(?:\w+ )?[AB]\b"
 )
 """What makes a last sentence less than a choice: it speaks of both, or of what is wrong."""
 
@@ -25,21 +30,26 @@ _OF_BOTH = expression(
 _CLAUSE = expression(r"[:;]\s|,\s(?=(?:and |so )?(?:the )?(?:\w+ )?[AB]\b)|\s[-\u2013\u2014]\s|\bbut\b")
 _NUMBERED = expression(r"\n\W*\d(?:[.)]|st |nd )[^\n]*$")
 _ORDINAL = expression(
-    r"(?i)\bthe (first|second|former|latter)(?: (?:summary|answer|response|reply|output|assistant|option|version|one|text))?(?: \([AB]\))?"
+    r"(?i)\bthe (first|second|former|latter)(?: (?:summary|answer|response|reply|output|assistant|option|version|one"
+    r"|text))?(?: \([AB]\))?"
 )
 
 
 _TIED = expression(
-    r"(?i)\b(?:(?:it|this|that|these|they|overall|so|therefore)(?:'s| is| are| was|,)?|call it|declare|ends? in|results? in|(?:verdict|result|overall)\s?:)"
-    r" (?:(?:therefore|thus|basically|essentially|really|effectively|still|it's|it is|also|a) )*(?:an? )?(?:tied?|draw|toss[- ]?up|dead heat)\b"
-    r"|\b(?:see|rate|regard|consider|call|judge|rank) (?:them|both|the two)(?: both)? (?:as |to be )?(?:equal\w*|tied|even|on a par)\b|\b(?:offset|cancel|balance)s? (?:each other|one another|out)\b|\bno (?:clear )?(?:winner|preference)\b|\b(?:they|both|the two)(?: \w+)?(?: are|'re) (?:equally|tied|on a par)\b[^.\n]{0,40}$"
+    r"(?i)\b(?:(?:it|this|that|these|they|overall|so|therefore)(?:'s| is| are| was|,)?|call it|declare|ends? in"
+    r"|results? in|(?:verdict|result|overall)\s?:)"
+    r" (?:(?:therefore|thus|basically|essentially|really|effectively|still|it's|it is|also|a) )*(?:an? )?(?:tied?"
+    r"|draw|toss[- ]?up|dead heat)\b"
+    r"|\b(?:see|rate|regard|consider|call|judge|rank) (?:them|both|the two)(?: both)? (?:as |to be )?(?:equal\w*"
+    r"|tied|even|on a par)\b|\b(?:offset|cancel|balance)s? (?:each other|one another|out)\b"
+    r"|\bno (?:clear )?(?:winner|preference)\b|\b(?:they|both|the two)(?: \w+)?(?: are|'re) (?:equally|tied"
+    r"|on a par)\b[^.\n]{0,40}$"
 )
 """A tie that is declared, whatever was preferred before."""
 
 
 _CONCLUDES = expression(
-    r"(?i)\b(?:therefore|thus|so|hence|overall|final\w*|verdict|winner|wins|answer|choice|choose|decision|conclusion|conclude|judge?ment|favou?r|preferred"
-    r"|preference|vote|pick|go with|takes? it)\b|^\W*(?:\w+ )?[AB]\W*$"
+    r"(?i)\b(?:therefore|thus|hence|overall|final\w*|verdict|winner|decision|conclusion|conclude|judge?ment)\b"
 )
 
 

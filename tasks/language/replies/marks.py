@@ -73,7 +73,8 @@ _NTH = expression(
 _NUMBERED = expression(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
 _AFTER_A = (
     r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
-    r"|[<>=&+/]|(?:vs|but|better|stays|stands|remains|is|was|takes|gets|wins|beats|prevails|edges|outperforms|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
+    r"|[<>=&+/]|(?:vs|but|better|stays|stands|remains|is|was|takes|gets|wins|beats|prevails|edges|outperforms"
+    r"|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
 )
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
 _NAMES = tuple(
@@ -157,11 +158,14 @@ def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ..
     """
     texts = [plain(option) for option in options]
     folded = [bare.casefold() for bare in texts]
+    joined = [re.sub(r"[\s-]+", "", bare) for bare in folded]
     patterns = []
     for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
         if texts.count(texts[place]) > 1 or (len(texts[place]) < 2 and not texts[place].isdigit()):
             continue
         words = r"[\s-]+".join(re.escape(word) for word in re.split(r"[\s-]+", texts[place]) if word)
+        if joined.count(joined[place]) > 1:
+            words = r"\s+".join(re.escape(word) for word in texts[place].split())
         if _FUNCTION_WORDS.fullmatch(folded[place]):
             words = rf"(?:(?<=^)|(?<=[.):]\s)){words}(?=\s?(?:[.,;:!)\n]|$))"
         alike = folded.count(folded[place]) > 1

@@ -23,7 +23,7 @@ from contrapose.tasks.language.replies.labelled import (
     stated,
     wondered,
 )
-from contrapose.tasks.language.replies.marks import CLASH, LETTER, MARK, clean, closed_up, marked, place_of, plain
+from contrapose.tasks.language.replies.marks import CLASH, MARK, clean, closed_up, marked, place_of, plain
 from contrapose.tasks.language.replies.spoken import ONLY_NAMED, Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
 
@@ -34,13 +34,14 @@ _JOINED = expression(
 )
 
 
-NOTHING = "no choice found"
+NOTHING, CONCLUDES = "no choice found", "concludes with the choice"
 CONTRADICTORY = -1
 """In place of an option where a sentence chooses several."""
 _LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
 """Letters that are alone in a line."""
 _SIGNED = expression(
-    rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$|^\(correct\) (?:(?i:option) )?\(?({MARK})"
+    rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$"
+    rf"|^\(correct\) (?:(?i:option) )?\(?({MARK})"
 )
 """The option in whose line a sign says that it is right."""
 _DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
@@ -67,7 +68,9 @@ def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Cho
     )
 
 
-_LABELLED = expression(r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S)
+_LABELLED = expression(
+    r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S
+)
 
 
 def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
@@ -93,7 +96,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     text = marked(clean(seen), labels, options)
     if CLASH in text:
         return unparsed("a letter with the text of another option")
-    if len(set(_LINES.findall(text))) > 1:
+    if len({place_of(mark) for mark in _LINES.findall(text)}) > 1:
         return unparsed("contradictory")
     signed = {place_of(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
@@ -105,18 +108,21 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
     chosen = _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
-    return _ending(text, options) or chosen if chosen.reason == NOTHING else chosen
+    if chosen.reason == NOTHING:
+        return _ending(text, options) or chosen
+    last = last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
+    return chosen if last in (None, chosen.index) else unparsed("contradictory")
 
 
 def _ending(text: str, options: Sequence[str]) -> Chosen | None:
     """What the end of a reply chooses that states no choice more plainly."""
     if DECLINES.search(text):
         return None
-    by_letter, by_text = last_letter(text), only_option(text, options)
-    if by_letter is not None:
-        known = by_letter < len(options) and by_letter not in ruled_out(text)
-        return Chosen(index=by_letter, step="pattern", reason="the letter at its end") if known else None
-    return None if by_text is None else Chosen(index=by_text, step="restated", reason=ONLY_NAMED)
+    place = last_letter(text)
+    if place is not None and place < len(options) and place not in ruled_out(text):
+        return Chosen(index=place, step="pattern", reason="the letter at its end")
+    place = only_option(text, options)
+    return None if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
 
 
 def last_choice(seen: str, labels: Sequence[str]) -> int | None:
@@ -155,6 +161,6 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
         return unparsed("refusal")
     if last.place >= count:
         return unparsed("a letter that labels no option")
-    how = ("names the option", "states the choice", "concludes with the choice")[top]
+    how = ("names the option", "states the choice", CONCLUDES)[top]
     by_letter = any(statement.by_letter for statement in plainest)
     return Chosen(index=last.place, step="pattern" if by_letter else "restated", reason=how)

@@ -85,7 +85,11 @@ _ORDINALS = tuple(
     (pattern, replacement)
     for letter, nth, which, number in (("A", "first", "former", "one|1"), ("B", "second", "latter", "two|2"))
     for pattern, replacement in (
-        (rf"(?i)\b(?:the )?{nth} (?:summary|option|one|choice|statement|version|answer|response|output|assistant|reply)\b", f"Summary {letter}"),
+        (
+            rf"(?i)\b(?:the )?{nth} "
+            r"(?:summary|option|one|choice|statement|version|answer|response|output|assistant|reply)\b",
+            f"Summary {letter}",
+        ),
         (
             rf"(?i)\b(?:summary|option|choice|statement|version) (?:number |#)?(?:{number})\b(?![.,%-]?\d)",
             f"Summary {letter}",
@@ -238,7 +242,8 @@ def rewritten(text: str) -> str:
 _NAMED = rf"(?:{NOUN})?\b[AB](?![\w'])\^?"
 _ASIDE_LETTER = r"\b[AB](?![\w'])"
 _NOT_VERBS = (
-    r"as|this|its|his|plus|whereas|thus|besides|always|unless|perhaps|sometimes|across|towards|versus|yes|less|hers|ours"
+    r"as|this|its|his|plus|whereas|thus|besides|always|unless|perhaps|sometimes|across|towards|versus|yes|less|hers"
+    r"|ours"
     r"|theirs|articles|summaries|facts|details|numbers|others|words|years|people's"
 )
 VERB = (

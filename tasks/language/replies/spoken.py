@@ -1,4 +1,4 @@
-"""What a model says in the end: without thoughts, an echo of the options and what it took back; marked verdicts first."""
+"""What a model says in the end: no thoughts, no echo, nothing that it took back; the verdict that it marks is first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from contrapose.tasks.language.expression import expression
 
@@ -22,11 +21,13 @@ _OPENS = (
     r"|\A\W{0,3}(?:analysis(?=[A-Z])|Thinking\.\.\.\s|Here is my thought process:)"
 )
 _CLOSES = (
-    rf"</{_NAMES}>|<channel\|>|\[/THINK\]|\u25c1/think\u25b7|<unused95>|<\|(?:end_of_thought|end_thinking|/think(?:ing)?)\|>|</details>"
+    rf"</{_NAMES}>|<channel\|>|\[/THINK\]|\u25c1/think\u25b7|<unused95>|<\|(?:end_of_thought|end_thinking"
+    rf"|/think(?:ing)?)\|>|</details>"
     r"|\.\.\.done thinking\."
 )
 _ANSWERS = (
-    r"<\|channel\|>final(?:<\|constrain\|>\w*)?<\|message\|>|assistantfinal(?=\W|[A-Z]|$)|<\|(?:begin_of_solution|start_response)\|>"
+    r"<\|channel\|>final(?:<\|constrain\|>\w*)?<\|message\|>|assistantfinal(?=\W|[A-Z]|$)|<\|(?:begin_of_solution"
+    r"|start_response)\|>"
     r"|Here is my response:"
 )
 _THOUGHTS = expression(
@@ -41,7 +42,7 @@ def spoken(reply: str) -> str:
 
     Thoughts that never end leave no answer. A mark in quotes, or in a reply that is JSON as a whole, is none.
     """
-    plain = _UNSAID.sub("", reply.translate(_INVISIBLE)).strip()
+    plain = _UNSAID.sub("", _TURN_ENDS.split(reply.translate(_INVISIBLE).strip(), maxsplit=1)[0]).strip()
     if "<" not in plain and "[" not in plain and _THOUGHTS.search(plain) is None:
         return plain
     if as_json(plain) is not None:
@@ -59,9 +60,12 @@ def spoken(reply: str) -> str:
     return " ".join(parts).strip() if len(parts) != 1 else parts[0].strip()
 
 
+_TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
+"""Where a chat's turn ends: what a model writes then is nobody's answer."""
 _UNSAID = expression(
     r"~~[^~\n]{1,200}~~"
-    r"|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)|(?<=format:)|(?<=e\.g\.)|(?<=such as)"
+    r"|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)|(?<=format:)|(?<=e\.g\.)"
+    r"|(?<=such as)"
     r"|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\"|\{[^{}\n]{1,200}\})"
 )
 """What is struck out, and an example of how to answer."""
@@ -87,8 +91,9 @@ def as_json(reply: str) -> object | None:
 def _listing(labels: tuple[str, ...], options: tuple[str, ...]) -> re.Pattern[str]:
     """All options, each behind its label, with nothing but marks and blanks between them."""
     entries = (
-        rf"(?:\w{{3,12}}\s)?[(\[*]{{0,3}}{re.escape(label)}[)\]*.:]{{0,4}}\s{{1,3}}[\W_]{{0,4}}" + r"\s+".join(map(re.escape, words))
-        for label, words in zip(labels, (option.split() for option in options), strict=True)
+        rf"(?:\w{{3,12}}\s)?[(\[*]{{0,3}}{re.escape(label)}[)\]*.:]{{0,4}}\s{{1,3}}[\W_]{{0,4}}"
+        + r"\s+".join(map(re.escape, words))
+        for label, words in zip(labels, (option.split() for option in options), strict=False)
     )
     return re.compile(r"(?<!\w)" + r"[^\w(\[]{1,12}".join(entries) + r"(?!\w)", re.IGNORECASE)
 
@@ -101,34 +106,62 @@ def without_listing(text: str, labels: Sequence[str], options: Sequence[str]) ->
 
 
 _TURNS = (
-    r"(?:oh,? |but |no,? |hmm+,? )?(?:wait(?=\W{0,2}(?:$|[,.:!?\u2026\u2014-]|(?:a (?:minute|moment|second)|no|that|this|actually|let|i|if|but)\b))|hold on|hang on|(?:correction|edit|update|errat(?:um|a))(?= ?\d? ?:)|(?:scratch|strike|scrap) (?:that|this|my|the)|oops|(?:though|although) now|although(?=,)|no(?=[.!] )|then again|on the other hand though|hmm+|actually"
-    r"|on (?:second|closer|further|more careful|re)\w* ?(?:thoughts?|look|inspection|reading|consideration|reflection|examination)"
-    r"|(?:after|upon|on) (?:re-?)?(?:check\w*|calculat\w+|reading|consider\w+|think\w+|look\w+|review\w*|examin\w+|reflect\w+)"
-    r"|i said (?=[^.\n]{1,40} but)|i(?:'d| had)? (?:originally|initially|first) (?:\w+ ){1,3}(?=\W?[A-Z]\b)|(?:initially|originally|at first)(?= \W?[A-Z]\W+(?:final|now|but))"
-    r"|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check|think|read|evaluate|examine|do|calculate|compute|visit|assess|vise|phrase)"
-    r"|(?:double[- ]|cross[- ])?check (?:that|this|my|again)|double[- ]check|verify|correct (?:that|this|myself|my)|think again|fix that|start over|try again|revise)"
-    r"|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ )?(?:mistake|error)|stand corrected"
-    r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad|apologies)|i apologi[sz]e)"
-    r"|(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n]))"
-    r"|(?:double|self|cross)[- ]?check|although,? no|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo|slip)|(?:the|my) (?:answer|choice) above (?:is|was) (?:wrong|incorrect)"
+    r"(?:oh,? |but |no,? |hmm+,? )?(?:wait(?=\W{0,2}(?:$|[,.:!?\u2026\u2014-]|(?:a (?:minute|moment|second)|no|that"
+    r"|this|actually|let|i|if|but)\b))|hold on|hang on|(?:correction|edit|update|errat(?:um|a))(?= ?\d? ?:)"
+    r"|(?:scratch|strike|scrap) (?:that|this|my|the)|oops|(?:though|although) now|although(?=,)|well(?=,)"
+    r"|no(?=[.!:] )|then again|on the other hand though|hmm+|actually"
+    r"|on (?:second|closer|further|more careful|re)\w* ?(?:thoughts?|look|inspection|reading|consideration"
+    r"|reflection|examination)"
+    r"|(?:after|upon|on) (?:re-?)?(?:check\w*|calculat\w+|reading|consider\w+|think\w+|look\w+|review\w*|examin\w+"
+    r"|reflect\w+)"
+    r"|i said (?=[^.\n]{1,40} but)|i(?:'d| had)? (?:originally|initially|first) (?:\w+ ){1,3}(?=\W?[A-Z]\b)"
+    r"|(?:initially|originally|at first)(?= \W?[A-Z]\W+(?:final|now|but))"
+    r"|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check|think|read|evaluate"
+    r"|examine|do|calculate|compute|visit|assess|vise|phrase)"
+    r"|(?:double[- ]|cross[- ])?check (?:that|this|my|again)|double[- ]check|verify|correct (?:that|this|myself|my)"
+    r"|think again|fix that|start over|try again|revise)"
+    r"|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ )?(?:mistake"
+    r"|error)|stand corrected"
+    r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad"
+    r"|apologies)|i apologi[sz]e)"
+    r"|(?P<wrong>(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n])))"
+    r"|(?:double|self|cross)[- ]?check|although,? no|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo"
+    r"|slip)|(?:the|my) (?:answer|choice) above (?:is|was) (?:wrong|incorrect)"
     r"|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer|choice|verdict)\b))"
 )
 _FOREIGN_TURNS = (
-    r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|me corrijo|rectifico|attend(?:s|ez)|correction|enfin|je me corrige|ich korrigiere(?: mich)?|verbesserung"
+    r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|me corrijo|rectifico"
+    r"|attend(?:s|ez)|correction|enfin|je me corrige|ich korrigiere(?: mich)?|verbesserung"
     r"|pardon|non)(?=\s?[,:.!\u2014-])|等等|等一下|不对|更正|纠正|我说错了|重新考虑|再想想"
 )
-TURN = expression(rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*")
+TURN = expression(
+    rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)"
+    rf"|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*"
+)
 """Where a model takes back what it said, or looks at it again."""
+_BRIEFLY_SAID = expression(
+    r"(?:^|[.!?\n])\s*(?i:(?:the|my|correct|final|answer|choice|option|is|it's|i|choose|say|so|therefore)[\s:]+){0,6}"
+    r"\W{0,3}[A-Z]\W{0,4}\s*\Z"
+)
+"""An answer, which the words "that is wrong" are about; of any other sentence they judge what it says."""
 _STANDS = expression(
-    r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer|conclusion|result)"
+    r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer"
+    r"|conclusion|result)"
     r"|remains?|no change|checks? out|unchanged|i(?:'m| am) (?:confident|sure))\b"
 )
-_DENIES = expression(r"(?i)\b(?:not|no|never|first|initial|original|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b")
+_DENIES = expression(
+    r"(?i)\b(?:not|no|never|first|initial|original|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b"
+)
 
 
 def turned(text: str) -> tuple[str, str] | None:
     """What a reply says before it last looks at its answer again, and from then on; None where it never does."""
-    turns = [turn for turn in TURN.finditer(text) if re.search(r"\w", text[: turn.start()])]
+    turns = [
+        turn
+        for turn in TURN.finditer(text)
+        if re.search(r"\w", text[: turn.start()])
+        and (turn["wrong"] is None or _BRIEFLY_SAID.search(text, 0, turn.start() + 1))
+    ]
     return (text[: turns[-1].start()], text[turns[-1].end() :]) if turns else None
 
 
@@ -146,8 +179,6 @@ NEXT = expression(
 _LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
 """Options that are not those which it was asked about: these are gone by now."""
 
-Step = Literal["letter", "pattern", "restated", "unparsed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
@@ -155,8 +186,8 @@ class Chosen:
 
     index: int | None
     """Position among the options; None for none, or for several."""
-    step: Step
-    """What decided: a letter alone, a statement with a letter, an option's text; or nothing."""
+    step: str
+    """What decided: `letter` alone, `pattern` for a statement with one, `restated` for an option's text; `unparsed`."""
     reason: str
     """What decided, or why nothing did."""
 
@@ -166,10 +197,13 @@ def unparsed(reason: str) -> Chosen:
     return Chosen(index=None, step="unparsed", reason=reason)
 
 
+_OPEN = expression(
+    r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer"
+    r"|choice)(?: is)?\W*\Z"
+)
+"""Where a reply ends before its answer, as an echo of the prompt does."""
 ONLY_NAMED = "the only option that it names"
 """A reason that says too little of an option after a second look."""
-_OPEN = expression(r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer|choice)(?: is)?\W*\Z")
-"""Where a reply ends before its answer, as an echo of the prompt does."""
 BRIEF = 300
 """Characters up to which all of a reply must agree with the verdict that it marks; else what follows the mark."""
 
@@ -219,24 +253,30 @@ def _marked(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int 
 Verdict = tuple[int, str]
 """Where a marked verdict ends, in characters, and what it holds."""
 
-_CUE = r"(?:answer|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"
+_CUE = (
+    r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection"
+    r"|pick)"
+)
 _MARKED = expression(
     r"\[\[(?P<brackets>[^\[\]\n]{1,40})\]\]|\\f?boxed\s?\{(?P<boxed>(?:[^{}]|\{[^{}]{0,200}\}){1,200})\}"
     r"|(?i:<\s?(?:final_?)?(?:answer|choice|verdict|winner)\s?>)(?P<tagged>[^<]{1,200})(?:<\s?/|$)"
     rf"|(?im:^\W{{0,6}}(?:the |my )?final {_CUE}(?: is)?\W{{1,6}})(?P<final>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
-    rf"|(?im:^\W{{0,6}}(?:the |my |overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
+    rf"|(?im:^\W{{0,6}}(?:the |my |overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]"
+    rf"|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
 )
 """Marks that say which part of a reply is its answer: `[[A]]`, `\\boxed{A}`, `<answer>A</answer>`."""
 _HYPOTHETICAL = expression(
-    r"(?i)(?:\b(?:if|or|either|whether|not|instead of|rather than|unless|between|such as|e\.g\.?|format|like|write|output"
+    r"(?i)(?:\b(?:if|or|either|whether|not|instead of|rather than|unless|between|such as|e\.g\.?|format|like|write"
+    r"|output"
     r"|respond with)\b|n't\b)[^.\n]{0,40}$"
 )
 _CONDITIONAL = expression(r"(?i)\W{0,6}(?:if|for|when|or|would (?:be|mean)|means)\b")
 _OBJECT = expression(r"\{[^{}]{1,2000}\}")
 _KEYS = expression(
-    r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice|verdict|winner|selection"
+    r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice"
+    r"|verdict|winner|selection"
     r"|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better|best|pick|result|response"
-    r"|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice|id|key))?"
+    r"|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice|id|key|text|value))?(?:[ _-]?\d)?"
 )
 """Keys of JSON under which a verdict stands."""
 
@@ -266,7 +306,9 @@ def _of_json(content: object) -> Iterator[str]:
         yield from (name for name, value in content.items() if value and len(name) == 1)
     for name, value in content.items() if isinstance(content, dict) else ():
         if _KEYS.fullmatch(name):
-            yield from (_plain(held) for held in (value if isinstance(value, list) else [value]) if isinstance(held, str))
+            yield from (
+                _plain(held) for held in (value if isinstance(value, list) else [value]) if isinstance(held, str)
+            )
     for value in content.values() if isinstance(content, dict) else content if isinstance(content, list) else ():
         yield from _of_json(value)
 

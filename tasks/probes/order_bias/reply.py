@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.last_sentence import concluded, is_tie
+from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
@@ -92,11 +92,16 @@ def read_words(
 
 
 def _chosen(read: LetterChoice) -> Chosen:
-    return unparsed(read.reason) if read.choice is None else Chosen(index="AB".index(read.choice), step=read.step, reason=read.reason)
+    return (
+        unparsed(read.reason)
+        if read.choice is None
+        else Chosen(index="AB".index(read.choice), step=read.step, reason=read.reason)
+    )
 
 
 _VERDICT = re.compile(
-    r"(?i)(?:the )?(?:summary|output|response|assistant|answer|option|model|text|version|statement|candidate)?[ _-]?\(?(?P<letter>[AB])\)?"
+    r"(?i)(?:the )?(?:summary|output|response|assistant|answer|option|model|text|version|statement"
+    r"|candidate)?[ _-]?\(?(?P<letter>[AB])\)?"
     r"(?P<better> (?:is|wins)\b.{0,60})?[.!]?"
 )
 _OVER = re.compile(r"(?i)([AB])\s?(>{1,3}|<{1,3}|=|~)\s?([AB])")
@@ -120,7 +125,11 @@ def _read(seen: str, option_a: str | None, option_b: str | None, one_is_right: b
     if read.step != "letter" and is_tie(seen):
         return _unparsed("both")
     if read.step == "pattern" or (read.choice is None and read.reason != "contradictory"):
-        place = concluded(seen, explains=read.choice is None and read.reason != "no choice found", one_is_right=one_is_right and not _OF_ANSWERS.search(seen))
+        place = concluded(
+            seen,
+            explains=read.choice is None and read.reason != "no choice found",
+            one_is_right=one_is_right and not _OF_ANSWERS.search(seen),
+        )
         if place == CONTRADICTORY or (place is not None and read.choice not in (None, "AB"[place])):
             return _unparsed("contradictory")
         if place is not None and read.choice is None:
@@ -188,7 +197,8 @@ _OF_ANSWERS = re.compile(r"\b(?i:response|assistant|output|reply)s? \W?[AB]\b")
 
 
 _NAMES_LETTER = re.compile(
-    r"(?i:\b(?:summary|option|output|response|answer|choice|letter)\s\W?(?-i:[AB])(?![\w']))|(?<![\w'])(?:B|A(?!\s+[a-z]))(?![\w'])"
+    r"(?i:\b(?:summary|option|output|response|answer|choice|letter)\s\W?(?-i:[AB])(?![\w']))|(?<![\w'])(?:B"
+    r"|A(?!\s+[a-z]))(?![\w'])"
 )
 _QUOTES = r"\s<\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u3010\u3011`*_#>()\[\]{}$."
 _LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!?\u3002]{{0,40}}")
