@@ -28,9 +28,9 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.language.replies.known_errors import any_read_by
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
+from contrapose.tasks.probes.known_errors import any_read_by
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean

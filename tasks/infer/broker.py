@@ -21,6 +21,9 @@ from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
 
+WITHHELD = ("moderated", "refused")
+"""Outcomes of replies that are final for a prompt."""
+
 
 class StoreBroker:
     """Hands out what no answer is known for, and keeps what comes back.
@@ -98,14 +101,17 @@ class StoreBroker:
 
     def _find(self, questions: Sequence[Question]) -> tuple[dict[Question, Completion], Absent]:
         keys = {self._key(question): question for question in questions}
-        answers, absent = self._table.look_up(list(keys), run=self.run if self.again else None)
+        held = {self._key(question.plain): question for question in questions if question.form != "plain"}
+        answers, absent = self._table.look_up([*keys, *held], run=self.run if self.again else None)
         if again := [key for key, completion in answers.items() if completion.outcome in self.ask_again]:
             self._table.forget(again, run=self.run)
             own = self._table.find(again, run=self.run)
             open_ = set(again).difference(own)
             answers = {key: answer for key, answer in answers.items() if key not in open_} | own
             absent = Absent(absent.keys | open_, None)
-        return {keys[key]: completion for key, completion in answers.items()}, absent
+        # What was withheld is so in whatever form it is asked for.
+        withheld = {held[key]: reply for key, reply in answers.items() if key in held and reply.outcome in WITHHELD}
+        return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}, absent
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""

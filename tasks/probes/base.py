@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
-from contrapose.tasks.language.replies.known_errors import Measured
+from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
 
 Embed = Callable[[Sequence[str]], np.ndarray]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
-from contrapose.tasks.language.replies.known_errors import BY_RULES
 from contrapose.tasks.language.replies.spoken import spoken
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines
 from contrapose.tasks.probes.base import Column, Measure
+from contrapose.tasks.probes.known_errors import BY_RULES
 from contrapose.tasks.probes.values import where
 from contrapose.tasks.statistics.families import at_most
 

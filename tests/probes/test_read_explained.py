@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
 from contrapose.tasks.language.replies.predicates import Strength, verdict
 from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canonical, window
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
 from contrapose.tasks.probes.order_bias import read_choice
 
 PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"

@@ -11,8 +11,8 @@ import pytest
 
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
-from contrapose.tasks.language.replies.known_errors import IN_OTHER_WORDS
 from contrapose.tasks.probes.base import Embed
+from contrapose.tasks.probes.known_errors import IN_OTHER_WORDS
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
 from contrapose.tasks.probes.order_bias.reply import read_choice
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.llmbar import FILE, Row, by_letter, missed_bars, rows
-from contrapose.tasks.language.replies.known_errors import BARE, EXPLAINED, Measured
+from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, Measured
 from contrapose.tasks.probes.order_bias import read_choice
 
 

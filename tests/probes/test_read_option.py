@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.language.replies.known_errors import WITH_OPTIONS
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.choices import read_option
+from contrapose.tasks.probes.known_errors import WITH_OPTIONS
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SETS = ("replies_options", "replies_options_2", "replies_options_3")

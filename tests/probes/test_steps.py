@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from contrapose.tasks.language.replies.known_errors import step_figures, step_shares
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures
+from contrapose.tasks.probes.known_errors import step_figures, step_shares
 from contrapose.tasks.probes.option_order.figures import figures as order_figures
 from contrapose.tasks.probes.order_bias.figures import figures as bias_figures
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.questions import Answer, Form, Question
-from contrapose.tasks.core.records import Usage
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import Pool
@@ -203,10 +202,6 @@ class FormFinder:
             self._put(asked, reply, tries)
             return asked.form
         self._put(asked.plain, reply, tries)
-        if completion.outcome in ("moderated", "refused"):
-            # It is the answer in whatever form is found.
-            same = Answer(question=asked, completion=replace(completion, usage=Usage()), requests=0, spent=Usage())
-            self.asker.broker.put([same])
         if completion.is_unread or not completion.text:
             self._silent += 1
             return None

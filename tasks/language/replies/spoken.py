@@ -276,7 +276,8 @@ _KEYS = expression(
     r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice"
     r"|verdict|winner|selection"
     r"|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better|best|pick|result|response"
-    r"|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice|id|key|text|value))?(?:[ _-]?\d)?"
+    r"|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice|id|key|text|value))?"
+    r"(?:[ _-]?\d)?"
 )
 """Keys of JSON under which a verdict stands."""
 

@@ -40,7 +40,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
 _LONG_GAP = expression(r"\s{4,}")
-_ROW = expression(r"^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
+_ROW = expression(r"(?m)^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
 """A row of a table with two columns."""
 _EMPTY_LINES = expression(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
@@ -64,7 +64,7 @@ def window(reply: str) -> str:
     """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
     text = _spaced(spoken(reply))
     if len(text) <= READ_FIRST + READ_LAST:
-        return text
+        return _ROW.sub(r"\1: \2", text)
     start = text[:READ_FIRST].rsplit(None, 1)[0]
     # A sentence that is cut in two could lose its "not": the end starts with the first whole one.
     whole = re.search(r"[.!?\n]", text[-READ_LAST:])
@@ -73,7 +73,7 @@ def window(reply: str) -> str:
 
 def _spaced(text: str) -> str:
     """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
-    lines = (_ROW.sub(r"\1: \2", " ".join(line.split())) for line in text.replace("\u2028", "\n").splitlines())
+    lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
-from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
@@ -21,6 +20,7 @@ from contrapose.tasks.probes.item_order.figures import EXPLANATIONS, criteria, f
 from contrapose.tasks.probes.item_order.picture import Places
 from contrapose.tasks.probes.item_order.score import COLUMNS, details_of, score_lists
 from contrapose.tasks.probes.item_order.settings import INTRODUCTION, OTHER_WORDS, ItemOrderSettings, Order
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.read_with import by_likelihood
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.language.replies.known_errors import step_figures
 from contrapose.tasks.probes.base import Measure, letters
 from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
+from contrapose.tasks.probes.known_errors import step_figures
 from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.language.replies.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -22,6 +21,7 @@ from contrapose.tasks.probes.base import (
     spaced,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.last_sentence import concluded, is_tie
+from contrapose.tasks.language.replies.decision import concluded, is_tie, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window

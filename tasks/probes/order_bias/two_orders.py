@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, Trial
-from contrapose.tasks.language.replies.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, control_of, letters, spaced
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
+from contrapose.tasks.probes.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.order_bias.figures import EXPLANATIONS, Positions, calibrates, figures, measures
 from contrapose.tasks.probes.order_bias.score import (
     Read,

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, Likelihoods, Sample, Score, TextSample, Trial
 from contrapose.tasks.language.english import is_english
-from contrapose.tasks.language.replies.known_errors import Measured
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -23,6 +22,7 @@ from contrapose.tasks.probes.base import (
     ProbeSettings,
     control_of,
 )
+from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, EXPLANATIONS, Tiers, clean, figures, measures

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.language.replies.known_errors import READ_BY, UNREAD, step_shares
+from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
