@@ -72,7 +72,7 @@ class TextEdit:
 
     name: ClassVar[str]
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str]
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings

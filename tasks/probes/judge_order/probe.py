@@ -88,7 +88,7 @@ class JudgeOrder(TwoOrders):
 
     name: ClassVar[str] = "judge_order"
     category: ClassVar[str] = "judging"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     summary: ClassVar[str] = "Swaps two answers: a judge must prefer the one that people prefer, wherever it stands."
     sample_type: ClassVar[type[AnswerPair]] = AnswerPair
     settings_type: ClassVar[type[JudgeOrderSettings]] = JudgeOrderSettings

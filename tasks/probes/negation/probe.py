@@ -54,7 +54,7 @@ class AddNegation(TextEdit):
     """Reverses the prompt with one negation; passes when the answer changes."""
 
     name: ClassVar[str] = "add_negation"
-    version: ClassVar[str] = "9"
+    version: ClassVar[str] = "10"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}

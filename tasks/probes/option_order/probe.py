@@ -49,7 +49,7 @@ class OptionOrder:
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings

@@ -23,7 +23,7 @@ class OrderBias(TwoOrders):
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
