@@ -95,15 +95,7 @@ def adapted(
             where=broker.model,
         )
     cases = readable(cases, provider, broker.keys.spec)
-    forms = forms_of(provider, broker.keys.spec)
-    letters = for_letters(cases, form=forms[0]) if forms != PLAIN else []
-    replies = [question for question in (*asked(cases), *besides(cases)) if question.kind == "generate"]
-    if letters and broker.keys.spec.generation.stop:
-        # What ends replies is no part of some forms, and so has to be tried without one.
-        plain = {question.plain for question in letters}
-        adapting.settle("generate", sorted(replies, key=plain.__contains__), PLAIN)
-    adapting.settle("generate", letters or replies, forms if letters else PLAIN)
-    form = adapting.form_for(letters, forms) if letters else None
+    form = adapting.settle_replies(cases, forms_of(provider, broker.keys.spec))
     for kind, text in adapting.remarks().items():
         broker.warn(kind, text)
     return Adapted(cases, form, adapting.changes)
@@ -132,6 +124,24 @@ class Adapting:
         """Those that are known."""
         self._tried: Form | None = None
         self._found_none = False
+
+    def settle_replies(self, cases: Sequence[Case], forms: Sequence[Form]) -> Form | None:
+        """Have it known how replies are asked for; returns the form for letters, None where there is none."""
+        letters = for_letters(cases, form=forms[0]) if forms != PLAIN else []
+        replies = [question for question in (*asked(cases), *besides(cases)) if question.kind == "generate"]
+        if not letters:
+            self.settle("generate", replies, PLAIN)
+            return None
+        if self.broker.keys.spec.generation.stop:
+            # What ends replies is no part of some forms, and so has to be tried without one.
+            plain = {question.plain for question in letters}
+            self.settle("generate", sorted(replies, key=plain.__contains__), PLAIN)
+        if (known := self._known(self.broker.keys.of_forms(forms))) is not None:
+            # Such as by a batch, or an older version: answers in that form show which parameters were taken.
+            form = cast("Form", known)
+            self.settle("generate", for_letters(cases, form=form), (form,))
+        self.settle("generate", letters, forms)
+        return self.form_for(letters, forms)
 
     def settle(self, kind: AskedKind, questions: Sequence[Question], forms: Sequence[Form]) -> None:
         """Have it known which settings questions of a kind make necessary; of several forms, find one with them."""

@@ -248,6 +248,17 @@ def test_answers_of_before_prove_that_the_parameters_are_taken(server: Refusing)
     assert len(server.bodies) == 10
 
 
+@pytest.mark.parametrize("takes", ["json_schema", "nothing"])
+def test_a_form_that_was_known_before_is_not_found_out_again(server: Refusing, takes: str) -> None:
+    """Such as by a batch, which finds out nothing else."""
+    server.takes = (takes,)
+    run(spec(server), LETTERS)
+    with Store().forms.engine.begin() as connection:
+        connection.execute(FORMS.delete().where(FORMS.c.form == "{}"))
+    assert asked_by(server, spec(server), LETTERS) == 0
+    assert known_changes(OpenAI(), spec(server)) == {}
+
+
 def test_letters_are_tried_in_their_form_with_the_same_question(server: Refusing) -> None:
     server.takes, server.rules = ("json_schema",), [NEWER, GREEDY]
     ran = run(spec(server), [*LETTERS, *PLAIN])
