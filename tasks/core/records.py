@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
-from contrapose.tasks.core.reply_outcomes import ReplyOutcome
+from contrapose.tasks.core.reply_outcomes import WITHHELD, ReplyOutcome
 
 Asks = Literal["generate", "choose"]
 Side = Literal["expected", "actual"]
@@ -223,7 +223,7 @@ class Completion:
     @property
     def is_unread(self) -> bool:
         """Whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
-        if self.error is not None or self.outcome in ("moderated", "refused"):
+        if self.error is not None or self.outcome in WITHHELD:
             return True
         return self.outcome != "answered" and not (self.text and self.text.strip())
 

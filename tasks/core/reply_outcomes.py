@@ -9,6 +9,8 @@ ReplyOutcome = Literal["answered", "refused", "moderated", "cut_off", "tool_call
 """`answered`: the model replied. `refused`: it declined, in a field of its own. `moderated`: a content filter withheld
 the prompt or the reply. `cut_off`: the reply reached its greatest length. `tool_call`: the model called a tool.
 `malformed`: what came is no text. `error`: the endpoint failed, or was not asked."""
+WITHHELD: tuple[ReplyOutcome, ...] = ("moderated", "refused")
+"""Outcomes that are final for a prompt, however it is asked."""
 AskedAgain = Literal["refused", "moderated", "tool_call", "malformed"]
 """Outcomes that a run may ask for again, once something at the endpoint has changed."""
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from contrapose.tasks.core.questions import UNASKED, Form, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, READ_BY, Case, Completion, FollowUp, Trial
+from contrapose.tasks.core.reply_outcomes import WITHHELD
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
@@ -177,13 +178,22 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
 def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
     """The distinct questions of cases whose original prompt is also answered in words, or asked once more.
 
+    A prompt that was withheld is not asked in another way.
+
     Args:
         cases: of which some have such a question.
         answers: to their prompts, as far as they are known.
         form: in which letters are asked for.
     """
-    further = (judged(case, answers or {}) for case in cases if case.also_in_words or case.also_again)
-    return list(dict.fromkeys(question for case in further for question in _besides(case, _pair(case, form))))
+    known = answers or {}
+    further = (judged(case, known) for case in cases if case.also_in_words or case.also_again)
+    pairs = ((case, _pair(case, form)) for case in further)
+    replied = ((case, pair) for case, pair in pairs if not _is_withheld(known.get(pair[0])))
+    return list(dict.fromkeys(question for case, pair in replied for question in _besides(case, pair)))
+
+
+def _is_withheld(reply: Completion | None) -> bool:
+    return reply is not None and reply.outcome in WITHHELD
 
 
 def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:

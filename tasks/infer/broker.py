@@ -12,6 +12,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
 from contrapose.tasks.core.records import Completion, total
+from contrapose.tasks.core.reply_outcomes import WITHHELD
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
@@ -20,9 +21,6 @@ from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Key
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.refuge import shelter, take_up
-
-WITHHELD = ("moderated", "refused")
-"""Outcomes of replies that are final for a prompt."""
 
 
 class StoreBroker:

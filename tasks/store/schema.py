@@ -16,7 +16,7 @@ ANSWERS = Table(
         "answer",
         Text,
         nullable=False,
-        comment="JSON: text, option_loglikelihoods, label_mass, loss, constrained, passages",
+        comment="JSON: text, option_loglikelihoods, label_mass, loss, constrained, passages, outcome",
     ),
     Column("prompt_tokens", Integer, nullable=False),
     Column("completion_tokens", Integer, nullable=False),

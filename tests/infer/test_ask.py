@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 
 
 class Counting:
-    """A model that remembers what it was asked, and fails where a prompt is `broken`."""
+    """A model that remembers what it was asked; one prompt is `broken`, and a filter withholds what is `bad`."""
 
     def __init__(self, *, seconds: float = 0) -> None:
         self.asked: list[Question] = []
@@ -42,6 +42,8 @@ class Counting:
     def completion(self, question: Question) -> Completion:
         if question.prompt == "broken":
             return Completion(error="it broke")
+        if question.prompt == "bad":
+            return Completion(text="", outcome="moderated", usage=Usage(calls=1))
         if question.kind == "loss":
             return Completion(loss=float(len(question.prompt)), usage=Usage(calls=1))
         return Completion(text=f"re: {question.prompt}", usage=Usage(calls=1, prompt_tokens=5))
@@ -112,6 +114,27 @@ def test_a_failed_call_stays_an_error_and_gets_no_loss() -> None:
     assert trials[0].actual.loss is None
     assert trials[1].actual.loss is not None
     assert not unasked(trials[0])
+
+
+def test_a_withheld_prompt_is_asked_in_no_other_way() -> None:
+    model = Counting()
+    cases = [case(name, original_prompt=name, perturbed_prompt="fine", also_again=True) for name in ("bad", "good")]
+    trials = put(cases, model)
+    assert sorted(prompts(model)) == ["bad", "fine", "good", "good"]
+    assert (trials[0].expected.outcome, trials[0].expected.again) == ("moderated", None)
+
+
+def test_withheld_prompts_are_asked_again_once_by_a_run_that_wants_it() -> None:
+    cases, first, second = [case("one", original_prompt="bad")], Counting(), Counting()
+    put(cases, first)
+    put(cases, second)
+    assert (prompts(first), prompts(second)) == (["bad", "It is not."], [])
+    run = Store().runs.begin("later", config="{}", folder=".")
+    put(cases, second, run=run, ask_again=("refused",))
+    assert prompts(second) == []
+    put(cases, second, run=run, ask_again=("moderated",))
+    put(cases, second, run=run, ask_again=("moderated",))
+    assert prompts(second) == ["bad"]
 
 
 def test_choices_come_from_the_labels_likelihoods() -> None:

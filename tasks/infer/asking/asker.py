@@ -22,7 +22,7 @@ ODD_COUNTS = (
     "The endpoint says {} where a number of tokens should stand, a whole one from 0 to 2,147,483,647. Such counts are "
     "left out, and the budget goes by estimates in their place."
 )
-WITHHELD = "A prompt was refused by a content filter. The endpoint says: {}"
+FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"
 
 
 class Way(Protocol):
@@ -246,7 +246,7 @@ class Asker:
 def _withheld(refusal: Failure, seconds: float) -> Reply:
     """The reply to a prompt that a filter refuses: there is none, and asking again brings no other."""
     completion = Completion(text="", outcome="moderated", usage=Usage(calls=1))
-    return Reply(completion=completion, seconds=seconds, remarks={"moderated": WITHHELD.format(refusal.message)})
+    return Reply(completion=completion, seconds=seconds, remarks={"moderated": FILTERED.format(refusal.message)})
 
 
 def _used(outcome: Reply | Failure, most: Usage) -> Usage:
