@@ -2,7 +2,8 @@
 
 For each set and split: the share read as labelled, the replies given an option that they do not choose (false), those
 among them that choose none at all (invented), and the choices that were not read (missed), then the same by kind where
-anything went wrong. `--show` prints what went wrong in the tune split; nothing is ever printed of the other one.
+anything went wrong; of the forms, the share of unmistakable answers that are read. `--show` prints what went wrong in
+the tune split; nothing is ever printed of the other one.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.choices import read_option
-from contrapose.tasks.probes.order_bias import read_choice
+from contrapose.tasks.probes.order_bias.reply import read_words
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 SETS = (
     *("replies", "replies_2", "replies_3", "replies_explained"),
-    *("replies_options", "replies_options_2", "replies_options_3"),
+    *("replies_options", "replies_options_2", "replies_options_3", "replies_forms"),
 )
 SUMMARIES = (
     "The council approved the new library budget on Monday.",
@@ -60,6 +61,9 @@ def measure(title: str, rows: list[dict[str, Any]], shown: bool) -> None:
     right = 1 - len(errors) / len(rows)
     print(f"{title}: {len(rows)} replies, {right:.1%} right, {false} false ({counted['invented']} invented),", end=" ")
     print(f"{counted['missed']} missed")
+    if sure := sum(row.get("sure", False) for row in rows):
+        unread = sum(row.get("sure", False) for row, _, what in errors if what == "missed")
+        print(f"    of {sure} unmistakable answers {1 - unread / sure:.1%} are read")
     for (kind, what), count in sorted(Counter((row["kind"], what) for row, _, what in errors).items()):
         print(f"    {kind}: {count} {what}")
     for row, letter, what in errors if shown else ():
@@ -78,7 +82,10 @@ def read(row: Mapping[str, Any]) -> str | None:
     if options := row.get("options"):
         index = read_option(row["reply"], labels=letters(len(options)), options=options)
         return None if index is None else letters(len(options))[index]
-    return read_choice(row["reply"], option_a=SUMMARIES[0], option_b=SUMMARIES[1]).choice
+    if row.get("judge"):
+        return read_words(row["reply"], one_is_right=False).choice
+    first, second = row.get("summaries", SUMMARIES)
+    return read_words(row["reply"], option_a=first, option_b=second).choice
 
 
 if __name__ == "__main__":

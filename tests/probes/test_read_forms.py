@@ -1,0 +1,37 @@
+"""Forms of replies by authors who knew no rule, in ten styles: what is unmistakable is read, and nothing wrongly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from bench.replies import GOLDEN, read
+
+LEAST_READ = {"tune": 0.95, "tune_2": 0.77, "seen": 0.97, "seen_2": 0.91}
+"""Share of the unmistakable answers of a split that must be read. The second split is made of corrections, denials and
+texts in unusual words. Splits called `seen` were scored once before they were looked at."""
+MISREAD = {"答案是A,秋天。", "The inequality becomes $x \\le 2$.\n\n**Answer: D**"}
+"""Replies that are known to be read wrongly: both hold a letter and, in other words, the text of another option."""
+
+
+@cache
+def forms(split: str) -> list[tuple[Mapping[str, Any], str | None]]:
+    """Each form of a split, and the letter that is read."""
+    lines = (GOLDEN / "replies_forms.jsonl").read_text(encoding="utf-8").splitlines()
+    return [(row, read(row)) for row in map(json.loads, lines) if row["split"] == split]
+
+
+@pytest.mark.parametrize(("split", "least"), LEAST_READ.items())
+def test_unmistakable_answers_are_read(split: str, least: float) -> None:
+    sure = [(row["choice"], letter) for row, letter in forms(split) if row["sure"]]
+    assert sum(choice == letter for choice, letter in sure) / len(sure) >= least
+
+
+@pytest.mark.parametrize("split", LEAST_READ)
+def test_no_form_is_read_as_what_it_does_not_choose(split: str) -> None:
+    wrong = {row["reply"] for row, letter in forms(split) if letter not in (None, row["choice"])}
+    assert wrong <= MISREAD
