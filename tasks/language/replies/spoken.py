@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from contrapose.tasks.language.expression import expression
 
@@ -180,13 +181,17 @@ _LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
 """Options that are not those which it was asked about: these are gone by now."""
 
 
+Step = Literal["constrained", "label", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
+"""What told a choice; here only a letter, a statement, an option's text, or nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """Which option a reply chooses, and how that was told."""
 
     index: int | None
     """Position among the options; None for none, or for several."""
-    step: str
+    step: Step
     """What decided: `letter` alone, `pattern` for a statement with one, `restated` for an option's text; `unparsed`."""
     reason: str
     """What decided, or why nothing did."""

@@ -12,13 +12,12 @@ from typing import Literal
 
 from contrapose.tasks.language.replies.decision import concluded, is_tie, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
-from contrapose.tasks.language.replies.spoken import Chosen, settled, unparsed, without_listing
+from contrapose.tasks.language.replies.spoken import Chosen, Step, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
 
 Letter = Literal["A", "B"]
-Step = Literal["constrained", "label", "letter", "pattern", "restated", "embedding", "asked", "likelihood", "unparsed"]
 EXPLAINS = "no choice found in an explanation"
 """Why a reply that is too long for its meaning to be one of the sentences, or that names a letter, is unread."""
 ROOM = 60
