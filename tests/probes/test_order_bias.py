@@ -194,4 +194,4 @@ def test_debiased_figures_are_means_over_what_could_be_computed() -> None:
 
 @pytest.mark.parametrize("scores", [(), (weighed(None, None),)])
 def test_figures_that_cannot_be_computed_are_left_out(scores: tuple[Score, ...]) -> None:
-    assert figures_of(*scores) == dict.fromkeys(("AB", "AA", "BB", "BA", "unparsed"), 0)
+    assert figures_of(*scores) == dict.fromkeys(("AB", "AA", "BB", "BA", "unparsed"))
