@@ -195,7 +195,7 @@ _LOOSE = expression(
     r"|usual\w*|common\w*|wrong|incorrect|false|mistaken?|mistakes|errors?|worse|worst|least|alternative\w*|same"
     r"|similar\w*|opposite|previous|earlier|at first|initially"
     r"|as in|see|versus|vs|between|confus\w+|mix\w*|claims?|argu(?:e|es|ed|ably)|thought|assum\w+|suppos\w+"
-    r"|hesitat\w+|doubt\w*|unclear|open|neither|tie|draw|half|careful|wary|caution"
+    r"|hesitat\w+|doubt\w*|unclear|open|neither|tie|draw|half|whereas|careful|wary|caution"
     r"|nobody|no one|none|everything but|says?|said|first|third|another|one (?:option|choice|answer)|question"
     r"|(?:start|end) of|2nd|3rd|last place|more of|sort of|kind of|vitamin|hepatitis|influenza|grade|type|plan|group"
     r"|team|section|part"

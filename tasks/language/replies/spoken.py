@@ -126,7 +126,8 @@ _TURNS = (
     r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad"
     r"|apologies)|i apologi[sz]e)"
     r"|(?P<wrong>(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n])))"
-    r"|(?:double|self|cross)[- ]?check|although,? no|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo"
+    r"|(?:double|self|cross)[- ]?check|although,? no"
+    r"|or rather|i withdraw|having been|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo"
     r"|slip)|(?:the|my) (?:answer|choice) above (?:is|was) (?:wrong|incorrect)"
     r"|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer|choice|verdict)\b))"
 )
