@@ -29,12 +29,6 @@ COMMON: Mapping[str, Column] = {
     "options": Column("string", "Options of the unchanged prompt, a line each; empty for open text.", holds_text=True),
     "expected_result": Column("string", "Reply to the unchanged prompt, raw.", holds_text=True),
     "actual_result": Column("string", "Reply to the changed prompt, raw.", holds_text=True),
-    "expected_outcome": Column(
-        "string",
-        "What became of the reply to the unchanged prompt: answered, refused, "
-        "moderated, cut_off, tool_call, malformed or error.",
-    ),
-    "actual_outcome": Column("string", "What became of the reply to the changed prompt."),
     "eval_score": Column(
         "float",
         "The score, missing where there is none: 1 - cosine for `embedding`, nats for `loss` and `langtest_loss`, bits "
@@ -46,6 +40,12 @@ COMMON: Mapping[str, Column] = {
     "scorer": Column("string", "How the case was scored."),
     "model": Column("string", "Id of the model."),
     "probe_version": Column("string", "Version of the test that made and scored the case."),
+    "expected_outcome": Column(
+        "string",
+        "What became of the reply to the unchanged prompt: answered, refused, "
+        "moderated, cut_off, tool_call, malformed or error.",
+    ),
+    "actual_outcome": Column("string", "What became of the reply to the changed prompt."),
     "undecided": Column(
         "bool",
         "Whether the replies leave open whether the case passed, as one does that could not be read: a verdict holds "

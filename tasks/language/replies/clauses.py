@@ -84,7 +84,7 @@ ANYWHERE = tuple(
         rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
         rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick"
         rf"|select)) is) {_ONE}{_END}",
-        rf"(?i:^(?:right|correct|solution|lösung|loesung|true|ans|answers?|the answers?)\.?) ?:? ?{_ONE}{_END}",
+        rf"(?i:^(?:right|correct|solution|lösung|true|ans|answers?|the answers?)\.?) ?(?::|(?<=\.)) ?{_ONE}{_END}",
         rf"(?i:\b(?:and|has one, and) that is|^(?:no|yes)[:,]|\b(?:final|now|edit)\s?:) {_ONE}{_END}",
         rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies"
         rf"|satisfies|matches|survives|makes sense)\b",
