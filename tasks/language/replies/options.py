@@ -223,6 +223,8 @@ _LEADS = expression(
 )
 _FEWEST = 5
 """Words from which on the end of a reply may choose: plainer rules read shorter ones."""
+_REACH = 80
+"""Characters before an option in which a denial is about it."""
 _BRIEF = 2
 """Sentences up to which an option's text may be the answer wherever it stands."""
 _SHORT = 3
@@ -299,7 +301,7 @@ _NO_ANSWER = expression(r"(?i)\b(?:no|none|not sure|don't know|unsure|cannot|ref
 
 
 def _is_denied(group: re.Match[str], clause: str) -> bool:
-    before = _DENIED_BEFORE.search(clause[: group.start()])
+    before = _DENIED_BEFORE.search(clause[max(0, group.start() - _REACH) : group.start()])
     return bool(before or clauses.DENIES.match(clause, group.end()) or _DENIED_AFTER.match(clause, group.end()))
 
 
