@@ -1,7 +1,7 @@
 """Refusals that name a request parameter: which one it is, and the setting by which a request does without it.
 
 Sources of the wordings: threads about OpenAI, Azure, vLLM, TGI, llama.cpp, Mistral, DeepSeek, xAI, Groq, Moonshot,
-Gemini, Anthropic, Bedrock, LiteLLM and OpenRouter; tests/infer/test_refusals.py has them.
+Gemini, Anthropic, Bedrock, LiteLLM and OpenRouter; tests/infer/test_words_of_refusals.py has them.
 """
 
 from __future__ import annotations
