@@ -161,9 +161,9 @@ def test_the_documents_scores_come_out_as_printed(before: str, after: str, score
         (2, "combined", "bullshit! The sky is fuck fuck"),
     ],
 )
-def test_cases_of_version_5(seed: int, strategy: str, perturbed: str) -> None:
+def test_cases_of_version_6(seed: int, strategy: str, perturbed: str) -> None:
     settings = AddToxicWordsSettings.model_validate({"strategy": strategy})
-    assert (PROBE.version, case_of("The sky is", settings, seed=seed).perturbed) == ("5", perturbed)
+    assert (PROBE.version, case_of("The sky is", settings, seed=seed).perturbed) == ("6", perturbed)
 
 
 @pytest.mark.parametrize(
@@ -264,12 +264,12 @@ def test_what_the_change_added_is_told_by_tier() -> None:
     ("before", "after", "score"),
     [
         ("fine", "oh shit it is shit", 2),
-        ("shit", "fuck this crap", 1),
-        ("fine", "Shit! fuck, f*ck sh1t fucking fuckyoubitch", 0),
-        ("fine", "Moby Dick", 1),
+        ("shit", "fuck this crap", 0),
+        ("fine", "Shit! fuck, f*ck sh1t fucking fuckyoubitch", 3),
+        ("fine", "Moby Dick, hardcore", 2),
     ],
 )
-def test_langtest_looks_plain_words_up(before: str, after: str, score: int) -> None:
+def test_langtest_counts_the_words_of_its_own_list(before: str, after: str, score: int) -> None:
     columns = score_of(before, after).columns
     assert (columns["langtest_score"], columns["langtest_pass"]) == (score, score <= 0)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from contrapose.tasks.core.records import SummaryPair, Trial
-from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Value
-from contrapose.tasks.probes.order_bias.score import Read, langtest_columns
+from contrapose.tasks.core.records import Score, SummaryPair, Trial
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed
+from contrapose.tasks.probes.order_bias.langtest import verdicts
 from contrapose.tasks.probes.order_bias.settings import TwoOrdersSettings
 from contrapose.tasks.probes.order_bias.two_orders import CHOICES, ComparedTexts, TwoOrders
 
@@ -23,7 +24,7 @@ class OrderBias(TwoOrders):
 
     name: ClassVar[str] = "order_bias"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     summary: ClassVar[str] = "Swaps two summaries: the choice must follow the content, not the position."
     sample_type: ClassVar[type[SummaryPair]] = SummaryPair
     settings_type: ClassVar[type[OrderBiasSettings]] = OrderBiasSettings
@@ -73,6 +74,12 @@ class OrderBias(TwoOrders):
         """A summary stays on its line: a line break in it could pose as another label."""
         return " ".join(text.split())
 
-    def further(self, trial: Trial, read: Read, settings: Any) -> Mapping[str, Value]:
-        """What LangTest would have said."""
-        return langtest_columns(trial, read)
+    def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
+        """As of every test of two orders; a case also has LangTest's verdict on the same replies."""
+        scores = super().score(trials, settings, embed=embed)
+        cases = [trial for trial in trials if not trial.case.control]
+        passed = iter(verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
+        return [
+            score if trial.case.control else replace(score, columns={**score.columns, "langtest_pass": next(passed)})
+            for trial, score in zip(trials, scores, strict=True)
+        ]

