@@ -31,7 +31,7 @@ def made(probe: Any, sample: Any, settings: ProbeSettings, likelihoods: Likeliho
 
 
 @pytest.mark.parametrize("likelihoods", LIKELIHOODS)
-@pytest.mark.parametrize("scorer", ["auto", "embedding", "loss", "choice", "langtest_loss"])
+@pytest.mark.parametrize("scorer", ["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"])
 def test_of_answers(scorer: str, likelihoods: Likelihoods) -> None:
     settings = AddNegationSettings.model_validate({"scorer": scorer})
     cases = {sample.id: made(AddNegation(), sample, settings, likelihoods) for sample in (OPEN, CHOICE)}

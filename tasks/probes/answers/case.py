@@ -17,13 +17,15 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 
 
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
-    """The scorer of a sample's case: the chosen one, or for `auto` the best that the provider and the sample allow.
+    """The scorer of a sample's case: the chosen one; for `auto` and `langtest` the one that the provider allows.
 
     Raises:
         ConfigError: the scorer needs log-likelihoods, and the provider gives none; `where` names the setting.
     """
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
+    if scorer == "langtest":
+        return "langtest_loss" if likelihoods == "all" else "embedding"
     if scorer in LOSS_OF and likelihoods != "all":
         raise ConfigError(
             f"scorer {scorer!r} with a provider that gives no log-likelihoods of texts",

@@ -11,7 +11,7 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.probes.base import Embeds
 from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 
-Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss"]
+Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"]
 
 
 def _in_order(value: tuple[float, float]) -> tuple[float, float]:
@@ -75,7 +75,9 @@ class AnswerSettings(OwnPromptSettings):
         "each scorer; or auto: as far as the answers to the controls move.",
     )
     scorer: Scorer = Field(
-        default="auto", description="How answers are compared; auto: choice with options, else loss, else embedding."
+        default="auto",
+        description="How answers are compared; auto: choice with options, else loss, else embedding; langtest: "
+        "langtest_loss of a local model, else embedding.",
     )
     min_contrast_rate: FiniteFloat = Field(
         default=0.5,
@@ -97,7 +99,7 @@ class AnswerSettings(OwnPromptSettings):
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """All where a setting wants it; by itself the test compares options, or else losses where there are any."""
-        if self.documents_scores or self.scorer == "embedding":
+        if self.documents_scores or self.scorer == "embedding" or (self.scorer == "langtest" and likelihoods != "all"):
             return "all"
         return "without_options" if self.scorer == "auto" and likelihoods != "all" else "none"
 
