@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -18,7 +18,13 @@ from contrapose.tasks.evaluate.embeddings import revision
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.evaluate.task import Unread, find_unread
 from contrapose.tasks.infer.task import Asked, Terms, ask_about
-from contrapose.tasks.probes.reading_checks import CHECKS, LEAST_AGREEMENT, reads_badly
+from contrapose.tasks.probes.reading_checks import (
+    CHECKS,
+    LEAST_AGREEMENT,
+    LEAST_MADE_UP_AGREEMENT,
+    reads_badly,
+    share_of,
+)
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import spent
@@ -43,10 +49,10 @@ class AskedBack(NamedTuple):
     """Why asking was stopped, if it was."""
     missing: int
     """Questions without an answer."""
-    agreed: int
-    """Replies that rules read, and that the model reads as they do."""
-    compared: int
-    """Replies that rules read, and of which the model told what it reads."""
+    read: tuple[int, int]
+    """Of replies that rules read: how many the model reads as they do, and of how many it said what it reads."""
+    made_up: tuple[int, int]
+    """The same of made-up replies."""
 
 
 def ask_back(
@@ -55,9 +61,9 @@ def ask_back(
     """The trials, with what is said of the replies whose choice neither rules nor embeddings can read.
 
     The run's reader is asked, or else the model under test; "the model" is whichever it is here. It comes after all
-    other questions, so that it takes nothing from their budget. First the model is asked about as many replies that
-    rules read, up to a few: one that reads these badly is asked nothing more. What is not answered leaves its reply
-    unread, and no verdict incomplete: a warning tells how many there are.
+    other questions, so that it takes nothing from their budget. First the model is asked about a few replies that rules
+    read, and about made-up ones: one that reads these badly is asked nothing more. What is not answered leaves its
+    reply unread, and no verdict incomplete: a warning says how many there are.
 
     Args:
         run: the run.
@@ -69,8 +75,8 @@ def ask_back(
     wanting = [plan for plan in run.plans if plan.test in trials and _asks_back(run, plan, trials[plan.test])]
     unread = {plan.test: _unread(run, plan, trials[plan.test], heard) for plan in wanting}
     checks = {test: _checks(portions) for test, portions in unread.items()}
-    total = sum(table["rows"] for tables in checks.values() for table in tables)
-    total += sum(portion["questions"]["rows"] for portions in unread.values() for portion in portions)
+    total = _rows(table for tables in checks.values() for table in tables)
+    total += _rows(portion["questions"] for portions in unread.values() for portion in portions)
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     asked = dict(trials)
     title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
@@ -106,13 +112,18 @@ def _ask(
     """The trials of one test with the answers, and why asking was stopped, if it was."""
     questions = [portion["questions"] for portion in unread]
     run = asking.run
-    checked = _about(asking, f"replies of {test} that were read, to check it by", trials, checks, stopped=stopped)
-    if reads_badly(checked.agreed, checked.compared):
-        outcome, warnings = checked, [_distrust(run, test, checked, questions)]
+    checked = _about(asking, f"known replies of {test}, to check it by", trials, checks, stopped=stopped)
+    distrust = _distrust(run, checked)
+    if distrust:
+        outcome, warnings = (
+            checked,
+            [f"{test}: {_rows(questions):,} replies that could not be read stay so. {distrust}"],
+        )
     else:
         outcome = _about(asking, f"replies of {test}", checked.trials, questions, stopped=checked.stopped)
         warnings = _warnings(run, test, outcome, questions)
-    return replace(outcome.trials, warnings=[*trials.warnings, *warnings]), outcome.stopped
+    warnings = [*trials.warnings, *warnings]
+    return replace(outcome.trials, warnings=warnings, made_up=checked.made_up, distrust=distrust), outcome.stopped
 
 
 def _asks_back(run: Run, plan: Plan, trials: Trials) -> bool:
@@ -136,25 +147,48 @@ def _unread(run: Run, plan: Plan, trials: Trials, heard: Heard) -> list[Unread]:
 
 
 def _checks(unread: list[Unread]) -> list[Table]:
-    """For each table of trials, questions about replies that rules read: no more in all than could not be read."""
-    most = min(CHECKS, sum(portion["questions"]["rows"] for portion in unread))
+    """For each table of trials, questions about known replies: no more in all than could not be read.
+
+    Half of them are about made-up replies, the others about replies that rules read.
+    """
+    most = min(CHECKS, _rows(portion["questions"] for portion in unread))
     known = [read(portion["checks"], FollowUp) if most else [] for portion in unread]
-    chosen = {(check.case_id, check.side) for check in drawn((check for table in known for check in table), most)}
-    return [write((check for check in table if (check.case_id, check.side) in chosen), FollowUp) for table in known]
+    every = [check for table in known for check in table]
+    chosen = {
+        *drawn((check for check in every if check.made_up), share_of(most)),
+        *drawn((check for check in every if not check.made_up), most - share_of(most)),
+    }
+    return [write((check for check in table if check in chosen), FollowUp) for table in known]
+
+
+def _rows(tables: Iterable[Table]) -> int:
+    return sum(table["rows"] for table in tables)
 
 
 def _about(asking: Asking, label: str, trials: Trials, follow_ups: list[Table], *, stopped: str | None) -> AskedBack:
     """The trials of one test with the answers."""
     run = asking.run
-    tables, of_model, missing, agreed, compared = list(trials.tables), dict(trials.of_model), 0, 0, 0
+    tables, of_model, missing = list(trials.tables), dict(trials.of_model), 0
+    counts: list[Asked] = []
     for place, asked in _asked_about(asking, label, list(tables), follow_ups, stopped=stopped):
         tables[place] = asked["table"]
         if stopped is None and asked["stopped"] is not None:
             stopped = of_reader(asked["stopped"]) if run.reader else asked["stopped"]
         missing += follow_ups[place]["rows"] - asked["answered"]
-        agreed, compared = agreed + asked["read"][0], compared + asked["read"][1]
+        counts.append(asked)
         of_model = {**_named(run, asked["warnings"]), **of_model}
-    return AskedBack(replace(trials, tables=tables, of_model=of_model), stopped, missing, agreed, compared)
+    return AskedBack(
+        replace(trials, tables=tables, of_model=of_model),
+        stopped,
+        missing,
+        read=_summed(asked["read"] for asked in counts),
+        made_up=_summed(asked["made_up"] for asked in counts),
+    )
+
+
+def _summed(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    agreed, compared = zip((0, 0), *counts, strict=True)
+    return sum(agreed), sum(compared)
 
 
 def _asked_about(
@@ -196,21 +230,27 @@ def _named(run: Run, warnings: Mapping[str, str]) -> dict[str, str]:
     return {f"{run.reader_name} {kind}": f"{run.reader_name}: {of_reader(text)}" for kind, text in warnings.items()}
 
 
-def _distrust(run: Run, test: str, checked: AskedBack, questions: list[Table]) -> str:
-    """That the model is not asked, since it reads badly."""
-    total = sum(table["rows"] for table in questions)
-    return (
-        f"{test}: {total:,} replies that could not be read stay so. Of {checked.compared:,} replies that rules could "
-        f"read, {run.reader_name}, asked back, read {checked.agreed:,} as they do; at least "
-        f"{100 * LEAST_AGREEMENT:.0f} % are wanted."
-    )
+def _distrust(run: Run, checked: AskedBack) -> str:
+    """Why the model is not asked about unread replies: it reads badly what is known. Empty where it may be asked."""
+    (agreed, compared), (right, made_up) = checked.read, checked.made_up
+    if reads_badly(agreed, compared):
+        return (
+            f"Of {compared:,} replies that rules could read, {run.reader_name}, asked back, read {agreed:,} as they "
+            f"do; at least {100 * LEAST_AGREEMENT:.0f} % are wanted."
+        )
+    if reads_badly(right, made_up, least=LEAST_MADE_UP_AGREEMENT):
+        return (
+            f"Of {made_up:,} made-up replies, which choose a wrong option or none, {run.reader_name} read {right:,} "
+            "correctly: it may answer the question instead of reading the reply."
+        )
+    return ""
 
 
 def _warnings(run: Run, test: str, outcome: AskedBack, follow_ups: list[Table]) -> list[str]:
     """That replies stay unread because the model was not asked about them, or failed to answer."""
     if not outcome.missing:
         return []
-    total = sum(table["rows"] for table in follow_ups)
+    total = _rows(follow_ups)
     why = outcome.stopped or "the calls failed"
     who = f" (reader: {run.reader_name})" if run.reader else ""
     missing = f"{outcome.missing:,} of {total:,} replies that could not be read were not asked about either"

@@ -155,6 +155,10 @@ class Trials:
     """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
     warnings: list[str] = field(default_factory=list)
     """What people should know of the asking."""
+    made_up: tuple[int, int] = (0, 0)
+    """Made-up replies that the reader read as what they say, and all of which it said what it reads."""
+    distrust: str = ""
+    """Why the reader was asked about no unread reply, in a sentence; empty where it could be asked."""
     of_model: dict[str, str] = field(default_factory=dict)
     """What they should know of how the model answers, by its kind: a run tells each kind once."""
     schedule: Schedule | None = None

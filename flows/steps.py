@@ -35,6 +35,7 @@ from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import refuse_guessable
+from contrapose.tasks.probes.reading_checks import made_up_estimate
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
@@ -257,7 +258,19 @@ def judge(
         )
         for plan in run.plans
     ]
-    return [_looked(run, one, trials[one["test_type"]], schedules[one["test_type"]]) for one in corrected(outcomes)]
+    looked = [_looked(run, one, trials[one["test_type"]], schedules[one["test_type"]]) for one in corrected(outcomes)]
+    return [_with_reader(outcome, trials[outcome["test_type"]]) for outcome in looked]
+
+
+def _with_reader(outcome: Outcome, trials: Trials) -> Outcome:
+    """The outcome, with how well the reader reads made-up replies, and why it was not asked about unread ones."""
+    if outcome["verdict"] == "inconclusive" and trials.distrust:
+        outcome = {**outcome, "reason": f"{outcome['reason']} {trials.distrust}"}
+    if not trials.made_up[1]:
+        return outcome
+    name, estimate = "made_up_agreement", made_up_estimate(*trials.made_up)
+    figures = {**outcome["figures"], name: estimate["value"]}
+    return {**outcome, "figures": figures, "estimates": {**outcome["estimates"], name: estimate}}
 
 
 def _looked(run: Run, outcome: Outcome, trials: Trials, schedule: Schedule) -> Outcome:

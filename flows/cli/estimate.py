@@ -289,7 +289,8 @@ def _notes(run: RunEstimate) -> Iterator[str]:
         yield (
             f"Up to {run.asked_back.total:,} further calls, in no figure above: about each reply of "
             f"{', '.join(run.asked_back.tests)} that cannot be read, {one_line(run.reader)} is asked what it "
-            f"chooses{_most_cost(run.asked_back)}. read_with: reply asks nothing."
+            f"chooses{_most_cost(run.asked_back)}. Made-up replies that check its reading are among them. "
+            "read_with: reply asks nothing."
         )
     if run.instead.total:
         yield (

@@ -12,6 +12,8 @@ Asks = Literal["generate", "choose"]
 Side = Literal["expected", "actual"]
 """The completions of a trial: for the original prompt, and for the perturbed one."""
 LossOf = Literal["expected_result", "prompt"]
+CONTROL_KIND = "control_kind"
+"""Of the details of a control: how it differs from the original."""
 READ_BY = "read_by"
 """Key of `Case.details`: `label` where replies are read by labels of a prompt of one's own, and held to no letters."""
 Likelihoods = Literal["none", "choices", "all"]
@@ -253,6 +255,8 @@ class FollowUp:
     known: str | None = None
     """What rules read in it, a letter or `none`: its answer only shows how well the model reads. None where nothing
     could be read, and its answer is the choice."""
+    made_up: bool = False
+    """Whether it quotes a made-up reply, which says what `known` says: its answer belongs to no reply of the case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

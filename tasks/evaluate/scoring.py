@@ -16,8 +16,8 @@ from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, unscored
-from contrapose.tasks.probes.reading_checks import CHECKS
+from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, letters, unscored
+from contrapose.tasks.probes.reading_checks import CHECKS, made_up, share_of
 from contrapose.tasks.tables.columnar import from_arrow, uncollected
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
@@ -127,16 +127,38 @@ def _gather(portion: Sequence[Trial], plan: Plan, embed: Embed, *, into: dict[st
 def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
     """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
 
-    All about replies that could not be read, then of those that rules read as many as a test may need. Texts are
-    embedded only where a reply may be read so.
+    All about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test may
+    need. Texts are embedded only where a reply may be read so.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     known: list[FollowUp] = []
+    invented: list[FollowUp] = []
     for portion in portions:
-        questions = cast(AsksBack, chosen).follow_ups(_read(portion, chosen), settings, embed=embed)
+        trials = _read(portion, chosen)
+        questions = cast(AsksBack, chosen).follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
-        known = drawn([*known, *(question for question in questions if question.known is not None)], CHECKS)
+        checks = [question for question in questions if question.known is not None]
+        known = drawn([*known, *checks], CHECKS)
+        invented = drawn([*invented, *_made_up(trials, chosen, checks)], share_of(CHECKS))
     yield from known
+    yield from invented
+
+
+def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp]) -> Iterator[FollowUp]:
+    """Questions about made-up replies, which choose no right option.
+
+    Where none is known to be right, they do not choose what the model's own reply was read to choose.
+    """
+    read = {check.case_id: check.known for check in checks if check.side == "expected"}
+    for trial in trials:
+        case = trial.case
+        if case.control or case.asks != "generate" or not case.options:
+            continue
+        by_letter = dict(zip(letters(len(case.options)), case.options, strict=True))
+        own = by_letter.get(read.get(case.id) or "", "")
+        right = case.options[:1] if getattr(chosen, "right_first", False) else case.answers
+        if (question := made_up(case, avoided=right or (own,))) is not None:
+            yield question
 
 
 def drawn(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:

@@ -9,6 +9,7 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import Answers, asked, besides, instead, judged, losses
 from contrapose.tasks.probes import asking_back
+from contrapose.tasks.probes.reading_checks import CHECKS, MOST_CHARACTERS, share_of
 
 LookUp = Callable[[Sequence[Question]], Answers]
 
@@ -106,11 +107,14 @@ class Counter:
         own: set[int] = set()
         about: dict[int, Count] = {}
         replies: dict[int, Count] = {}
+        samples: set[str] = set()
         counts = [Count()]
         for portion in portions:
             cases = [case for case in portion if case.skip_reason is None]
             first = asked(cases, form=self.form)
             answers, count = self.look_up(first), counts[-1]
+            if len(samples) < share_of(CHECKS):
+                samples.update(case.sample_id for case in cases if case.options)
             if asks_back:
                 about |= self._about_replies(cases)
             for question, known in self._questions(cases, first, answers):
@@ -125,8 +129,10 @@ class Counter:
             counts.append(count)
         self._seen |= own
         self.tests[test] = counts[-1]
-        self.asked_back.add(test, about)
-        self.instead.add(test, {name: count for name, count in replies.items() if name not in own})
+        made_up = min(share_of(CHECKS), len(samples))
+        self.asked_back.add(test, about | _made_up(test, made_up, about))
+        further = {name: count for name, count in replies.items() if name not in own}
+        self.instead.add(test, further | _made_up(test, made_up if asks_back_instead else 0, further))
         return counts
 
     def _questions(
@@ -168,6 +174,13 @@ class Counter:
             if case.options and case.asks == "generate"
             for question in asked([case])
         }
+
+
+def _made_up(test: str, most: int, about: Mapping[int, Count]) -> dict[int, Count]:
+    """Calls about made-up replies, by which a model is checked that is asked about others; none where it is not."""
+    longest = max((count.characters for count in about.values()), default=0) + MOST_CHARACTERS
+    one = Count(questions=1, characters=longest, replies=1)
+    return {hash(("made up", test, number)): one for number in range(most if about else 0)}
 
 
 def _open_choices(cases: Iterable[Case], answers: Answers) -> list[Case]:

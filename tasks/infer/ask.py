@@ -53,7 +53,7 @@ def ask_back(
 
     Args:
         trials: with the replies.
-        follow_ups: about some of them.
+        follow_ups: about some of them, or about made-up ones.
         broker: between the model and the store.
         model: opens the model; called only when something must be asked.
 
@@ -208,11 +208,8 @@ def about(follow_up: FollowUp) -> Question:
 
 def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
     """The trials, with what was said of their replies; a reply without an answer stays as it is."""
-    said = {
-        (follow_up.case_id, follow_up.side): answer.text
-        for follow_up in follow_ups
-        if (answer := answers.get(about(follow_up))) is not None and not answer.error
-    }
+    own = [follow_up for follow_up in follow_ups if not follow_up.made_up]
+    said = {(follow_up.case_id, follow_up.side): text for follow_up, text in said_about(own, answers).items()}
     return [
         replace(
             trial,
@@ -221,6 +218,12 @@ def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: A
         )
         for trial in trials
     ]
+
+
+def said_about(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
+    """What was said to each question about a reply; those without an answer are left out."""
+    said = ((follow_up, answers.get(about(follow_up))) for follow_up in follow_ups)
+    return {one: answer.text for one, answer in said if answer and not answer.error and answer.text is not None}
 
 
 def _with_word(reply: Completion, said: str | None) -> Completion:

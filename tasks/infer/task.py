@@ -21,7 +21,7 @@ from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapted
-from contrapose.tasks.infer.ask import about, ask, ask_back, unasked
+from contrapose.tasks.infer.ask import about, ask, ask_back, said_about, unasked
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -94,6 +94,8 @@ class Asked(TypedDict):
     """Questions about replies to which the model gave an answer."""
     read: tuple[int, int]
     """Of replies that rules read: how many the model reads as they do, and of how many it told what it reads."""
+    made_up: tuple[int, int]
+    """The same of made-up replies: how many the model reads as what they say."""
     stopped: str | None
     """Why the run was stopped, if it was."""
     read_instead: int
@@ -164,26 +166,28 @@ def ask_about(
         stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
     """
     questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
+    said: dict[FollowUp, str] = {}
+    cases: dict[str, Case] = {}
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         provider, trials = find("providers", terms.spec.provider)(), from_arrow(stored, Trial)
         try:
             adapt(list(dict.fromkeys(map(about, questions))), broker, model=model, provider=provider)
-            return ask_back(trials, questions, broker, model=model)
+            answered = ask_back(trials, questions, broker, model=model)
         except ModelError as error:
             # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
             broker.stop(str(error))
-            return ask_back(trials, questions, broker, model=model)
+            answered = ask_back(trials, questions, broker, model=model)
+        said.update(said_about(questions, broker.answers))
+        cases.update((trial.case.id, trial.case) for trial in answered)
+        return answered
 
     asked = _put(asking, terms, cases=stored["case"], label=label, stopped=stopped)
-    by_id = {trial.case.id: trial for trial in read(asked["table"], Trial)}
-    answered = [
-        question for question in questions if getattr(by_id[question.case_id], question.side).asked_back is not None
-    ]
     return {
         **asked,
-        "answered": len(answered),
-        "read": agreement(by_id, [question for question in answered if question.known]),
+        "answered": len(said),
+        "read": agreement(cases, said),
+        "made_up": agreement(cases, said, made_up=True),
     }
 
 
@@ -231,6 +235,7 @@ def _put(
         unasked=sum(unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),
+        made_up=(0, 0),
         read_instead=read_instead,
         unread=_unread(trials),
         stopped=broker.stopped,

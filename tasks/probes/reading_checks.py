@@ -1,19 +1,26 @@
-"""How well a model reads when it is asked back: it is also asked about replies that rules read, in the same words."""
+"""How well a model reads when it is asked back: it is also asked about replies whose choice is known.
+
+Rules read some of them. The others are made up: they choose an option that is not right, or none, so that a model that
+answers the question, instead of reading the reply, disagrees with all of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from contrapose.tasks.core.records import Completion, FollowUp, Trial
+from contrapose.tasks.core.outcome import Estimate
+from contrapose.tasks.core.records import Case, Completion, FollowUp
 from contrapose.tasks.language.replies.spoken import spoken
-from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines
-from contrapose.tasks.probes.base import Column, Measure
+from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, question
+from contrapose.tasks.probes.base import Column, Measure, letters
 from contrapose.tasks.probes.known_errors import BY_RULES
 from contrapose.tasks.probes.values import where
 from contrapose.tasks.statistics.families import at_most
+from contrapose.tasks.statistics.shares import independent, wilson
 
 CHECKS = 50
 """Most replies of a test that are asked about for this alone, and never more than those that could not be read."""
@@ -23,8 +30,39 @@ LEAST_WORDS = 5
 
 LEAST_AGREEMENT = 0.95
 """Below it a warning stands beside a verdict that asking back helped to make."""
+LEAST_MADE_UP_AGREEMENT = 0.98
+"""The same for made-up replies, which are plain: one misread of two is too many, and so are three of 25."""
 RARE = 0.05
 """How unlikely so little agreement must be of a model that reads well enough, for it to count as a bad reader."""
+
+CHOOSING = (
+    "I would go with option {letter}.",
+    "My answer is {letter}, because it fits what was asked better than all the others.",
+    "Having looked at all of them, I choose {letter}. What is left over fits less well.",
+    "It took me a while to decide, but in the end it has to be {letter}.",
+    "What convinces me is this one: {text}",
+    "Most of the details speak for this one, so it is the one that I take: {text}",
+    "Let me think about what was asked. A few things matter here, and all of them lead to {letter}.",
+)
+"""Replies that choose an option, by its letter or by its text."""
+
+NO_CHOICE = (
+    "I cannot choose one of these.",
+    "I would choose none of these, since every one of them leaves something out.",
+    "I am sorry, but I would rather not make a choice here.",
+)
+"""Replies that choose no option."""
+
+LONG = 200
+"""Characters of an option above which a made-up reply names its letter instead of repeating its text."""
+
+MOST_CHARACTERS = LONG + max(map(len, CHOOSING))
+"""Length of a made-up reply, at most."""
+
+_LIKE_NONE = re.compile(
+    r"\b(?:none|neither|nothing|no|not|unknown|unclear|depends|maybe|cannot|can't|impossible)\b", re.IGNORECASE
+)
+"""Options with such a word may be what a reply means that chooses no option."""
 
 COLUMNS: Mapping[str, Column] = {
     "asked_agrees": Column(
@@ -51,22 +89,73 @@ def known(reply: Completion, letter: str | None, step: str) -> str | None:
     return "none" if declines(reply.text or "") else None
 
 
-def agreement(trials: Mapping[str, Trial], follow_ups: Iterable[FollowUp]) -> tuple[int, int]:
-    """How many replies the model reads as the rules do, and how many it was asked about and named an option for.
+def share_of(checks: int) -> int:
+    """How many of so many checks are made-up replies: half of them, and one more where the number is odd."""
+    return (checks + 1) // 2
+
+
+def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
+    """The question about a made-up reply to the options of a case.
+
+    The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
+    hash of the sample and its options, so that every run of every model asks the same reader the same.
 
     Args:
-        trials: with what the model said, by the id of their case.
-        follow_ups: about replies that rules read.
+        case: with options.
+        avoided: options that the reply does not choose, because they are right; others are ignored.
+
+    Returns:
+        None for a case with fewer than two options, or where no reply can choose another option or none.
     """
-    about = [(trials[follow_up.case_id], follow_up) for follow_up in follow_ups]
-    answers = [answered(getattr(trial, asked.side).asked_back, trial.case.options) for trial, asked in about]
-    agreed = [answer == asked.known for answer, (_, asked) in zip(answers, about, strict=True) if answer]
+    options = [" ".join(option.split()) for option in case.options]
+    seed = hashlib.sha256("\x00".join([case.sample_id, *options]).encode("utf-8", "surrogatepass")).digest()
+    right = {" ".join(option.split()) for option in avoided}
+    wrong = [option for option in dict.fromkeys(options) if option not in right]
+    forms = [*(CHOOSING if wrong else ()), *(NO_CHOICE if not any(map(_LIKE_NONE.search, options)) else ())]
+    if len(options) < 2 or not forms:
+        return None
+    turn = seed[0] % len(options)
+    shown = [*options[turn:], *options[:turn]]
+    form = forms[int.from_bytes(seed[1:3], "big") % len(forms)]
+    if form in NO_CHOICE:
+        return _follow_up(case, form, shown, says="none")
+    chosen = wrong[int.from_bytes(seed[3:5], "big") % len(wrong)]
+    if "{text}" in form and len(chosen) > LONG:
+        form = CHOOSING[0]
+    letter = letters(len(shown))[shown.index(chosen)]
+    return _follow_up(case, form.format(letter=letter, text=chosen), shown, says=letter)
+
+
+def _follow_up(case: Case, reply: str, options: Sequence[str], *, says: str) -> FollowUp:
+    prompt = question(reply, options)
+    return FollowUp(case_id=case.id, side="expected", prompt=prompt, known=says, made_up=True)
+
+
+def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
+    """How many replies the model reads as what they are known to say, and of how many it named an option or none.
+
+    Args:
+        cases: by their ids.
+        said: what the model said to each question about a reply.
+        made_up: count made-up replies, and not those that rules read.
+    """
+    checks = {check: text for check, text in said.items() if check.known and check.made_up is made_up}
+    answers = [(answered(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
+    agreed = [answer == right for answer, right in answers if answer]
     return sum(agreed), len(agreed)
 
 
-def reads_badly(agreed: int, answers: int) -> bool:
-    """Whether a model that agrees in `LEAST_AGREEMENT` would hardly have agreed in so few (exact binomial test)."""
-    return answers > 0 and at_most(agreed, answers, LEAST_AGREEMENT) < RARE
+def reads_badly(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
+    """Whether a model that agrees in `least` of them would hardly have agreed in so few (exact binomial test)."""
+    return answers > 0 and at_most(agreed, answers, least) < RARE
+
+
+def made_up_estimate(agreed: int, answers: int) -> Estimate:
+    """The share of made-up replies that the model reads as what they say; `answers` is at least 1."""
+    share = independent(agreed, answers)
+    return Estimate(
+        value=agreed / answers, interval=wilson(share), rows=answers, clusters=answers, among="made-up replies"
+    )
 
 
 def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
@@ -84,6 +173,8 @@ def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
 EXPLANATIONS: Mapping[str, str] = {
     "asked_agreement": "Share of the cases in which the model, asked what a reply chooses, says what the rules read in "
     f"it. Below {LEAST_AGREEMENT:.0%} it reads replies too badly to be relied on.",
+    "made_up_agreement": "Share of the made-up replies, which choose a wrong option or none, that the model reads as "
+    "what they say. A model that answers the question instead of reading the reply has a low one.",
 }
 """What the figures are."""
 

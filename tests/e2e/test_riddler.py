@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from fake_endpoint import Endpoint, serving
+from made_up_reader import read_made_up
 
 from contrapose.flows.cli import main
 
@@ -25,13 +26,28 @@ def riddler() -> Iterator[Endpoint]:
     def says(prompt: str) -> str:
         if "Which one does this reply choose?" in prompt:
             told = prompt.partition("Answer with one letter")[0]
-            return "Answer: A" if "number one" in told else "B"
+            return read_made_up(prompt) or ("Answer: A" if "number one" in told else "B")
         right = prompt.index("It rained") < prompt.index("It snowed", prompt.index("Summary A"))
         return RIDDLE.format("one" if right else "two")
 
     with serving() as endpoint:
         endpoint.says = says
         yield endpoint
+
+
+@pytest.fixture
+def swot(riddler: Endpoint) -> Endpoint:
+    """Speaks in riddles, and answers the question when it is asked what a reply chooses: it is always right, too."""
+    riddles = riddler.says
+    assert riddles is not None
+
+    def says(prompt: str) -> str:
+        if "Which one does this reply choose?" in prompt:
+            return "A" if "\nA. It rained" in prompt else "B"
+        return riddles(prompt)
+
+    riddler.says = says
+    return riddler
 
 
 def run(endpoint: Endpoint, *arguments: str) -> tuple[int, Path]:
@@ -74,6 +90,29 @@ def test_an_always_right_model_that_speaks_in_riddles_passes(riddler: Endpoint) 
     assert outcomes(again) == outcomes(folder)
 
 
+def test_a_model_that_answers_the_question_is_found_out_and_its_readings_are_not_used(
+    swot: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, folder = run(swot)
+    told = " ".join(capsys.readouterr().out.split())
+    assert (code, outcomes(folder)) == (3, [("unparsed", "unparsed", "unparsed")] * PAIRS)
+    cause = (
+        f"Of {PAIRS} made-up replies, which choose a wrong option or none, the model read 0 correctly: it may answer "
+        "the question instead of reading the reply."
+    )
+    assert f"order_bias: {2 * PAIRS} replies that could not be read stay so. {cause}" in summary(folder)["warnings"]  # type: ignore[operator]
+    (test,) = summary(folder)["tests"]  # type: ignore[misc]
+    assert (test["verdict"], test["reason"].endswith(cause)) == ("inconclusive", True)
+    assert test["estimates"]["made_up_agreement"]["value"] == test["figures"]["made_up_agreement"] == 0
+    assert cause in told
+    assert cause in (folder / "report.md").read_text()
+    asked = sum(swot.asked.values())
+    assert asked == 2 * PAIRS + PAIRS
+    _, again = run(swot)
+    assert sum(swot.asked.values()) == asked
+    assert summary(again)["tests"] == summary(folder)["tests"]
+
+
 def test_read_with_reply_asks_nothing_back(riddler: Endpoint) -> None:
     _, folder = run(riddler, "--set", "tests.factuality.order_bias.read_with=reply")
     assert outcomes(folder) == [("unparsed", "unparsed", "unparsed")] * PAIRS
@@ -83,13 +122,14 @@ def test_read_with_reply_asks_nothing_back(riddler: Endpoint) -> None:
 def test_a_spent_budget_leaves_replies_unread_and_says_so(
     riddler: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, folder = run(riddler, "--max-calls", str(2 * PAIRS + 1))
+    most = 2 * PAIRS + PAIRS + 1
+    code, folder = run(riddler, "--max-calls", str(most))
     found = summary(folder)
-    assert found["usage"]["requests"] == 2 * PAIRS + 1  # type: ignore[index]
+    assert found["usage"]["requests"] == most  # type: ignore[index]
     assert code != 4
     told = " ".join(found["warnings"])  # type: ignore[arg-type]
     assert f"order_bias: 23 of {2 * PAIRS} replies" in told
-    assert f"max_calls = {2 * PAIRS + 1}" in told
+    assert f"max_calls = {most}" in told
     assert "not asked about" in " ".join(capsys.readouterr().out.split())
     _, whole = run(riddler)
     assert outcomes(whole) == [("AB", "asked", "asked")] * PAIRS

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import pytest
 from fake_endpoint import Endpoint, serving
+from made_up_reader import read_made_up
 
 from contrapose.flows.cli import main
 
@@ -21,11 +22,14 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 
 def judge(back: Callable[[str], str]) -> Callable[[str], str]:
-    """Says A, in readable words to about every second prompt, else in unreadable ones, and reads itself by `back`."""
+    """Says A, in readable words to about every second prompt, else in unreadable ones, and reads itself by `back`.
+
+    It reads made-up replies as what they say.
+    """
 
     def says(prompt: str) -> str:
         if ASKED_BACK in prompt:
-            return back(prompt)
+            return read_made_up(prompt) or back(prompt)
         return (READ, UNREAD)[crc32(prompt.encode()) % 2]
 
     return says
@@ -54,11 +58,21 @@ def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None
     before, after = run(endpoint, times=2)
     asked = backs(endpoint)
     unread, read = (sum(reply in prompt for prompt in asked) for reply in (UNREAD, READ))
+    made_up = sum(read_made_up(prompt) is not None for prompt in asked)
+    assert unread + read + made_up == len(asked)
     assert 0 < read <= unread
+    assert 0 < made_up <= unread
     (test,) = before["tests"]
     agreed = test["estimates"]["asked_agreement"]
     assert (agreed["value"], doubts(before)) == (1, [])
     assert 0 < agreed["rows"] <= read
+    assert test["estimates"]["made_up_agreement"] | {"interval": None} == {
+        "value": 1,
+        "interval": None,
+        "rows": made_up,
+        "clusters": made_up,
+        "among": "made-up replies",
+    }
     assert test["figures"]["read_by_asked"] + test["figures"]["read_by_pattern"] == 1
     assert after["usage"]["calls"] == 0
     assert len(endpoint.requests) == before["usage"]["calls"]
@@ -69,7 +83,8 @@ def test_a_model_that_reads_badly_is_asked_nothing_more_and_overrules_no_rule() 
     endpoint = Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A"))
     (summary,) = run(endpoint)
     asked, (test,) = backs(endpoint), summary["tests"]
-    assert len(asked) == sum(READ in prompt for prompt in asked) > 0
+    assert sum(READ in prompt for prompt in asked) > 0
+    assert not any(UNREAD in prompt for prompt in asked)
     (warning,) = [each for each in summary["warnings"] if "stay so" in each]
     found = re.search(
         r"replies that rules could read, the model, asked back, read 0 as they do; at least 95 %", warning
@@ -100,7 +115,7 @@ def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
 
 @pytest.mark.slow
 def test_that_nothing_could_be_checked_is_told() -> None:
-    (summary,) = run(Endpoint(says=lambda prompt: "A" if ASKED_BACK in prompt else UNREAD))
+    (summary,) = run(Endpoint(says=lambda prompt: (read_made_up(prompt) or "A") if ASKED_BACK in prompt else UNREAD))
     (doubt,) = doubts(summary)
     assert "is unknown: rules could read none to check it by" in doubt
 

@@ -124,14 +124,12 @@ def test_the_agreement_is_a_share_of_the_cases_that_were_compared() -> None:
 
 
 def test_agreement_counts_replies_of_which_an_option_or_none_was_told() -> None:
-    trials = {
-        name: replace(of_options(EXPLAINED, "B", back), case=case(id=name, options=OPTIONS, labels=tuple("ABCD")))
-        for name, back in (("one", "B"), ("two", "C"), ("three", "no idea"), ("four", None), ("five", "none"))
-    }
-    asked = [FollowUp(case_id=name, side="expected", prompt=name, known="B") for name in trials]
-    assert agreement(trials, asked) == (1, 3)
-    assert agreement(trials, asked[:1]) == (1, 1)
-    assert agreement(trials, []) == (0, 0)
+    answers = {"one": "B", "two": "C", "three": "no idea", "four": "none"}
+    cases = {name: case(id=name, options=OPTIONS) for name in answers}
+    said = {FollowUp(case_id=name, side="expected", prompt=name, known="B"): back for name, back in answers.items()}
+    unread = {FollowUp(case_id="one", side="actual", prompt="which"): "B"}
+    assert agreement(cases, {**said, **unread}) == (1, 3)
+    assert agreement(cases, unread) == (0, 0)
 
 
 @pytest.mark.parametrize(

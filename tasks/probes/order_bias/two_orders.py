@@ -80,6 +80,8 @@ class TwoOrders:
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     controlled: ClassVar[bool] = False
+    right_first: ClassVar[bool] = True
+    """Whether the first of a case's options is the right one."""
     by_default: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
