@@ -145,7 +145,7 @@ def _is_over(models: Sequence[Contestant], name: str, margin: float, decide: Dec
             pairs=[pair for pair in pairs if pair["second"] == names[0]],
             gates=[decision_now(model.run, test, tests=tests) for model, test in zip(models, own, strict=True)],
             rates=[float(np.nanmean(passed)) if np.isfinite(passed).any() else 0.0 for passed in rows.passed],
-            wanted=own[0].plan.min_pass_rate,
+            wanted=0.0 if rows.noticed else own[0].plan.min_pass_rate,
             tests=tests,
         )
     )

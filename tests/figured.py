@@ -8,7 +8,9 @@ import pandas as pd
 
 from contrapose.tasks.evaluate.summarise import estimates
 
-PLAIN: dict[str, Any] = {"control": False, "cluster": None, "pass": None, "eval_score": None, "scorer": "x"}
+PLAIN: dict[str, Any] = {
+    **{"control": False, "cluster": None, "pass": None, "eval_score": None, "scorer": "x", "answer_known": None}
+}
 
 
 def figured(probe: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:

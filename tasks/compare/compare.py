@@ -107,6 +107,8 @@ def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: flo
         if rows.left_out:
             alike = f"the {counted('cases', rows.asked.shape[1])} that were scored alike"
             notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
+        if rows.noticed:
+            notes.append(f"{test} is compared by the cases that were answered rightly, and whose change was noticed.")
         if rows.early:
             notes.append(_asked_in_part(rows, test, runs, names))
         if rows.looks != ONE_LOOK:

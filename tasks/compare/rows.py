@@ -17,13 +17,18 @@ import pyarrow.parquet as pq
 from contrapose.tasks.compare.runs import FinishedRun, asked_side_by_side, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.probes.answers.figures import COLUMNS as OF_ANSWERS
+from contrapose.tasks.probes.answers.figures import RIGHT_AND_NOTICED
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
-from contrapose.tasks.tables.table import Table, read_arrow
+from contrapose.tasks.tables.table import Table, column_names, read_arrow
 from contrapose.tasks.text.wording import counted
 
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
-COLUMNS = schema_of_columns({name: COMMON[name] for name in NEEDED})
+OPTIONAL = ("repeat", "undecided", "answer_known", RIGHT_AND_NOTICED)
+COLUMNS = schema_of_columns(
+    {name: (OF_ANSWERS | COMMON)[name] for name in (*NEEDED, "answer_known", RIGHT_AND_NOTICED)}
+)
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""
 
@@ -54,6 +59,8 @@ class Rows:
     """Of each run whether it stopped by itself before all cases were asked; empty where none did."""
     looks: Looks = ONE_LOOK
     """Of runs that were asked side by side, when all of them might have been stopped."""
+    noticed: bool = False
+    """Whether a case counts as passed where its answer was right before and the change was noticed."""
 
     @property
     def common(self) -> np.ndarray:
@@ -84,12 +91,14 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         left_out=why,
         early=early if any(early) else (),
         looks=together or ONE_LOOK,
+        noticed=rows.noticed,
     )
 
 
 def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
     """The cases of one test, of which each run has some results in tables, as far as they are asked side by side."""
-    parts = [[read_arrow(part, columns=[*NEEDED, "control"]) for part in own] for own in tables]
+    wanted = [name for name in (*COLUMNS.names, "control") if name in column_names(tables[0][0])]
+    parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
     return replace(_aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0], looks=looks)
 
 
@@ -98,15 +107,35 @@ def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:
     codes, ids = _coded([_case(table) for table in tables])
     groups, _ = _coded([table["cluster"] for table in tables])
     samples, _ = _coded([table["sample_id"] for table in tables])
+    noticed = all(map(_answers_are_known, tables))
+    judged = [_noticed(table) if noticed else (table["pass"], _known(table)) for table in tables]
     scored = [
-        _mean(own, table["pass"], known=_known(table), cases=len(ids)) for own, table in zip(codes, tables, strict=True)
+        _mean(own, passed, known=known, cases=len(ids)) for own, (passed, known) in zip(codes, judged, strict=True)
     ]
     cluster = np.empty(len(ids), dtype=np.int64)
     for own, group, sample in zip(codes, groups, samples, strict=True):
         # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
         cluster[own] = np.where(group >= 0, group, -1 - sample)
     asked = np.stack([np.bincount(own, minlength=len(ids)) > 0 for own in codes])
-    return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=np.asarray(ids, dtype=object)), codes
+    names = np.asarray(ids, dtype=object)
+    return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=names, noticed=noticed), codes
+
+
+def _answers_are_known(table: pa.Table) -> bool:
+    """Whether most cases have a right answer, and the test tells whether it was given up when it should."""
+    if not {RIGHT_AND_NOTICED, "answer_known"} <= set(table.column_names) or not table.num_rows:
+        return False
+    known = pc.sum(pc.fill_null(table["answer_known"], False)).as_py() or 0
+    return bool(2 * known >= table.num_rows > table[RIGHT_AND_NOTICED].null_count)
+
+
+def _noticed(table: pa.Table) -> tuple[Any, Any]:
+    """Whether each answer was right before and then noticed, and of which rows that is known.
+
+    Sets of samples that were right before differ between models; over all samples a model that collapsed shows it.
+    """
+    column = table[RIGHT_AND_NOTICED]
+    return column, pc.and_(column.is_valid(), table["error"].is_null())
 
 
 def _known(table: pa.Table) -> Any:
@@ -117,7 +146,7 @@ def _known(table: pa.Table) -> Any:
 
 def _read(run: FinishedRun, test: str) -> pa.Table:
     rows = (pc.field("test_type") == test) & ~pc.field("control")
-    return read_columns(run.folder / "results.parquet", COLUMNS, optional=["repeat", "undecided"], rows=rows)
+    return read_columns(run.folder / "results.parquet", COLUMNS, optional=OPTIONAL, rows=rows)
 
 
 def _case(table: pa.Table) -> Any:

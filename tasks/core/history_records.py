@@ -20,7 +20,8 @@ class PastTest(TypedDict):
     pass_rate: float | None
     interval: tuple[float, float] | None
     """95 %, as in the summary."""
-    min_pass_rate: float
+    min_pass_rate: float | None
+    """The gate of the pass rate; None where others decided."""
     scored: int
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""

@@ -225,8 +225,8 @@ class Outcome(TypedDict):
     """Whether the pass rate reaches the gate."""
     reason: str
     """Why, in one sentence."""
-    min_pass_rate: float
-    """The gate, a share from 0 to 1."""
+    min_pass_rate: float | None
+    """The gate of the pass rate, a share from 0 to 1; None where others decide, since right answers are known."""
     gate_basis: str
     """What the gate rests on: the suite, published figures, or nothing, as `default, not calibrated` says."""
     cases: int
@@ -258,7 +258,7 @@ class Outcome(TypedDict):
     extremes: tuple[float, float] | None
     """Pass rate if every case without a score failed, and if it passed."""
     gates: list[GateSummary]
-    """What the verdict rests on, the pass rate first; empty where nothing was scored."""
+    """What the verdict rests on, the pass rate first where it has a gate; empty where nothing was scored."""
     reached: float | None
     """p value of all gates being reached by chance, corrected over the tests (Holm); None where none is claimed."""
     missed: float | None

@@ -84,12 +84,16 @@ class Rate:
     """With every open case counted as failed."""
     best: Share
     """With every open case counted as passed."""
+    lenient: Share
+    """The same, with the benefit of the doubt for what the test is not about, such as a wrong answer before."""
     open: int
     """Cases that could have gone either way."""
     chance: float | None = None
     """The rate of a model that guesses."""
     looks: Looks = ONE_LOOK
     """When it is looked at."""
+    too_few: bool = False
+    """Whether it counts too few cases to claim anything."""
 
     @property
     def value(self) -> float | None:
@@ -129,7 +133,7 @@ class Rate:
     @property
     def missed(self) -> float:
         """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
-        return self.looks.overall(evidence(self.best, self.wanted).missed, freedom=self.best.freedom)
+        return self.looks.overall(evidence(self.lenient, self.wanted).missed, freedom=self.lenient.freedom)
 
     @property
     def may_be_reached(self) -> bool:
@@ -140,7 +144,7 @@ class Rate:
     @property
     def may_be_missed(self) -> bool:
         """Whether the opposite is, likewise."""
-        return evidence(self.best, self.wanted).missed <= self.looks.level(LEVEL, freedom=self.best.freedom)
+        return evidence(self.lenient, self.wanted).missed <= self.looks.level(LEVEL, freedom=self.lenient.freedom)
 
     @property
     def guessed(self) -> bool:
@@ -154,7 +158,15 @@ class Rate:
 
 
 def rated(
-    name: str, met: Any, cluster: Any, *, wanted: float, chance: float | None = None, looks: Looks = ONE_LOOK
+    name: str,
+    met: Any,
+    cluster: Any,
+    *,
+    wanted: float,
+    chance: float | None = None,
+    at_best: Any = None,
+    too_few: bool = False,
+    looks: Looks = ONE_LOOK,
 ) -> Rate | None:
     """The rate of some cases; None where there are none.
 
@@ -164,16 +176,26 @@ def rated(
         cluster: (cases,) of labels; cases with the same one are not independent.
         wanted: the gate.
         chance: the rate of a model that guesses.
+        at_best: (cases,), as `met`, where what the test is not about is given the benefit of the doubt.
+        too_few: whether these are too few to claim anything.
         looks: when it is looked at.
     """
-    values = np.asarray(met, dtype=float)
+    values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
     if not len(values):
         return None
-    open_ = np.isnan(values)
     worst = clustered(values == 1, cluster)
-    best = clustered(open_ | (values == 1), cluster) if open_.any() else worst
-    open_cases = int(open_.sum())
-    return Rate(name=name, wanted=wanted, worst=worst, best=best, open=open_cases, chance=chance, looks=looks)
+    best = clustered(values != 0, cluster) if np.isnan(values).any() else worst
+    return Rate(
+        name=name,
+        wanted=wanted,
+        worst=worst,
+        best=best,
+        lenient=best if ((values != 0) == (most != 0)).all() else clustered(most != 0, cluster),
+        open=int(np.isnan(values).sum()),
+        chance=chance,
+        looks=looks,
+        too_few=too_few,
+    )
 
 
 class GateDecision(NamedTuple):
@@ -189,24 +211,31 @@ class GateDecision(NamedTuple):
     """p value of one of them being this low, likewise."""
 
 
-def decide(counts: Counts, rates: Sequence[Rate], rules: Rules) -> GateDecision:
+def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str = "") -> GateDecision:
     """The verdict on one test: passed where every rate reaches its gate, failed where one misses it.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
     is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
-    of the rates, followed by what else the test asks for; there are none where no case was asked.
+    of the rates, followed by what else the test asks for; there are none where no case was asked. `too_few` is the
+    sentence that says that one of them counts too few cases to claim anything; a test then fails by others, or is open.
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
         reason = f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail."
         return GateDecision("incomplete", reason, [])
-    if not rates or not counts.scored:
+    if not (rates or too_few) or not counts.scored:
         return GateDecision("inconclusive", "No case could be scored.", [])
     answered = counts.asked - counts.errors
     gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
         reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
         return GateDecision("inconclusive", reason, gates)
-    return _by_rate(rates, gates) if rules.gate == "rate" else _by_interval(rates, gates, rules)
+    enough = [rate for rate in rates if not rate.too_few]
+    if not enough:
+        return GateDecision("inconclusive", too_few, gates)
+    decision = _by_rate(enough, gates) if rules.gate == "rate" else _by_interval(enough, gates, rules)
+    if not too_few or decision.verdict == "fail":
+        return decision
+    return decision._replace(verdict="inconclusive", reason=too_few, reached=None if decision.reached is None else 1.0)
 
 
 def _summary(rate: Rate, rules: Rules) -> GateSummary:
@@ -229,14 +258,14 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
 
 
 def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
-    failed = [rate for rate in rates if rate.best.rate < rate.wanted]
+    failed = [rate for rate in rates if rate.lenient.rate < rate.wanted]
     if failed:
         value, gate = distinct_percentages(failed[0].best.rate, failed[0].wanted)
         reason = f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}."
         return GateDecision("fail", reason, gates)
     short = [rate for rate in rates if rate.worst.rate < rate.wanted]
     if short:
-        return GateDecision("inconclusive", _open(short[0]), gates)
+        return GateDecision("inconclusive", _wrong_before(short[0]) or _open(short[0]), gates)
     if all(rate.guessed for rate in rates):
         return GateDecision("inconclusive", _guessed(rates[0]), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
@@ -287,6 +316,8 @@ def undecided(rate: Rate, *, tests: int) -> str:
     """The sentence on a rate that is held against its gate, and cannot be told from it."""
     if rate.wanted == 1:
         return f"No finite sample shows a {rate.label} of 100 %; set the gate lower or use gate: rate."
+    if wrong_before := _wrong_before(rate):
+        return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
         return _open(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
@@ -294,6 +325,17 @@ def undecided(rate: Rate, *, tests: int) -> str:
     cases = "one case" if rows == 1 else f"{rows:,} cases"
     more = would_decide(needed(rate, tests=tests), tests=tests)
     return f"The {rate.label} {value} over {cases} cannot be told from the gate {gate}{more}."
+
+
+def _wrong_before(rate: Rate) -> str:
+    """The sentence on a rate that is missed only because the model did not know the answers; else empty."""
+    if not rate.best.rate < rate.wanted <= rate.lenient.rate:
+        return ""
+    value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)
+    return (
+        f"The {rate.label} is {value}, under the gate {gate}, for many answers were wrong before: with these it would "
+        f"be {most}. Samples that the model knows would tell more."
+    )
 
 
 def _open(rate: Rate) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.outcome import (
     ControlSummary,
     DataSummary,
@@ -28,7 +28,7 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.probes.base import Measure, Probe
+from contrapose.tasks.probes.base import Criterion, Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.known_errors import any_read_by
 from contrapose.tasks.probes.values import numbers
@@ -43,6 +43,7 @@ from contrapose.tasks.text.wording import foreign
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
+    "control_kind",
 )
 """Columns that counts and rates need: a million rows are copied without the others."""
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
@@ -56,22 +57,30 @@ class GatedRates(NamedTuple):
 
     counts: Counts
     rates: list[Rate]
-    """The pass rate first."""
+    """Those with a gate: the pass rate first, where it has one."""
+    documented: Rate | None
+    """The documents' pass rate over all cases; None where none was asked."""
+    too_few: str
+    """The sentence that says that one of them counts too few cases; empty where none does."""
 
 
 def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """The counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
     cases = _cases(_counted(results))
-    rates = [_pass_rate(cases, plan, rules), *_criteria(results, plan, rules)]
-    return GatedRates(count(cases), [rate for rate in rates if rate is not None])
+    criteria = probe(plan.test).criteria(results, plan.probe_settings)
+    documented = _pass_rate(cases, plan, rules)
+    gated = plan.gate_basis == SET or not any(criterion.knows_answers for criterion in criteria)
+    rates = [documented if gated else None, *_rates(criteria, results, rules)]
+    too_few = next((criterion.too_few for criterion in criteria if criterion.too_few), "")
+    return GatedRates(count(cases), [rate for rate in rates if rate is not None], documented, too_few)
 
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
     """What can be said of one test before all of it is asked; None where that is nothing yet."""
-    counts, rates = judged(results, plan, rules)
+    counts, rates, _, too_few = judged(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
-    return decide(counts, rates, rules) if claims else None
+    return decide(counts, rates, rules, too_few=too_few) if claims else None
 
 
 def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -104,8 +113,8 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     counted = _counted(results)
     controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases(counted)
     share, chosen = passed(cases), probe(plan.test)
-    counts, rates = judged(results, plan, rules)
-    verdict, reason, gates, reached, missed = decide(counts, rates, rules)
+    counts, rates, documented, too_few = judged(results, plan, rules)
+    verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
     if not counts.scored and verdict == "inconclusive":
@@ -123,7 +132,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         probe_version=chosen.version,
         verdict=verdict,
         reason=reason,
-        min_pass_rate=plan.min_pass_rate,
+        min_pass_rate=plan.min_pass_rate if documented in rates else None,
         gate_basis=plan.gate_basis,
         cases=counts.asked + len(skipped),
         samples=samples,
@@ -136,13 +145,13 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         unscored_reasons=unscored_reasons(cases),
         errors=counts.errors,
         pass_rate=share.rate if share else None,
-        interval=rates[0].interval if share else None,
+        interval=documented.interval if documented and share else None,
         coverage=counts.coverage,
-        extremes=(rates[0].worst.rate, rates[0].best.rate) if rates else None,
+        extremes=(documented.worst.rate, documented.best.rate) if documented else None,
         gates=gates,
         reached=reached,
         missed=missed,
-        chance=rates[0].chance if rates else None,
+        chance=documented.chance if documented else None,
         settings=plan.settings,
         scorers=_frequent(cases["scorer"]),
         figures=plain({**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}),
@@ -173,12 +182,20 @@ def _pass_rate(cases: pd.DataFrame, plan: Plan, rules: Rules) -> Rate | None:
     return rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=looks)
 
 
-def _criteria(results: pd.DataFrame, plan: Plan, rules: Rules) -> Iterator[Rate | None]:
+def _rates(criteria: Iterable[Criterion], results: pd.DataFrame, rules: Rules) -> Iterator[Rate | None]:
     """What else the test asks for."""
-    for criterion in probe(plan.test).criteria(results, plan.probe_settings):
-        met, cluster = criterion.met[criterion.applies], clusters_of(results[criterion.applies])
-        wanted, chance = criterion.wanted, criterion.chance
-        yield rated(criterion.name, met, cluster, wanted=wanted, chance=chance, looks=rules.looks)
+    for criterion in criteria:
+        applies, best = criterion.applies, criterion.at_best
+        yield rated(
+            criterion.name,
+            criterion.met[applies],
+            clusters_of(results[applies]),
+            wanted=criterion.wanted,
+            chance=criterion.chance,
+            at_best=None if best is None else best[applies],
+            too_few=bool(criterion.too_few),
+            looks=rules.looks,
+        )
 
 
 def passed(rows: pd.DataFrame) -> Share | None:

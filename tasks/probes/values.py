@@ -14,6 +14,19 @@ def numbers(column: pd.Series) -> np.ndarray:
     return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=float)
 
 
+def all_hold(*parts: np.ndarray) -> np.ndarray:
+    """Whether all parts hold, of each row: one that fails decides, otherwise one that is not known leaves it open.
+
+    Args:
+        parts: (rows,) each: 1, 0 or NaN.
+
+    Returns:
+        (rows,) float64, likewise.
+    """
+    together = np.stack(parts)
+    return np.where((together == 0).any(axis=0), 0.0, np.where(np.isnan(together).any(axis=0), np.nan, 1.0))
+
+
 def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     """(rows,) float64: the values of the rows that are known, NaN in the others."""
     return np.where(known, np.asarray(values, dtype=float), np.nan)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
-from contrapose.tasks.report.evidence import dependent, effect, ended, guessing, looked, missing, unread
+from contrapose.tasks.report.evidence import dependent, effect, ended, further_gates, guessing, looked, missing, unread
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
@@ -65,7 +65,7 @@ def verdict_table(summary: Summary, *, width: int) -> Table:
     for outcome in summary["tests"]:
         test, *cells, verdict = _cells(outcome)
         table.add_row(test, *cells[: len(figures)], verdict)
-        for gate in outcome["gates"][1:]:
+        for gate in further_gates(outcome):
             table.add_row(*_gate_cells(gate)[: len(figures) + 1])
     return table
 

@@ -122,12 +122,17 @@ def held(gate: GateSummary) -> str:
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
 
 
+def further_gates(outcome: Outcome) -> list[GateSummary]:
+    """The rates with a gate besides the documents' pass rate."""
+    return [gate for gate in outcome["gates"] if gate["name"] != "pass_rate"]
+
+
 def guessing(outcome: Outcome) -> str:
     """That guessing alone reaches the gate of the pass rate, and what the verdict rests on then; else empty."""
     chance, wanted = outcome["chance"], outcome["min_pass_rate"]
-    if chance is None or not 0 < wanted <= chance:
+    if chance is None or wanted is None or not 0 < wanted <= chance:
         return ""
-    others = " and the ".join(gate["name"].replace("_", " ") for gate in outcome["gates"][1:])
+    others = " and the ".join(gate["name"].replace("_", " ") for gate in further_gates(outcome))
     rests = f", so a pass rests on the {others}" if others else ""
     return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 

@@ -43,6 +43,8 @@ class ShownFailure:
 def clear_failures(test: str, figures: pd.DataFrame, results: Results, *, most: int = EXAMPLES) -> pd.DataFrame:
     """The clearest failures of a test, whole rows, the clearest first; no controls, errors or unscored cases.
 
+    Where right answers are known, and all that failed was wrong before, none is shown: it may fit the changed prompt.
+
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
     the shortest; where these are equal, the order of the run decides.
     """

@@ -33,7 +33,7 @@ LONGEST = 400
 SHOWN = 4_000
 """Characters of a text that are looked at for what was changed."""
 
-ORDER: tuple[RowOutcome, ...] = ("fail", "error", "unscored", "pass")
+ORDER: tuple[RowOutcome, ...] = ("fail", "error", "unscored", "wrong before", "pass")
 
 _KINDS = {"fail": "failure", "inconclusive": "failure", "incomplete": "error"}
 """Verdicts that are not passed, and what they are in a file of this format."""
@@ -142,6 +142,8 @@ def _case(row: ReportRow, *, gate: str) -> TestCase | None:
         return None
     if row.outcome == "unscored":
         return TestCase("skipped", "unscored", f"Not scored: {row.reason}", _texts(row))
+    if row.outcome == "wrong before":
+        return TestCase("skipped", row.outcome, f"Tells nothing, for the answer before was wrong: {row.reason}", _texts(row))
     if gate == "pass":
         return TestCase("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", _texts(row))
     return TestCase({"fail": "failure", "error": "error"}[row.outcome], row.outcome, row.reason, _texts(row))

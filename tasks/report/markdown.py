@@ -77,7 +77,7 @@ def _head(report: Report, show: Show) -> Iterator[str]:
 
 def _tests(tests: list[Outcome]) -> str:
     head = ("test", "pass rate", "95 % interval", "gate", "chance", "scored / cases", "verdict")
-    rows = [row for outcome in tests for row in (_test(outcome), *map(_gate, outcome["gates"][1:]))]
+    rows = [row for outcome in tests for row in (_test(outcome), *map(_gate, evidence.further_gates(outcome)))]
     return table(head, rows, numbers=range(1, 6))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from contrapose.tasks.core.comparison import ComparedRate, Comparison, Contest, Standing
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
-from contrapose.tasks.report.evidence import ended, looked
+from contrapose.tasks.report.evidence import ended, further_gates, looked
 from contrapose.tasks.report.templates import template
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import asked, because, ends, interval, percent, saved_by, span
@@ -74,7 +74,7 @@ def _of_test(outcome: Outcome) -> Iterator[NotebookLine]:
         f"{outcome['scored']:,}/{outcome['cases']:,}",
     )
     yield NotebookLine(cells=cells, verdict=outcome["verdict"])
-    yield from (_of_gate(gate) for gate in outcome["gates"][1:])
+    yield from (_of_gate(gate) for gate in further_gates(outcome))
 
 
 def _of_gate(gate: GateSummary) -> NotebookLine:

@@ -16,7 +16,8 @@ from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import columns_read, counted, number
 
-RowOutcome = Literal["pass", "fail", "unscored", "error"]
+RowOutcome = Literal["pass", "fail", "wrong before", "unscored", "error"]
+"""`wrong before`: an answer that stayed, and was wrong under the unchanged prompt: it may fit the changed one."""
 
 PLACED = frozenset(
     {
@@ -64,7 +65,9 @@ def outcomes(results: pd.DataFrame) -> pd.Series:
     failed = _column(results, "error").notna()
     verdict = _column(results, "pass")
     names = verdict.map({True: "pass", False: "fail"}).astype(object).where(verdict.notna(), "unscored")
-    return names.where(~failed, "error")
+    # Only tests whose answers should change have the first of these columns.
+    wrong = _column(results, "right_and_noticed").notna() & _column(results, "right_before").eq(False)
+    return names.mask(wrong & names.eq("fail"), "wrong before").where(~failed, "error")
 
 
 def tested(results: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.core.records import Case, Completion, Score, Trial
+from contrapose.tasks.core.records import CONTROL_KIND, Case, Completion, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
 from contrapose.tasks.probes.in_words import MASSES
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
@@ -56,6 +56,8 @@ COMMON: Mapping[str, Column] = {
     ),
     **MASSES,
     "control": Column("bool", "Whether it is a control, which keeps the meaning and counts apart."),
+    "control_kind": Column("string", "How a control differs from the original, where there are several kinds."),
+    "answer_known": Column("bool", "Whether the right answer is known."),
     "repeat": Column("int", "Which of several replies to the same prompts it is, from 0."),
     "confidence": Column("string", "How sure the change is to mean what it should: high or medium."),
     "slice": Column("string", "Value of the tag column."),
@@ -147,6 +149,8 @@ def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
         "scorer": [case.scorer for case in cases],
         "probe_version": [case.version for case in cases],
         "control": [case.control for case in cases],
+        "control_kind": [case.details.get(CONTROL_KIND) if case.control else None for case in cases],
+        "answer_known": [bool(case.answers) for case in cases],
         "repeat": [case.repeat for case in cases],
         "confidence": [case.confidence for case in cases],
         "slice": [case.slice for case in cases],

@@ -106,7 +106,7 @@ def test_controls_change_nothing_but_what_they_are_for(test: str) -> None:
     alone, beside = outcome_of(test, trials), outcome_of(test, [*trials, *controls])
     assert alone["control"] is None
     assert beside["control"] is not None
-    assert beside["gates"][0] == alone["gates"][0]
+    assert beside["gates"][:1] == alone["gates"][:1] or not alone["gates"]
     judged = ("control", "effects", "gates", "verdict", "reason", "reached", "missed")
     assert {**beside, **{name: alone[name] for name in judged}} == alone  # type: ignore[literal-required]
 

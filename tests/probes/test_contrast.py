@@ -28,7 +28,8 @@ def rows(*pairs: tuple[object, object, object], chance: float | None = 0.75) -> 
 
 
 def only(results: pd.DataFrame) -> Criterion:
-    (found,) = contrast(results, 0.5)
+    found = contrast(results, 0.5)
+    assert found is not None
     return found
 
 
@@ -50,7 +51,14 @@ def test_one_failure_decides_and_otherwise_what_cannot_be_told_is_open() -> None
 def test_cases_without_a_control_do_not_count_and_without_any_there_is_no_rate() -> None:
     several = rows((True, False, True), (True, False, True)).iloc[:3]
     assert met(several) == [1]
-    assert contrast(several[~several["control"]], 0.5) == []
+    assert contrast(several[~several["control"]], 0.5) is None
+
+
+def test_that_the_answer_before_was_wrong_is_no_evidence_against_a_model_that_notices() -> None:
+    found = only(rows((True, False, False), (False, False, False), (True, True, False)))
+    assert found.at_best is not None
+    assert list(found.met[found.applies]) == [0, 0, 0]
+    assert list(found.at_best[found.applies]) == [1, 0, 0]
 
 
 def test_the_chance_of_a_coin_flipper_is_as_published() -> None:

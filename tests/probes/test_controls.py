@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import (
+    CONTROL_KIND,
     AnswerPair,
     Case,
     Completion,
@@ -20,8 +23,8 @@ from contrapose.tasks.core.records import (
     TextSample,
     Trial,
 )
-from contrapose.tasks.probes.base import Probe, rng_for
-from contrapose.tasks.probes.negation.control import ADVERBS, IN_QUESTIONS, control_text
+from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, rng_for
+from contrapose.tasks.probes.edits.controls import OF_THE_REPLY, PROCEDURE, beside_unrelated_not, reworded
 from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
 from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
@@ -74,75 +77,84 @@ def test_a_control_shares_sample_original_and_scorer_with_its_case(test: str) ->
     assert twin.perturbed not in (twin.original, case.perturbed)
 
 
+CUE = re.compile(r"(?i)\bnot\b|n['’]t\b")
+
+
+def twins(text: str, *, options: bool = False, draws: int = 60) -> dict[str, set[str]]:
+    """The controls of a text by their kind, over many draws."""
+    drawn: dict[str, set[str]] = {}
+    for seed in range(draws):
+        kind, twin = reworded(text, rng=random.Random(seed), options=options)
+        drawn.setdefault(kind, set()).add(twin)
+    return drawn
+
+
 @pytest.mark.parametrize(
-    ("original", "negated", "twin"),
+    ("text", "options", "kind", "twin"),
     [
-        ("Iron is hard.", "Iron is not hard.", "Iron is {} hard."),
-        ("Cows eat grass.", "Cows do not eat grass.", "Cows do {} eat grass."),
-        ("She wrote it.", "She did not write it.", "She did {} write it."),
-        ("It can fly.", "It cannot fly.", "It can {} fly."),
-        ("They'll come.", "They won't come.", "They will {} come."),
-        ("They can swim.", "They can't swim.", "They can {} swim."),
-        ("We shall go.", "We shan't go.", "We shall {} go."),
-        ("It may rain.", "It cannot rain.", "It may {} rain."),
-        ("It must rain.", "It need not rain.", "It must {} rain."),
-        ("The offspring are", "The offspring are not", "The offspring are {}"),
-        ("He has some cars.", "He does not have any cars.", "He does {} have some cars."),
-        ("There is some ice.", "There is not any ice.", "There is {} some ice."),
-        ("It's cold, isn't it?", "It's not cold, is it?", "It's {} cold, isn't it?"),
-        ("All birds fly.", "Not all birds fly.", "{} all birds fly."),
-        ("Some birds swim.", "No birds swim.", "{} some birds swim."),
-        ("ICE IS COLD.", "ICE IS NOT COLD.", "ICE IS {} COLD."),
-        ("It is not here.", "It is here.", "It is {} not here."),
+        ("Iron is hard.", False, "punctuation", "Iron is hard"),
+        ("What is iron?", True, "punctuation", "What is iron"),
+        ("Iron is", True, "punctuation", "Iron is:"),
+        ("Iron is", False, "punctuation", "Iron is …"),
+        ("If it rains, what gets wet?", True, "clause_order", "What gets wet if it rains?"),
+        ("It is May. In Rome, trees bloom.", False, "clause_order", "It is May. Trees bloom in Rome."),
     ],
 )
-def test_an_adverb_stands_where_the_negation_went(original: str, negated: str, twin: str) -> None:
-    found = {control_text(original, negated, rng=random.Random(seed))[0].lower() for seed in range(12)}
-    assert found == {twin.format(adverb).lower() for adverb in (IN_QUESTIONS if "?" in original else ADVERBS)}
+def test_a_text_in_another_dress_says_the_same(text: str, options: bool, kind: str, twin: str) -> None:
+    drawn = twins(text, options=options)
+    assert drawn[kind] == {twin}
+    assert {"adverbial", "polite"} <= set(drawn)
+    assert all(text in each for name in ("adverbial", "polite") for each in drawn[name])
 
 
 @pytest.mark.parametrize(
-    ("original", "changed"),
-    [("SOME BIRDS FLY.", "NO BIRDS FLY."), ("ALL BIRDS FLY.", "NOT ALL BIRDS FLY."), ("DO NOT RUN HERE.", "RUN HERE.")],
-)
-def test_a_text_in_capitals_keeps_them(original: str, changed: str) -> None:
-    found = {
-        control_text(original, changed, rng=random.Random(seed))[0].removeprefix("To begin: ") for seed in range(9)
-    }
-    assert all(each.isupper() for each in found)
-
-
-def test_the_adverb_begins_a_sentence_with_a_capital() -> None:
-    found, _ = control_text("All birds fly.", "Not all birds fly.", rng=random.Random(0))
-    assert found[0].isupper()
-    assert " all birds fly." in found
-
-
-@pytest.mark.parametrize(
-    ("original", "negated", "twin"),
+    ("text", "kind"),
     [
-        ("Close the door.", "Do not close the door.", "Do close the door."),
-        ("Please sit.", "Please do not sit.", "Please do sit."),
-        ("When it rings, run.", "When it rings, don't run.", "When it rings, do run."),
+        ("He lives in the U.S.", "punctuation"),
+        ("He said (aloud)", "punctuation"),
+        ("Wait …", "punctuation"),
+        ("If Anna calls, she is ill.", "clause_order"),
+        ("In 1990, experts said that taxes rose.", "clause_order"),
+        ("If it rains, and we leave, who drives?", "clause_order"),
+        ("If it rains, the street gets", "clause_order"),
     ],
 )
-def test_a_request_gets_an_emphatic_do(original: str, negated: str, twin: str) -> None:
-    assert control_text(original, negated, rng=random.Random(0)) == (twin, "high")
+def test_what_might_change_the_meaning_is_left_alone(text: str, kind: str) -> None:
+    assert kind not in twins(text)
 
 
+@pytest.mark.parametrize("options", [True, False])
 @pytest.mark.parametrize(
-    ("original", "negated"),
-    [("Do not go.", "Go."), ("Don't go.", "Go."), ("A.", "A."), ("It is hot.", "It is not never hot.")],
+    "text", ["Iron is hard.", "What is iron?", "Iron is", "True or false: iron is hard.", "A\n\nB."]
 )
-def test_without_a_place_for_an_adverb_the_text_gets_an_opening(original: str, negated: str) -> None:
-    assert control_text(original, negated, rng=random.Random(0)) == (f"To begin: {original}", "medium")
+def test_a_not_about_something_else_stands_beside_a_text_that_is_kept(text: str, options: bool) -> None:
+    made = {beside_unrelated_not(text, rng=random.Random(seed), options=options) for seed in range(80)}
+    assert {each.kind for each in made} == {UNRELATED_NOT}
+    assert all(text in each.text and CUE.search(each.text) for each in made)
+    behind = {each.text for each in made if each.text.startswith(text)}
+    assert bool(behind) is (text[-1] in ".?")
+    assert any("explain your answer" in each.text for each in made) is options
 
 
-def test_a_long_text_costs_no_square_of_its_length() -> None:
-    text = "word " * 4_000 + "is here."
-    found, _ = control_text(text, text.replace("is here", "is not here"), rng=random.Random(0))
-    assert found in {text.replace("is here", f"is {adverb} here") for adverb in ADVERBS}
-    assert control_text(text, text.upper().replace("IS HERE", "IS NOT HERE"), rng=random.Random(0))[1] == "medium"
+def test_every_sentence_about_the_procedure_holds_one_not() -> None:
+    sentences = PROCEDURE + OF_THE_REPLY
+    assert len(set(sentences)) == len(sentences)
+    assert [len(CUE.findall(sentence)) for sentence in sentences] == [1] * len(sentences)
+
+
+def test_half_of_the_controls_of_a_negation_hold_a_not_and_none_of_other_edits() -> None:
+    kinds = Counter[str]()
+    probe = registry.probe("add_negation")
+    for number in range(400):
+        sample = TextSample(id=str(number), text="Iron is a metal.")
+        case = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="none")[0]
+        twin = probe.control(case, sample, probe.settings_type(), rng=rng_for(0, sample.id, "add_negation/control"))
+        assert twin is not None
+        kinds[twin.details[CONTROL_KIND]] += 1
+    assert 160 < kinds[UNRELATED_NOT] < 240
+    assert set(kinds) == {UNRELATED_NOT, "adverbial", "polite", "punctuation"}
+    for test in ("antonym", "change_number", "swap_roles", "typo"):
+        assert pair_of(test, SAMPLES[test], control=True)[1].details[CONTROL_KIND] != UNRELATED_NOT
 
 
 @pytest.mark.parametrize(("after", "passed"), [(0.1, True), (0.3, False)])

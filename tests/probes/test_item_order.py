@@ -229,7 +229,7 @@ def test_a_trial_passes_when_the_answer_stays(before: str, after: str, passed: b
 
 def test_what_cannot_be_read_is_neither_right_nor_wrong() -> None:
     score = says("B", "I cannot say")
-    assert (score.passed, score.columns["right_after"], score.columns["answer_known"]) == (None, None, True)
+    assert (score.passed, score.columns["right_after"]) == (None, None)
 
 
 def test_the_columns_tell_where_everything_stood() -> None:
@@ -258,7 +258,7 @@ def test_an_open_answer_is_right_where_it_holds_the_right_one() -> None:
 
 def test_without_an_answer_nothing_is_right_or_wrong() -> None:
     columns = says("B", "B", sample=replace(PETS, answers=(), relevant=None)).columns
-    assert (columns["answer_known"], columns["right_after"], columns["relevant_place"]) == (False, None, None)
+    assert (columns["right_after"], columns["relevant_place"]) == (None, None)
 
 
 def test_an_order_reads_back_as_the_items_stand_in_the_prompt() -> None:

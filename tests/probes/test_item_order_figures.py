@@ -53,7 +53,7 @@ def rows_of(name: str, right: list[bool | None], *, relevant: int = 1, **changes
 
 
 def frame(*rows: dict[str, Any]) -> pd.DataFrame:
-    columns = ["cluster", "eval_score", *PROBE.columns]
+    columns = ["cluster", "eval_score", "answer_known", *PROBE.columns]
     return pd.DataFrame([{**dict.fromkeys(columns), **row} for row in rows])
 
 
@@ -138,7 +138,7 @@ def test_what_was_not_read_leaves_it_open_unless_the_other_reply_is_wrong() -> N
 
 def test_a_failed_call_leaves_it_open_and_controls_do_not_count() -> None:
     rows = rows_of("a", [True] * 4)
-    failed = {"sample_id": "b", "repeat": 0, "control": False, "error": "away", "pass": None}
+    failed = {"sample_id": "b", "repeat": 0, "control": False, "error": "away", "pass": None, "answer_known": True}
     assert met(*rows, failed, {**rows[0], "control": True}) == [1, 1, 1, None]
 
 
@@ -210,7 +210,7 @@ def test_the_favoured_places_are_a_table_with_intervals() -> None:
 
 def test_a_test_without_answers_has_no_picture() -> None:
     assert panels() == []
-    failed = {"sample_id": "b", "repeat": 0, "control": False, "error": "away", "pass": None}
+    failed = {"sample_id": "b", "repeat": 0, "control": False, "error": "away", "pass": None, "answer_known": True}
     assert panels([failed]) == []
 
 

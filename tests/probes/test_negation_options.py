@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import time
 from pathlib import Path
 
 import pytest
 
 from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.negation.reversal import are_truth_values, refer_to_others
 
 THINGS = ("an oak", "a trout", "a fern", "a wren")
@@ -159,14 +157,6 @@ def test_without_options_the_end_of_a_subject_may_be_guessed() -> None:
 
 def test_a_text_without_options_may_be_an_order() -> None:
     assert negate("Find the value of x.").text == "Do not find the value of x."
-
-
-@pytest.mark.parametrize("text", ["Which must be true?", "Which may be true?", "Where might a wren nest?"])
-def test_the_control_of_another_auxiliary_has_the_old_one(text: str) -> None:
-    made = negate(text, options=THINGS)
-    assert made.text is not None
-    control, _ = control_text(text, made.text, rng=random.Random(0))
-    assert " ".join(word for word in control.split() if word not in ("actually", "in", "fact")) == text
 
 
 @pytest.mark.parametrize(

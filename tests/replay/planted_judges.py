@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ class Said(NamedTuple):
 
 Judge = Callable[[Asked], Said]
 
+_NOT = re.compile(r"(?i)\b(?:not|cannot)\b|n['’]t\b")
 PLAIN = "The weather was fine and the harbour stayed busy until the evening."
 REFUSAL = "I'm sorry, but I can't help with that request."
 CUT = "Let us go through this step by step, and weigh each of them before we decide. The first thing to note is that"
@@ -114,6 +116,20 @@ def never_negates(asked: Asked) -> Said:
     return letter(asked, asked.before) if asked.before is not None else Said(PLAIN)
 
 
+def shifts_on_not(asked: Asked) -> Said:
+    """Right without a "not"; with one, wherever it stands, the letter behind the right one."""
+    if asked.before is None:
+        return Said(PLAIN)
+    return letter(asked, (asked.before + bool(_NOT.search(asked.prompt))) % len(asked.options))
+
+
+def says_a_on_not(asked: Asked) -> Said:
+    """Right without a "not"; with one it says A, or B where A was right."""
+    if asked.before is None:
+        return Said(PLAIN)
+    return letter(asked, int(asked.before == 0) if _NOT.search(asked.prompt) else asked.before)
+
+
 def any_wording(asked: Asked) -> Said:
     """Right where nothing was changed; else another answer, though the change means nothing."""
     if asked.before is None:
@@ -187,6 +203,8 @@ JUDGES: Mapping[str, Judge] = {
     "arbitrary": arbitrary,
     "always wrong": always_wrong,
     "never negates": never_negates,
+    "shifts on not": shifts_on_not,
+    "says A on not": says_a_on_not,
     "any wording": any_wording,
     "both": both,
     "hedges": hedges,

@@ -21,9 +21,11 @@ always A          fail          fail          fail          fail          -
 always last       fail          fail          fail          fail          -
 coin              fail          fail          fail          fail          -
 coin in words     fail          fail          fail          fail          -
-arbitrary         fail          fail          pass          fail          -
-always wrong      fail          fail          pass          fail          -
+arbitrary         fail          fail          no pass       fail          -
+always wrong      fail          fail          fail          no pass       -
 never negates     pass          pass          pass          fail          -
+shifts on not     -             -             -             fail          -
+says A on not     -             -             -             fail          -
 any wording       fail          fail          fail          fail          -
 both              no pass       fail          no pass       no pass       -
 hedges            no pass       no pass       no pass       no pass       -
@@ -39,8 +41,8 @@ echoes            no pass       no pass       no pass       no pass       fail
 """
 """The verdict of each judge on each test; `-`: the judge does nothing there that another one does not.
 
-`arbitrary` and `always wrong` pass option_order, which asks whether the choice follows the option: that it is not
-the right one is told by the accuracy beside it, as the test below holds. judge_order takes a tie or a refusal for what
+`arbitrary` and `always wrong` keep to their option in every order, and miss the gate of right answers, or do not reach
+it. Whoever is always wrong tells nothing about negation: what it says may fit the negated question. judge_order takes a tie or a refusal for what
 it says, since people prefer one of the answers; the other tests leave it open.
 """
 

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.base import Column, Criterion, Measure
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Measure
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
@@ -24,7 +25,10 @@ from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.values import numbers, where
+from contrapose.tasks.probes.values import all_hold, numbers, where
+
+NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
+RIGHT_AND_NOTICED = "right_and_noticed"
 
 COLUMNS: Mapping[str, Column] = {
     "chosen_before": Column("string", "Letter that was chosen under the unchanged prompt."),
@@ -38,7 +42,15 @@ COLUMNS: Mapping[str, Column] = {
     "answer_changed": Column("bool", "Whether the answer changed."),
     "option_count": Column("int", "Options to choose from.", "1"),
     "right_logprob_change": Column("float", "Log of the right option's share, after - before.", "nat"),
-    "gold_lost": Column("bool", "Whether a right answer became a wrong one."),
+    "gold_lost": Column("bool", "Whether the right answer, given before, was not given to the changed prompt."),
+    "noticed": Column(
+        "bool",
+        "Of a right answer before, whether it was given up as the change asks: with options the right one is chosen no "
+        "more, without them the answer changed.",
+    ),
+    RIGHT_AND_NOTICED: Column(
+        "bool", "Whether the answer was right before, and then noticed; missing where that is not known."
+    ),
     "embedding_score": Column("float", "1 - cosine of the embeddings of the two replies.", "1"),
     "loss_score": Column("float", "Mean loss a token of the old reply, after - before.", "nat/token"),
     "letters_only": Column("bool", "Whether both replies are mere letters, whose embeddings mean nothing."),
@@ -75,7 +87,11 @@ EXPLANATIONS: Mapping[str, str] = {
     "different.",
     "loss_score": "How much more surprising the old reply became, in nats a token. Near 0 the model would still say "
     "it.",
-    "contrast_rate": "Share of the cases whose answer changed with the meaning and stayed where only the wording "
+    NOTICED: "Share of the samples answered rightly before in which the change was noticed: the right answer of before "
+    "is given no more. What was wrong before may fit the changed prompt, and does not count.",
+    STEADY: "Share of the answers that stayed when a sentence was put beside the text whose 'not' is about something "
+    "else. A model that reacts to the word alone does not reach it.",
+    CONTRAST: "Share of the cases whose answer changed with the meaning and stayed where only the wording "
     "changed, from a right answer where that is known. Guessing does not raise it.",
     "choice": "Compares which option each reply chooses; the score is how far the choice moved.",
     "embedding": "Compares the meaning of the two replies by their embeddings: 0 means the same, greater is more "
@@ -168,18 +184,69 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     ]
 
 
-NAME = "contrast_rate"
 INDEPENDENT = 0.25
 """Most that two independent answers can do, whatever they are: one changes with probability p, one stays with 1 - p."""
+LEAST_RIGHT = 20
+"""Samples answered rightly before from which on it is told how many of them were noticed."""
+WITHOUT_OPTIONS = 0.7
+"""Least share of them by default where there are no options, and so no model that guesses."""
 ASKED = ["sample_id", "repeat"]
 """Columns that tell one asking of a sample, and of its control, from another."""
 
 
-def contrast(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
-    """The criterion, over the cases that have a control; none where no control was asked.
+def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
+    """What shows that an answer changes because of the edit, of a test whose edit should change it.
+
+    Args:
+        results: cases and controls, those in error too.
+        settings: of the test.
+        steady: the gate of the answers that stay beside a "not" about something else; 0 where no control has one.
+    """
+    criteria = (
+        noticed(results, settings.min_noticed_rate),
+        contrast(results, settings.min_contrast_rate),
+        stays_beside_not(results, steady),
+    )
+    return [criterion for criterion in criteria if criterion is not None]
+
+
+def noticed(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
+    """Of the samples answered rightly before, those in which the change was noticed; None where answers are unknown.
+
+    Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
+    Without options it was if the answer changed. A sample whose first reply leaves open whether it was right is open.
+
+    Args:
+        results: cases and controls, those in error too.
+        wanted: the gate, 0 to 1; None: halfway between what a guesser reaches and 1. At 0 nothing is asked for.
+    """
+    cases = ~results["control"].to_numpy(dtype=bool)
+    known = cases & results["answer_known"].eq(True).to_numpy()
+    if wanted == 0 or 2 * known.sum() < cases.sum() or not known.any():
+        return None
+    right = numbers(results["right_before"])
+    applies = known & (right != 0)
+    options = numbers(results["option_count"])[known & (right == 1)]
+    guessed = _mean(1 - 1 / options)
+    count = int((known & (right == 1)).sum())
+    few = f"Only {count:,} of {known.sum():,} were right before, and at least {LEAST_RIGHT} must be to tell how many"
+    return Criterion(
+        name=NOTICED,
+        wanted=wanted or (WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2),
+        met=np.where(right == 1, numbers(results["noticed"]), np.nan),
+        applies=applies,
+        chance=guessed,
+        too_few=f"{few} of them notice the change." if count < LEAST_RIGHT else "",
+        knows_answers=True,
+    )
+
+
+def contrast(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """The rate over the cases that have a control; None where no control was asked.
 
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
-    that is known. One of the three that fails decides; otherwise one that cannot be told leaves the case open.
+    that is known. One of the three that fails decides; otherwise one that cannot be told leaves the case open. That the
+    answer before was wrong is no evidence against the other two: at best such a case counts by them.
 
     Args:
         results: cases and controls, those in error too.
@@ -187,22 +254,45 @@ def contrast(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
     """
     controls = results[results["control"].astype(bool)]
     if controls.empty:
-        return []
+        return None
     twins = _twins(results, controls)
     paired = ~results["control"].to_numpy(dtype=bool) & twins["control"].eq(True).to_numpy()
     stayed = 1 - numbers(twins["answer_changed"])
+    changed = numbers(results["answer_changed"])
     right = np.nan_to_num(numbers(results["right_before"]), nan=1.0)
-    parts = np.stack([numbers(results["answer_changed"]), stayed, right])
-    open_ = np.where(np.isnan(parts).any(axis=0), np.nan, 1.0)
-    return [
-        Criterion(
-            name=NAME,
-            wanted=wanted,
-            met=np.where((parts == 0).any(axis=0), 0.0, open_),
-            applies=paired,
-            chance=_chance(results[paired], twins[paired]),
-        )
-    ]
+    return Criterion(
+        name=CONTRAST,
+        wanted=wanted,
+        met=all_hold(changed, stayed, right),
+        at_best=all_hold(changed, stayed),
+        applies=paired,
+        chance=_chance(results[paired], twins[paired]),
+    )
+
+
+def stays_beside_not(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """The answers that stay beside a "not" which is about something else; None where no control has one.
+
+    Args:
+        results: cases and controls, those in error too.
+        wanted: the gate, 0 to 1.
+    """
+    beside = results["control_kind"].eq(UNRELATED_NOT).to_numpy()
+    if not wanted or not beside.any():
+        return None
+    return Criterion(
+        name=STEADY,
+        wanted=wanted,
+        met=1 - numbers(results["answer_changed"]),
+        applies=beside,
+        chance=_mean(numbers(results["chance"])[beside]),
+    )
+
+
+def _mean(values: np.ndarray) -> float | None:
+    """The mean of those that are known; None where none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
 
 
 def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:

@@ -46,13 +46,14 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     """The score with its columns; `answer_changed` apart from whether it should have."""
     case = reading.trial.case
     band = settings.band(case.scorer)
+    keeps = stays or case.control
     value, changed, reason = _without_band(case.scorer) if band is None else SCORERS[case.scorer](reading, band)
     columns = choice_columns(reading) | right_columns(reading) | document_columns(reading)
     columns |= langtest_columns(reading) if langtest else {}
+    columns |= {} if keeps else _noticed(columns, changed)
     if band is not None and isinstance(settings.threshold, Thresholds):
         columns |= {"threshold_low": band[0], "threshold_high": band[1]}
     chosen = case.scorer == "choice" and changed is not None
-    keeps = stays or case.control
     return Score(
         value=value,
         passed=not changed if changed is not None and keeps else changed,
@@ -159,13 +160,26 @@ def right_columns(reading: Reading) -> Columns:
     if not case.answers:
         return {}
     chosen = [None if choice is None else choice.index for choice in (reading.before, reading.after)]
-    before = gives_right_answer(case, trial.expected.text, chosen[0])
-    after = gives_right_answer(case, trial.actual.text, chosen[1])
+    texts = trial.expected.text, trial.actual.text
+    # Of a reply that names no option it is not known whether it is right, whatever words it holds.
+    before, after = (
+        gives_right_answer(case, text, index) if index is not None or (read and not case.options) else None
+        for text, index, read in zip(texts, chosen, reading.texts, strict=True)
+    )
     return {
-        "right_before": before if chosen[0] is not None or (reading.texts.before and not case.options) else None,
-        "gold_lost": not after if before and reading.texts.after else None,
+        "right_before": before,
+        "gold_lost": not after if before and after is not None else None,
         "right_logprob_change": _logprob_change(reading),
     }
+
+
+def _noticed(columns: Columns, changed: bool | None) -> Columns:
+    """`noticed` and `right_and_noticed` of a case whose answer should change; none where the answer is unknown."""
+    right = columns.get("right_before")
+    if right is None:
+        return {}
+    given_up = columns.get("gold_lost") if "option_count" in columns else changed
+    return {"noticed": given_up if right else None, "right_and_noticed": given_up if right else False}
 
 
 def gives_right_answer(case: Case, reply: str | None, chosen: int | None) -> bool:

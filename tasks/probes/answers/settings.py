@@ -66,7 +66,7 @@ class AnswerSettings(OwnPromptSettings):
     """How two answers are compared, and when they count as different."""
 
     of_scoring: ClassVar[frozenset[str]] = OwnPromptSettings.of_scoring | {
-        *("threshold", "scorer", "documents_scores", "min_contrast_rate")
+        *("threshold", "scorer", "documents_scores", "min_contrast_rate", "min_noticed_rate")
     }
 
     threshold: Threshold = Field(
@@ -85,6 +85,14 @@ class AnswerSettings(OwnPromptSettings):
         le=1,
         description="Share of the cases whose answer must change and yet stay under the control; it counts where the "
         "answer should change and controls are asked.",
+    )
+    min_noticed_rate: FiniteFloat | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the samples answered rightly before in which the change must be noticed, where right "
+        "answers are known and the answer should change; empty: halfway between what a guesser reaches and 1, or 0.7 "
+        "without options.",
     )
     documents_scores: bool = Field(
         default=False,

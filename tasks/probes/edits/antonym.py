@@ -31,7 +31,7 @@ class Antonym(TextEdit):
     """Turns the predicate adjective of the main clause into its opposite."""
 
     name: ClassVar[str] = "antonym"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     summary: ClassVar[str] = "Replaces an adjective by its opposite; the answer should change."
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {

@@ -11,21 +11,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.core.records import READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
-from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, contrast, figures, measures
+from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
+from contrapose.tasks.probes.edits.controls import Control, reworded
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.read_with import by_likelihood
-
-POLITE = "Please note: "
-"""Before a text, it changes neither what the text says nor what it asks."""
 
 NEEDS_OPTIONS: Mapping[str, str] = {
     "no_options": "without answer options",
@@ -72,7 +70,7 @@ class TextEdit:
 
     name: ClassVar[str]
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str]
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
@@ -162,12 +160,17 @@ class TextEdit:
         return prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
 
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
-        """The same text behind two polite words."""
+        """The same text in another dress, which its `control_kind` tells."""
         if case.perturbed is None:
             return None
-        text = POLITE + case.original
-        chance = stays_by_chance(case, stays=self.stays)
-        return control_of(case, perturbed=text, prompt=self.prompts(sample, settings).of(text), chance=chance)
+        kind, text = self.twin(case, rng=rng)
+        prompt, chance = self.prompts(sample, settings).of(text), stays_by_chance(case, stays=self.stays)
+        details = {**case.details, CONTROL_KIND: kind}
+        return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)
+
+    def twin(self, case: Case, *, rng: random.Random) -> Control:
+        """The text of a case's control, and what kind it is."""
+        return reworded(case.original, rng=rng, options=bool(case.options))
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
@@ -200,9 +203,9 @@ class TextEdit:
         """Answers that changed by kind of text, and what became of right ones."""
         return Changes()
 
-    def criteria(self, results: pd.DataFrame, settings: AnswerSettings) -> Sequence[Criterion]:
-        """The contrast rate, where the answer should change."""
-        return [] if self.stays else contrast(results, settings.min_contrast_rate)
+    def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
+        """What shows that an answer which should change does so because of the change."""
+        return [] if self.stays else change_gates(results, settings)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""

@@ -33,7 +33,7 @@ class ChangeNumber(TextEdit):
     """Changes the last number of the last sentence."""
 
     name: ClassVar[str] = "change_number"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Changes a number of the text; the answer should change."
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {

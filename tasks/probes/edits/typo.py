@@ -46,7 +46,7 @@ class Typo(TextEdit):
 
     name: ClassVar[str] = "typo"
     category: ClassVar[str] = "robustness"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Mistypes some words; the answer should stay."
     settings_type: ClassVar[type[TypoSettings]] = TypoSettings
     stays: ClassVar[bool] = True

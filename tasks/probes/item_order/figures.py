@@ -11,7 +11,7 @@ from contrapose.tasks.probes.answers.figures import EXPLANATIONS as ANSWERS_EXPL
 from contrapose.tasks.probes.answers.figures import figures as figures_of_answers
 from contrapose.tasks.probes.answers.figures import measures as measures_of_answers
 from contrapose.tasks.probes.base import Criterion, Measure
-from contrapose.tasks.probes.values import if_any, numbers, where
+from contrapose.tasks.probes.values import all_hold, if_any, numbers, where
 
 PLACES = ("first", "middle", "last")
 """Where an item stands: at the beginning of its list, at the end, or somewhere between."""
@@ -207,22 +207,17 @@ def criteria(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
         results: cases and controls, those in error too.
         wanted: the gate, 0 to 1.
     """
-    known = results["answer_known"].eq(True).to_numpy()
-    cases = ~results["control"].to_numpy(dtype=bool)
-    if not (known & cases).any():
+    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
+    if not known.any():
         return []
-    parts = np.stack(
-        [1 - numbers(results["answer_changed"]), numbers(results["right_before"]), numbers(results["right_after"])]
-    )
-    open_ = np.where(np.isnan(parts).any(axis=0), np.nan, 1.0)
-    options = numbers(results["option_count"])[known & cases]
+    options = numbers(results["option_count"])[known]
+    right = numbers(results["right_before"]), numbers(results["right_after"])
     return [
         Criterion(
             name=CRITERION,
             wanted=wanted,
-            met=np.where((parts == 0).any(axis=0), 0.0, open_),
-            # Of a reply that was withheld, or never came, it is not known either.
-            applies=cases & (known | results["answer_known"].isna().to_numpy()),
+            met=all_hold(1 - numbers(results["answer_changed"]), *right),
+            applies=known,
             chance=None if np.isnan(options).any() else float(np.mean(1 / options)),
         )
     ]

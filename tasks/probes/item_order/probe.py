@@ -34,7 +34,7 @@ class ItemOrder:
 
     name: ClassVar[str] = "item_order"
     category: ClassVar[str] = "robustness"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     summary: ClassVar[str] = "Reorders a list in the prompt: passages, tools, examples; the answer should stay."
     sample_type: ClassVar[type[ItemSample]] = ItemSample
     settings_type: ClassVar[type[ItemOrderSettings]] = ItemOrderSettings

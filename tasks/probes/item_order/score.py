@@ -23,7 +23,6 @@ COLUMNS: Mapping[str, Column] = {
         "1",
     ),
     "moved_answer_place": Column("int", "The same of the answer to the changed order.", "1"),
-    "answer_known": Column("bool", "Whether it is known which answer is right."),
     "right_after": Column("bool", "Whether the reply to the changed order was the right answer."),
     **OF_ANSWERS,
 }
@@ -72,7 +71,6 @@ def _columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         "moved_relevant_place": None if relevant is None else order.index(int(relevant)) + 1,
         "answer_place": source_of(case, before),
         "moved_answer_place": _moved(source_of(case, after), order),
-        "answer_known": bool(case.answers),
         "right_after": _is_right(case, trial.actual, after),
     }
 

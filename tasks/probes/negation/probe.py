@@ -6,16 +6,16 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+import pandas as pd
+from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import Case, Score, TextSample, Trial
-from contrapose.tasks.probes.answers.case import stays_by_chance
-from contrapose.tasks.probes.answers.figures import COLUMNS
+from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed, control_of
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
-from contrapose.tasks.probes.negation.control import control_text
+from contrapose.tasks.probes.edits.controls import Control, beside_unrelated_not, reworded
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded, versions
@@ -24,12 +24,20 @@ from contrapose.tasks.probes.negation.second_opinion import parser, seconded, ve
 class AddNegationSettings(AnswerSettings):
     """How texts are negated, and when a change of the answer counts."""
 
+    of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_steady_rate"}
+
     style: Style = Field(default="rules", description="Negate by rules, or literally as LangTest does.")
     existing_negation: ExistingNegation = Field(
         default="skip", description="What to do with a text that is negated already."
     )
     rewrite_polar: bool = Field(
         default=True, description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses."
+    )
+    min_steady_rate: FiniteFloat = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="Share of the answers that must stay beside a 'not' which is about something else.",
     )
     second_opinion: Literal["none", "spacy"] = Field(
         default="none",
@@ -54,7 +62,7 @@ class AddNegation(TextEdit):
     """Reverses the prompt with one negation; passes when the answer changes."""
 
     name: ClassVar[str] = "add_negation"
-    version: ClassVar[str] = "10"
+    version: ClassVar[str] = "11"
     summary: ClassVar[str] = "Adds one negation that reverses the prompt; the answer should change."
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}
@@ -87,13 +95,14 @@ class AddNegation(TextEdit):
             answers=tuple(filter(None, map(_as_truth, sample.answers))) if rewritten else (),
         )
 
-    def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
-        """An adverb that changes nothing in place of the negation, such as "is indeed" for "is not"."""
-        if case.perturbed is None:
-            return None
-        text, confidence = control_text(case.original, case.perturbed, rng=rng)
-        chance, prompt = stays_by_chance(case, stays=False), self.prompts(sample, settings).of(text)
-        return control_of(case, perturbed=text, prompt=prompt, confidence=confidence, chance=chance)
+    def twin(self, case: Case, *, rng: random.Random) -> Control:
+        """In half of the samples the text beside a "not" that is about something else, in the others another dress."""
+        made = beside_unrelated_not if rng.random() < 1 / 2 else reworded
+        return made(case.original, rng=rng, options=bool(case.options))
+
+    def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
+        """As of every edit that should change the answer, and that a "not" about something else leaves it alone."""
+        return change_gates(results, settings, steady=settings.min_steady_rate)
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer, and tell what LangTest would have said."""

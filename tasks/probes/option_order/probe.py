@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes.base import (
@@ -22,7 +23,7 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
-from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, measures
+from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, measures, right_rate
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import RewordedSettings, TextPrompts, prompts_for
@@ -37,7 +38,17 @@ OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 class OptionOrderSettings(RewordedSettings):
     """Settings of `option_order`: its prompt, how a choice is read, and those that every probe has."""
 
+    of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {"min_right_rate"}
+
     needed: ClassVar[tuple[str, ...]] = ("text", "options")
+
+    min_right_rate: FiniteFloat | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the pairs of orders that must keep to the right option, where it is known; empty: a "
+        "tenth of the way from what guessing reaches, 1 of the options, to 1.",
+    )
 
 
 class OptionOrder:
@@ -49,7 +60,7 @@ class OptionOrder:
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
     sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
@@ -161,8 +172,8 @@ class OptionOrder:
         return Rotations()
 
     def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
-        """None: whoever guesses does not keep to an option."""
-        return []
+        """The right option in both orders, where it is known: whoever keeps to a wrong one is steady, too."""
+        return right_rate(results, settings.min_right_rate)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """How often the letter decided, and how often another option was chosen."""

@@ -222,7 +222,12 @@ def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
 
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
-    further = tuple((_named(outcome, gate["name"], show, terms), evidence.held(gate)) for gate in outcome["gates"][1:])
+    gates = evidence.further_gates(outcome)
+    further = tuple((_named(outcome, gate["name"], show, terms), evidence.held(gate)) for gate in gates)
+    if outcome["min_pass_rate"] is None:
+        why = "no gate: where right answers are known, what was noticed among them decides"
+        documented = f"{percent(outcome['pass_rate'])} ({interval(outcome)}); {why}"
+        return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
     gate = terms.general("gate", f"gate {percent(outcome['min_pass_rate'])}")
     return (*further, (gate, show(outcome["gate_basis"])))
 

@@ -19,7 +19,7 @@ const plain = (text) => (typeof text === "string" ? text : text.join("")).toLowe
 
 const REST = 50; // Milliseconds of unpacking in a row.
 
-const OUTCOMES = ["fail", "error", "unscored", "pass"];
+const OUTCOMES = ["fail", "error", "unscored", "wrong before", "pass"];
 
 // One long string is searched far faster than thousands of short ones; `ends` tells where each of them ends in it.
 const searchable = (texts) => {

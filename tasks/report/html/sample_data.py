@@ -30,7 +30,7 @@ MOST_BYTES = 24_000_000
 BLOCK = 1_000
 """Rows whose texts are packed together; a text that several of them share is there once."""
 
-OUTCOMES = ("fail", "error", "unscored", "pass")
+OUTCOMES = ("fail", "error", "unscored", "wrong before", "pass")
 """By number, as the script knows them."""
 
 
