@@ -195,13 +195,18 @@ def known_errors(outcome: Outcome) -> Iterator[str]:
 
 def asked_back(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     """How well the model that is asked back reads; empty where that decided nothing and was not checked."""
-    agreed = outcome["estimates"].get("asked_agreement")
+    agreed, made_up = (outcome["estimates"].get(name) for name in ("asked_agreement", "made_up_agreement"))
+    by_rules = invented = ""
     if agreed is not None:
-        text = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
-        return f"{text} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
-    if not outcome["figures"].get(f"{READ_BY}asked"):
-        return ""
-    return f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check it by"
+        by_rules = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
+        by_rules = f"{by_rules} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
+    elif outcome["figures"].get(f"{READ_BY}asked"):
+        by_rules = f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check"
+        by_rules += " it by"
+    if made_up is not None:
+        invented = f"of {made_up['rows']:,} made-up replies, which choose a wrong option or none, {reader} reads"
+        invented = f"{invented} {percent(made_up['value'])}{_shares(made_up['interval'])} correctly"
+    return "; ".join(filter(None, (by_rules, invented)))
 
 
 def in_words(outcome: Outcome) -> str:

@@ -111,3 +111,20 @@ def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() 
     assert "is unknown: rules could read none to check it by" in misreads(asked(None))
     assert (asked_back(asked(None, 0.0)), misreads(asked(None, 0.0))) == ("", "")
     assert misreads(asked(0.1, 0.0)) == ""
+
+
+def made_up(value: float) -> Estimate:
+    return Estimate(value=value, interval=(0.7, 1.0), rows=9, clusters=9, among="made-up replies")
+
+
+def test_how_well_made_up_replies_are_read_is_said_besides_and_alone() -> None:
+    told = "of 9 made-up replies, which choose a wrong option or none, openai/x reads 100% (70.0-100.0%) correctly"
+    both = asked(0.97)
+    both["estimates"]["made_up_agreement"] = made_up(1.0)
+    assert asked_back(both, reader="openai/x").endswith(f"as they do; {told}")
+    unchecked = asked(None)
+    unchecked["estimates"]["made_up_agreement"] = made_up(1.0)
+    assert f"to check it by; {told}" in misreads(unchecked, reader="openai/x")
+    distrusted = outcome(figures={"unread": 1.0}, estimates={"made_up_agreement": made_up(0.0)})
+    assert "openai/x reads 0% (" in asked_back(distrusted, reader="openai/x")
+    assert misreads(distrusted, reader="openai/x") == ""
