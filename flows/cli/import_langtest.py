@@ -26,8 +26,9 @@ def _import(arguments: argparse.Namespace) -> int:
     suite, notes = import_langtest(read_values(arguments.file), name=name[:80] or "langtest")
     tests = suite.get("tests")
     if not isinstance(tests, Mapping) or not set(tests) - {"defaults"}:
+        missing = ", ".join(note.partition(":")[0] for note in notes if note.startswith("tests."))
         raise ConfigError(
-            "none of its tests has a counterpart",
+            f"none of its tests has a counterpart{missing and f' ({missing})'}",
             expected="add_negation, add_toxic_words, order_bias or a test of robustness such as add_typo",
             remedy="contrapose list shows the tests that there are.",
             where=arguments.file,

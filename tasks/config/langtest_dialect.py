@@ -6,6 +6,7 @@ Source: the configuration files under langtest/data/config of LangTest 2.x.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,9 +32,22 @@ def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     if isinstance(evaluation := result.pop("evaluation", None), Mapping):
         _evaluation(evaluation, result, warnings)
     if isinstance(embeddings := result.pop("embeddings", None), Mapping):
-        result["embedding_model"] = embeddings.get("model", "all-MiniLM-L6-v2")
-        warnings.append("embeddings is LangTest's key; it was read as embedding_model")
+        _embeddings(embeddings, result, warnings)
     return result, warnings
+
+
+def _embeddings(embeddings: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
+    """Embeddings are computed on this machine: models of an API are left out."""
+    model, hub = embeddings.get("model"), str(embeddings.get("hub", "huggingface")).lower()
+    if hub != "huggingface":
+        used = result.get("embedding_model", "all-MiniLM-L6-v2")
+        warnings.append(
+            f"embeddings.hub {hub!r} has no counterpart and was left out with its model {model!r}: {used} embeds on "
+            "this machine, and scores differ; set embedding_model for another one"
+        )
+    elif model is not None:
+        result["embedding_model"] = model
+        warnings.append("embeddings is LangTest's key; it was read as embedding_model")
 
 
 def _tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
@@ -98,14 +112,29 @@ def _parameters(parameters: Mapping[str, Any], result: dict[str, Any], warnings:
         warnings.append(f"model_parameters.{', '.join(ignored)} has no meaning here and was left out")
 
 
+THRESHOLDS = {"add_negation": "threshold", "add_toxic_words": "threshold", "order_bias": "similarity_threshold"}
+"""The setting of each test that LangTest's one threshold is."""
+
+
 def _evaluation(evaluation: Mapping[str, Any], result: dict[str, Any], warnings: list[str]) -> None:
-    """LangTest has one threshold for every test; here a pair is negation's, a number is toxicity's."""
-    threshold = evaluation.get("threshold")
-    name = "add_negation" if isinstance(threshold, list | tuple) else "add_toxic_words"
-    tests = result.get("tests")
-    chosen = tests.get("sensitivity") if isinstance(tests, Mapping) else None
-    if threshold is not None and isinstance(chosen, Mapping) and isinstance(settings := chosen.get(name), Mapping):
-        result["tests"]["sensitivity"] = {**chosen, name: {"threshold": threshold, **settings}}
-        warnings.append(f"evaluation.threshold was read as the threshold of {name}")
-    elif evaluation:
+    """LangTest has one threshold for every test: here a pair is negation's, a number toxicity's, or a similarity."""
+    tests: Any = result.get("tests")
+    threshold, used = evaluation.get("threshold"), False
+    for name, setting in THRESHOLDS.items():
+        category = registry.probe(name).category
+        chosen: Any = tests.get(category) if isinstance(tests, Mapping) else None
+        own = chosen.get(name) if isinstance(chosen, Mapping) else None
+        if isinstance(own, Mapping) and _fits(name, threshold):
+            # Counts are whole numbers: what exceeds 0.5 exceeds 0.
+            value = math.floor(threshold) if setting == "threshold" and isinstance(threshold, float) else threshold
+            result["tests"] = tests = {**tests, category: {**chosen, name: {setting: value, **own}}}
+            warnings.append(f"evaluation.threshold was read as the {setting} of {name}")
+            used = True
+    if evaluation and not used:
         warnings.append("evaluation is LangTest's key and was left out: no selected test uses it")
+
+
+def _fits(name: str, threshold: object) -> bool:
+    if name == "order_bias":
+        return isinstance(threshold, int | float) and 0 <= threshold <= 1
+    return threshold is not None and (name == "add_negation") == isinstance(threshold, list | tuple)

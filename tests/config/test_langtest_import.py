@@ -9,8 +9,14 @@ import yaml
 
 from contrapose.flows.cli import main
 from contrapose.tasks.config.langtest_import import import_langtest
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.openai.settings import read_settings
 
+COMPLETIONS = {"endpoint": "completions"}
+ORDER_BIAS = {"tests": {"factuality": {"order_bias": None}}}
 WHOLE = """
 task: question-answering
 model: {model: gpt-4.1-mini, hub: openai}
@@ -70,16 +76,132 @@ def test_a_file_without_any_test_of_ours_is_refused_in_one_line(
     assert "Traceback" not in capsys.readouterr().err
 
 
+BUNDLED = [
+    ("{sensitivity: {add_negation: {min_pass_rate: 0.7}}}", ["add_negation"]),
+    ("{factuality: {order_bias: {min_pass_rate: 0.7}}}", ["order_bias"]),
+    ("{robustness: {add_typo: {min_pass_rate: 0.7}, lowercase: {min_pass_rate: 0.7}}}", ["casing", "typo"]),
+    ("{robustness: {uppercase: {min_pass_rate: 0.7}, dyslexia_word_swap: {min_pass_rate: 0.7}}}", ["casing"]),
+    ("{robustness: {add_typo: {}}, accuracy: {min_micro_f1_score: {min_score: 0.7}}}", ["typo"]),
+    ("{toxicity: {offensive: {min_pass_rate: 0.7}}}", []),
+    ("{clinical: {demographic-bias: {min_pass_rate: 0.7}}}", []),
+    ("{stereotype: {crows-pairs: {min_pass_rate: 0.7, diff_threshold: 0.1, filter_threshold: 0.15}}}", []),
+    ("{ideology: {political_compass: }}", []),
+]
+"""Tests in the shapes of LangTest's bundled configurations, and ours that they become."""
+
+
+@pytest.mark.parametrize(("tests", "ours"), BUNDLED)
+def test_the_shapes_of_its_bundled_configurations_load_or_name_what_has_no_counterpart(
+    tmp_path: Path, tests: str, ours: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = f"{{defaults: {{min_pass_rate: 1.0}}, {tests[1:]}"
+    (tmp_path / "lt.yaml").write_text(f"model_parameters: {{temperature: 0.2, max_tokens: 64}}\ntests: {chosen}")
+    code = main(["import-langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "suite.yaml")])
+    told = capsys.readouterr().err
+    assert code == (0 if ours else 2)
+    left_out = {"dyslexia_word_swap", "min_micro_f1_score", "offensive", "demographic-bias", "crows-pairs"}
+    assert all(name in told for name in left_out | {"political_compass"} if name in tests)
+    if ours:
+        config, warnings = load_config(str(tmp_path / "suite.yaml"))
+        assert (sorted(plan.test for plan in plans(config)), warnings) == (ours, [])
+
+
+def test_a_gate_of_one_is_imported_as_it_is() -> None:
+    suite, _ = import_langtest(
+        {"tests": {"defaults": {"min_pass_rate": 1.0}, "factuality": {"order_bias": None}}}, name="x"
+    )
+    config, _ = load_config(suite)
+    assert [plan.min_pass_rate for plan in plans(config)] == [1.0]
+
+
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
-        ({"model": "org/name", "hub": "huggingface"}, "hf/org/name"),
-        ({"model": "http://localhost:1234/v1/chat/completions", "hub": "lm-studio"}, "openai/default"),
-        ({"model": "x", "hub": "spacy"}, None),
+        ({"model": "org/name", "hub": "huggingface"}, ("hf/org/name", {})),
+        ({"model": "org/name", "hub": "transformers", "type": "completion"}, ("hf/org/name", {})),
+        ({"model": "gpt-4o", "hub": "openai"}, ("openai/gpt-4o", {})),
+        ({"model": "gpt-4o", "hub": "openai", "type": "completion"}, ("openai/gpt-4o", COMPLETIONS)),
+        ({"model": "gpt-3.5-turbo-instruct", "hub": "openai"}, ("openai/gpt-3.5-turbo-instruct", COMPLETIONS)),
+        ({"model": "text-davinci-003", "hub": "openai"}, ("openai/text-davinci-003", COMPLETIONS)),
+        ({"model": "davinci-002", "hub": "openai"}, ("openai/davinci-002", COMPLETIONS)),
+        (
+            {"model": "Llama-3-8B-Instruct", "hub": "lm-studio"},
+            ("openai/Llama-3-8B-Instruct", {"base_url": "http://localhost:1234/v1"}),
+        ),
+        (
+            {"model": "http://127.0.0.1:9/v1/chat/completions", "hub": "lm-studio"},
+            ("openai/default", {"base_url": "http://127.0.0.1:9/v1"}),
+        ),
+        (
+            {"model": "http://127.0.0.1:9/v1/completions", "hub": "web"},
+            ("openai/default", {"base_url": "http://127.0.0.1:9/v1", **COMPLETIONS}),
+        ),
+        ({"model": "llama3", "hub": "ollama"}, ("openai/llama3", {"base_url": "http://localhost:11434/v1"})),
     ],
 )
-def test_models_are_found_by_their_hub(model: dict[str, str], expected: str | None) -> None:
-    suite, notes = import_langtest({"model": model, "tests": {"factuality": {"order_bias": None}}}, name="x")
-    assert suite.get("model") == expected
-    assert suite.get("model_args", {}).get("base_url") in (None, "http://localhost:1234/v1")
-    assert expected is not None or "no counterpart" in notes[0]
+def test_models_are_found_by_their_hub(model: dict[str, str], expected: tuple[str, dict[str, str]]) -> None:
+    suite, _ = import_langtest({"model": model, **ORDER_BIAS}, name="x")
+    assert (suite["model"], suite.get("model_args", {})) == expected
+
+
+@pytest.mark.parametrize("hub", ["spacy", "johnsnowlabs", "cohere", "ai21", "custom", ""])
+def test_a_hub_without_a_counterpart_is_named_with_those_that_have_one(hub: str) -> None:
+    suite, notes = import_langtest({"model": {"model": "x", "hub": hub}, **ORDER_BIAS}, name="x")
+    assert "model" not in suite
+    assert f"model: hub {hub!r} has no counterpart" in notes[0]
+    assert "azure-openai" in notes[0]
+    assert "--model" in notes[0]
+
+
+@pytest.mark.parametrize("hub", ["azure-openai", "web"])
+def test_an_address_that_is_not_known_is_asked_for_before_anything_is_sent(hub: str) -> None:
+    suite, notes = import_langtest({"model": {"model": "x", "hub": hub}, **ORDER_BIAS}, name="x")
+    assert "base_url" in notes[0]
+    with pytest.raises(ModelError, match=r"Correct model_args\.base_url"):
+        read_settings(ModelSpec(id=suite["model"], args=suite["model_args"]))
+
+
+def test_of_several_models_and_sources_the_first_is_taken_and_the_others_are_named() -> None:
+    several = {
+        "model": [{"model": "davinci-002", "hub": "openai"}, {"model": "gpt-4o", "hub": "openai"}],
+        "data": ["a.csv", {"data_source": ["b.csv", "a.csv"]}, {"data_source": "o/d", "source": "huggingface"}],
+    }
+    suite, notes = import_langtest({**several, **ORDER_BIAS}, name="x")
+    assert (suite["model"], suite["data"]) == ("openai/davinci-002", "a.csv")
+    told = [note for note in notes if "a run takes one" in note]
+    ends = [
+        """'model="openai/gpt-4o"' --set 'model_args={}'""",
+        """'data="b.csv"'""",
+        """'data={"source": "hf/o/d"}'""",
+    ]
+    assert [note.partition("--set ")[2] for note in told] == ends
+
+
+def test_a_data_set_of_the_hub_keeps_its_split_and_columns() -> None:
+    data = {"data_source": "o/d", "source": "huggingface", "split": "dev", "feature_column": "q", "target_column": "a"}
+    suite, _ = import_langtest({"data": data, **ORDER_BIAS}, name="x")
+    assert suite["data"] == {"source": "hf/o/d", "split": "dev", "columns": {"text": "q", "answer": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "model", "told"),
+    [
+        ({"hub": "openai", "model": "text-embedding-3-small"}, None, "embeddings.hub 'openai' has no counterpart"),
+        ({"hub": "huggingface", "model": "org/name"}, "org/name", "was read as embedding_model"),
+        ({"model": "org/name"}, "org/name", "was read as embedding_model"),
+    ],
+)
+def test_embeddings_of_an_api_are_left_out_and_named(embeddings: dict[str, str], model: str | None, told: str) -> None:
+    suite, notes = import_langtest({"embeddings": embeddings, **ORDER_BIAS}, name="x")
+    assert suite.get("embedding_model") == model
+    assert told in notes[-1]
+
+
+@pytest.mark.parametrize(("threshold", "taken"), [(0.9, (0, 0.9)), (3, (3, None)), (1.5, (1, None))])
+def test_a_number_is_the_threshold_of_every_test_that_it_fits(
+    threshold: float, taken: tuple[int, float | None]
+) -> None:
+    tests = {"sensitivity": {"add_toxic_words": None}, "factuality": {"order_bias": None}}
+    suite, _ = import_langtest({"tests": tests, "evaluation": {"threshold": threshold}}, name="x")
+    toxic, orders = suite["tests"]["sensitivity"]["add_toxic_words"], suite["tests"]["factuality"]["order_bias"]
+    assert (toxic["threshold"], orders.get("similarity_threshold")) == taken
