@@ -14,12 +14,12 @@ from contrapose.flows.account import usage_summary
 from contrapose.flows.asking_back import ask_back
 from contrapose.flows.earlier_looks import Schedule
 from contrapose.flows.gate import admit
-from contrapose.flows.orchestration.at_work import at_work
+from contrapose.flows.orchestration.at_work import at_work, warn
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
 from contrapose.flows.stopping import Gradual, ask_until_decided
 from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
-from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call
 from contrapose.tasks.core.records import Case
@@ -34,9 +34,10 @@ from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
 from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
-from contrapose.tasks.perturb.cases import refuse_guessable
+from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
 from contrapose.tasks.probes.reading_checks import made_up_estimate
 from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table, first_rows, read_rows
 from contrapose.tasks.text.wording import spent
@@ -101,8 +102,13 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
         ConfigError: guessing reaches the gate of a test.
     """
     cases = {plan.test: cases_of(run, plan, samples[plan.test]["table"]) for plan in run.plans}
+    level = LEVEL / len(run.plans)
     for plan in run.plans:
         refuse_guessable(plan, cases[plan.test])
+        asked = asked_in(cases[plan.test])
+        why = out_of_reach(plan.min_pass_rate, asked, level=level) if asked and plan.gate_basis == SET else ""
+        if why and run.config.tests.defaults.gate == "interval":
+            warn(f"{plan.test}: {why}.")
     return cases
 
 

@@ -9,7 +9,12 @@ import pandas as pd
 from contrapose.tasks.evaluate.summarise import estimates
 
 PLAIN: dict[str, Any] = {
-    **{"control": False, "cluster": None, "pass": None, "eval_score": None, "scorer": "x", "answer_known": None}
+    "control": False,
+    "cluster": None,
+    "pass": None,
+    "eval_score": None,
+    "scorer": "x",
+    "answer_known": None,
 }
 
 

@@ -15,6 +15,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.early import Course, Expected, expected
+from contrapose.tasks.perturb.cases import out_of_reach
 from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
@@ -109,21 +110,22 @@ def warnings(power: Decidable) -> Iterator[str]:
     """The tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
     for test, figures in power.tests.items():
         if figures.wide:
-            yield f"{test}: {_undecided(figures)}; {_needed(figures)}."
+            yield f"{test}: {_undecided(figures, power.level)}; {_needed(figures)}."
 
 
-def _undecided(figures: Deciding) -> str:
+def _undecided(figures: Deciding, level: float) -> str:
     low, high = figures.reach.fails_up_to, figures.reach.passes_from
     if high is None:
-        return f"no result can pass the gate {percent(figures.gate)}, not even {figures.cases:,} of {figures.cases:,}"
+        return out_of_reach(figures.gate, figures.effective, level=level)
     return f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
 
 
 def _needed(figures: Deciding) -> str:
     if figures.limit is None:
         return "nor would any number of samples do"
-    there = "a limit of" if figures.limit <= figures.available else f"the data have {figures.available:,} samples, and"
-    return f"{there} about {figures.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
+    if figures.limit > figures.available:
+        return f"all {figures.available:,} rows of the data leave more undecided than {100 * WIDE:.0f} points: add rows"
+    return f"a limit of about {figures.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -38,6 +39,15 @@ def silent(wanted: bool) -> Iterator[None]:
 def is_silent() -> bool:
     """Whether nothing is to be shown."""
     return _silent.get()
+
+
+def warn(text: str) -> None:
+    """Tell people at once, and the log of the run, what they may want to stop for."""
+    from prefect import get_run_logger
+
+    get_run_logger().warning(text)
+    if not is_silent():
+        print(f"contrapose: {text}", file=sys.stderr)
 
 
 def at_work(step: str) -> AbstractContextManager[object]:

@@ -27,7 +27,7 @@ from contrapose.tasks.text.wording import counted
 NEEDED = ("case_id", "sample_id", "cluster", "scorer", "pass", "undecided", "error", "repeat")
 OPTIONAL = ("repeat", "undecided", "answer_known", RIGHT_AND_NOTICED)
 COLUMNS = schema_of_columns(
-    {name: (OF_ANSWERS | COMMON)[name] for name in (*NEEDED, "answer_known", RIGHT_AND_NOTICED)}
+    {name: {**OF_ANSWERS, **COMMON}[name] for name in (*NEEDED, "answer_known", RIGHT_AND_NOTICED)}
 )
 UNKNOWN = -1
 """Code of a scorer that is not known, since the run did not ask the case."""

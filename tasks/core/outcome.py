@@ -185,7 +185,7 @@ class GateSummary(TypedDict):
     clusters: int
     """Groups of cases that are not independent of each other."""
     further: int | None
-    """Further cases, like these, that would decide it with 80 % power; None where it is decided, or none would."""
+    """Further cases of these data that would decide it with 80 % power; None where it is decided, or none would."""
     chance: float | None
     """The rate of a model that guesses; None where nothing can be guessed."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -14,9 +15,9 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.power import further
+from contrapose.tasks.statistics.power import further, highest
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered, wilson
-from contrapose.tasks.text.wording import distinct_percentages
+from contrapose.tasks.text.wording import distinct_percentages, percent
 
 Gate = Literal["interval", "rate"]
 
@@ -56,6 +57,8 @@ class Rules(NamedTuple):
     """Tests of the run: a verdict among several needs more evidence."""
     looks: Looks = ONE_LOOK
     """When the evidence is looked at: a verdict that could have fallen earlier needs more of it."""
+    growth: float = math.inf
+    """How many times the samples the rows of the data are: no advice names more cases than these."""
 
 
 def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
@@ -252,7 +255,7 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
         missed=rate.missed,
         effective=rate.worst.effective,
         clusters=rate.worst.clusters,
-        further=needed(rate, tests=rules.tests),
+        further=needed(rate, rules),
         chance=rate.chance,
     )
 
@@ -282,21 +285,23 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
     if not short and all(rate.guessed for rate in rates):
         return GateDecision("inconclusive", _guessed(rates[0]), gates)
     if short:
-        return GateDecision("inconclusive", undecided(short[0], tests=rules.tests), gates, reached, missed)
+        return GateDecision("inconclusive", undecided(short[0], rules), gates, reached, missed)
     reason = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
     return GateDecision("pass", f"With 95 % confidence {reason}.", gates, reached, missed)
 
 
-def needed(rate: Rate, *, tests: int) -> int | None:
+def needed(rate: Rate, rules: Rules) -> int | None:
     """Further cases that would decide it at the strictest step of Holm's correction.
 
-    None where it is decided so, and where no number is enough: while open cases decide, more like them stay open too.
+    None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
+    like them stay open too.
     """
-    level = LEVEL / tests
+    level = LEVEL / rules.tests
     if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    return further(share, rate.wanted, level=level, looks=rate.looks)
+    more = further(share, rate.wanted, level=level, looks=rate.looks)
+    return more if more is not None and more <= (rules.growth - 1) * share.rows else None
 
 
 def _bounded(rate: Rate, side: str, bound: float, counted: str) -> str:
@@ -312,10 +317,14 @@ def _even(rate: Rate, counted: str) -> str:
     return f" with {cases} whose replies leave it open counted as {counted}"
 
 
-def undecided(rate: Rate, *, tests: int) -> str:
+def undecided(rate: Rate, rules: Rules) -> str:
     """The sentence on a rate that is held against its gate, and cannot be told from it."""
     if rate.wanted == 1:
-        return f"No finite sample shows a {rate.label} of 100 %; set the gate lower or use gate: rate."
+        shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
+        return (
+            f"No finite sample shows a {rate.label} of 100 %, and as many cases as here ({cases}) at most {shown}; set "
+            "the gate no higher or use gate: rate."
+        )
     if wrong_before := _wrong_before(rate):
         return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
@@ -323,7 +332,7 @@ def undecided(rate: Rate, *, tests: int) -> str:
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
     cases = "one case" if rows == 1 else f"{rows:,} cases"
-    more = would_decide(needed(rate, tests=tests), tests=tests)
+    more = would_decide(needed(rate, rules), tests=rules.tests)
     return f"The {rate.label} {value} over {cases} cannot be told from the gate {gate}{more}."
 
 
@@ -357,7 +366,7 @@ def _guessed(rate: Rate) -> str:
 def would_decide(more: int | None, *, tests: int = 1) -> str:
     """How a sentence about an open verdict ends."""
     if more is None:
-        return "; no number of further cases like these would decide it"
+        return "; these data cannot decide it: add rows, or set a gate that is further away from it"
     among = f" among {tests} tests" if tests > 1 else ""
     return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it{among} with 80 % power"
 

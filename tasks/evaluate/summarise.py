@@ -113,10 +113,11 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     counted = _counted(results)
     controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases(counted)
     share, chosen = passed(cases), probe(plan.test)
-    counts, rates, documented, too_few = judged(results, plan, rules)
-    verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
+    rules = rules._replace(growth=max(1.0, data["rows"] / samples) if samples else math.inf)
+    counts, rates, documented, too_few = judged(results, plan, rules)
+    verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
     if not counts.scored and verdict == "inconclusive":
         reason = " ".join([reason, *islice(unscored_reasons(cases), 1)])
     if verdict == "inconclusive" and (first := foreign(codes, samples)):

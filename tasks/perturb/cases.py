@@ -17,6 +17,7 @@ from contrapose.tasks.core.records import Case, Likelihoods, Sample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import ProbeSettings, rng_for
 from contrapose.tasks.probes.values import numbers
+from contrapose.tasks.statistics.power import highest
 from contrapose.tasks.tables.table import Table, batches
 from contrapose.tasks.text.wording import distinct_percentages
 
@@ -92,6 +93,29 @@ def repeated(cases: Iterable[Case], times: int) -> Iterator[Case]:
 
 
 COLUMNS = ["chance", "control", "skip_reason"]
+
+
+def out_of_reach(gate: float, cases: int, *, level: float) -> str:
+    """The sentence on a gate that so many independent cases cannot show even if all pass; empty where they can.
+
+    Args:
+        gate: least pass rate, 0 to 1.
+        cases: at least one.
+        level: p value that a verdict needs.
+    """
+    most = highest(cases, level=level)
+    if gate <= most:
+        return ""
+    shown, wanted = distinct_percentages(most, gate)
+    return f"{cases:,} of {cases:,} cases show a gate of at most {shown}: one of {wanted} cannot be passed, only failed"
+
+
+def asked_in(cases: Table) -> int:
+    """How many cases are asked that are no controls."""
+    parts = batches(cases, columns=COLUMNS)
+    return sum(
+        int(pc.sum(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"]))).as_py() or 0) for part in parts
+    )
 
 
 def refuse_guessable(plan: Plan, cases: Table) -> None:

@@ -143,7 +143,9 @@ def _case(row: ReportRow, *, gate: str) -> TestCase | None:
     if row.outcome == "unscored":
         return TestCase("skipped", "unscored", f"Not scored: {row.reason}", _texts(row))
     if row.outcome == "wrong before":
-        return TestCase("skipped", row.outcome, f"Tells nothing, for the answer before was wrong: {row.reason}", _texts(row))
+        return TestCase(
+            "skipped", row.outcome, f"Tells nothing, for the answer before was wrong: {row.reason}", _texts(row)
+        )
     if gate == "pass":
         return TestCase("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", _texts(row))
     return TestCase({"fail": "failure", "error": "error"}[row.outcome], row.outcome, row.reason, _texts(row))

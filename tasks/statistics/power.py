@@ -125,6 +125,11 @@ def least(gate: float, *, level: float) -> float:
     return log(level) / log(gate) if gate else 0.0
 
 
+def highest(cases: float, *, level: float) -> float:
+    """The highest gate that so many independent cases reach if all of them pass: the inverse of `least`."""
+    return float(level ** (1 / cases))
+
+
 def detectable(pairs: int) -> float | None:
     """Smallest difference of two models' pass rates that the exact McNemar test finds with 80 % power.
 

@@ -42,8 +42,8 @@ echoes            no pass       no pass       no pass       no pass       fail
 """The verdict of each judge on each test; `-`: the judge does nothing there that another one does not.
 
 `arbitrary` and `always wrong` keep to their option in every order, and miss the gate of right answers, or do not reach
-it. Whoever is always wrong tells nothing about negation: what it says may fit the negated question. judge_order takes a tie or a refusal for what
-it says, since people prefer one of the answers; the other tests leave it open.
+it. Whoever is always wrong tells nothing about negation: what it says may fit the negated question. judge_order takes a
+tie or a refusal for what it says, since people prefer one of the answers; the other tests leave it open.
 """
 
 
