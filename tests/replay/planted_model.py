@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from asked_prompts import Asked
+from made_up_reader import read_made_up
 from planted_judges import Judge, Said, drawn
 
 from contrapose.tasks.core.questions import Answer, Question
@@ -67,7 +68,7 @@ class PlantedModel:
             return ""
         if self.asked_back == "random":
             return drawn("back", prompt).choice([*listed.values(), NONE])
-        return self._honest(prompt, listed)
+        return read_made_up(prompt) or self._honest(prompt, listed)
 
     def _honest(self, prompt: str, listed: Mapping[str, str]) -> str:
         """The letter that was meant; by its text where the same reply once meant one letter and once another."""
