@@ -207,6 +207,8 @@ class ControlSummary(TypedDict):
     """`changed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
     """95 % of the noise, Wilson's."""
+    kinds: NotRequired[dict[str, tuple[int, int]]]
+    """By kind of control, how many answers changed of how many scored; absent where there is one kind."""
 
 
 class Outcome(TypedDict):
@@ -237,6 +239,8 @@ class Outcome(TypedDict):
     """Cases that could not be made, and were not asked."""
     skip_reasons: dict[str, int]
     """Why, the most common reasons first."""
+    kinds: NotRequired[dict[str, tuple[int, int]]]
+    """By kind of text, of how many samples cases were asked, and how many there were; absent where none was skipped."""
     refused: list[str]
     """Ids of the samples whose rows are faulty; they are skipped."""
     scored: int

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +29,11 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
 from contrapose.tasks.evaluate.passages import passage_summary
+from contrapose.tasks.probes.answers.figures import form
 from contrapose.tasks.probes.base import Criterion, Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.known_errors import any_read_by
-from contrapose.tasks.probes.values import numbers
+from contrapose.tasks.probes.values import above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
@@ -102,7 +104,15 @@ def _cases(results: pd.DataFrame) -> pd.DataFrame:
     return results[~control] if control.any() else results
 
 
-def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data: DataSummary, rules: Rules) -> Outcome:
+def summarise(
+    results: pd.DataFrame,
+    skipped: pd.DataFrame,
+    plan: Plan,
+    *,
+    data: DataSummary,
+    rules: Rules,
+    kinds: Mapping[str, tuple[int, int]] = MappingProxyType({}),
+) -> Outcome:
     """Count, rate and judge one test; its controls are counted apart.
 
     Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, no
@@ -133,7 +143,7 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
         probe_version=chosen.version,
         verdict=verdict,
         reason=reason,
-        min_pass_rate=plan.min_pass_rate if documented in rates else None,
+        min_pass_rate=documented.wanted if documented in rates and documented else None,
         gate_basis=plan.gate_basis,
         cases=counts.asked + len(skipped),
         samples=samples,
@@ -166,6 +176,8 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
     )
     if unread := unread_replies(_cases(results)):
         outcome["unread_replies"] = unread
+    if kinds:
+        outcome["kinds"] = dict(kinds)
     if tells_of_passages(results.columns):
         outcome["passages"] = passage_summary(results, clusters_of(results), chosen)
     return outcome
@@ -174,13 +186,16 @@ def summarise(results: pd.DataFrame, skipped: pd.DataFrame, plan: Plan, *, data:
 def _pass_rate(cases: pd.DataFrame, plan: Plan, rules: Rules) -> Rate | None:
     """The documents' pass rate over all asked cases, with those open that say nothing.
 
-    Its chance is that over the cases in which something can be guessed.
+    Its chance is that over the cases in which something can be guessed. A default gate that a guess among options
+    would reach is raised above it.
     """
     met = np.where(settled(cases), numbers(cases["pass"]), np.nan)
     guessed = cases["chance"].dropna()
     chance = float(guessed.mean()) if len(guessed) else None
-    wanted, looks = plan.min_pass_rate, rules.looks
-    return rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=looks)
+    wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
+    if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
+        wanted = above(chance)
+    return rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
 
 
 def _rates(criteria: Iterable[Criterion], results: pd.DataFrame, rules: Rules) -> Iterator[Rate | None]:
@@ -232,7 +247,7 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
     """How many answers changed although the meaning had not."""
     counts, share = count(controls), passed(controls)
     changed = counts.scored - counts.passed
-    return ControlSummary(
+    summary = ControlSummary(
         cases=counts.asked,
         scored=counts.scored,
         changed=changed,
@@ -242,6 +257,12 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
         # Of the rows that did not pass: Wilson's interval is symmetric.
         interval=Interval(1 - wilson(share).high, 1 - wilson(share).low) if share else None,
     )
+    scored = controls[settled(controls)]
+    kinds = {
+        str(kind): (len(passed) - int(passed.astype(bool).sum()), len(passed))
+        for kind, passed in scored.groupby("control_kind")["pass"]
+    }
+    return {**summary, "kinds": kinds} if kinds else summary
 
 
 def slices(results: pd.DataFrame) -> list[Slice]:
@@ -335,6 +356,22 @@ def skipped(cases: Table) -> pd.DataFrame:
     parts = batches(cases, columns=["sample_id", "skip_reason"])
     kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
     return pd.DataFrame(kept.to_pandas())
+
+
+def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
+    """By kind of text, of how many samples cases were asked, and how many there are; a rewritten question is one."""
+    asked, all_ = Counter[str](), Counter[str]()
+    last = None
+    for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):
+        rows = zip(*(part[name].to_pylist() for name in part.column_names), strict=True)
+        for sample, text, reason, control in rows:
+            # All cases of a sample stand together.
+            if control or sample == last:
+                continue
+            last, kind = sample, form(text).replace("true or false", "question")
+            all_[kind] += 1
+            asked[kind] += reason is None
+    return {kind: (asked[kind], count) for kind, count in all_.most_common()}
 
 
 DECIDING = ("pass", "undecided")

@@ -7,12 +7,12 @@ from typing import Any, TypedDict
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import DataSummary, Outcome
 from contrapose.tasks.core.policy import room_task
-from contrapose.tasks.core.records import FollowUp, Trial
+from contrapose.tasks.core.records import FollowUp, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
-from contrapose.tasks.evaluate.summarise import scored, skipped, summarise
+from contrapose.tasks.evaluate.summarise import kinds_of, scored, skipped, summarise
 from contrapose.tasks.tables.columnar import batched
 from contrapose.tasks.tables.passages import came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import schema_for
@@ -82,4 +82,6 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 @room_task("judge", by_name=PROBE, run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
-    return summarise(scored(results, plan.test), skipped(cases), plan, data=data, rules=rules)
+    left = skipped(cases)
+    kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
+    return summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)

@@ -14,6 +14,15 @@ def numbers(column: pd.Series) -> np.ndarray:
     return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=float)
 
 
+ABOVE_CHANCE = 0.1
+"""Of the way from what guessing reaches to 1, how far a default gate lies that has to be above it."""
+
+
+def above(chance: float) -> float:
+    """The least default gate beside a guesser who reaches `chance`."""
+    return chance + ABOVE_CHANCE * (1 - chance)
+
+
 def all_hold(*parts: np.ndarray) -> np.ndarray:
     """Whether all parts hold, of each row: one that fails decides, otherwise one that is not known leaves it open.
 

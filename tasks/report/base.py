@@ -19,7 +19,10 @@ from contrapose.tasks.report.failures import clear_failures
 from contrapose.tasks.report.rows import of_test, tested
 from contrapose.tasks.tables.results import columns_of
 
-FIGURES = ("test_type", "sample_id", "pass", "error", "control", "confidence")
+FIGURES = (
+    *("test_type", "sample_id", "pass", "error", "control", "confidence"),
+    *("right_before", "right_and_noticed"),
+)
 """Columns from which reports count: a short part of a row, so that those of a million rows fit in memory."""
 
 SKIPPED_SHOWN = 3

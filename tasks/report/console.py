@@ -30,6 +30,7 @@ from contrapose.tasks.text.wording import (
     saved_by,
     skipped,
     span,
+    spoken_of,
     unscored,
 )
 
@@ -152,6 +153,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
         more = len(outcome["refused"]) - MOST_NAMES
         yield f"refused {named}" + (f" and {more} more" if more > 0 else "")
+    yield spoken_of(outcome)
     if outcome["skip_reasons"]:
         yield f"skipped: {skipped(outcome['test_type'], outcome['skip_reasons'])}"
     if outcome["unscored"]:

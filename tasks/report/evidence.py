@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
@@ -120,6 +121,25 @@ def held(gate: GateSummary) -> str:
     chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
     text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
+
+
+class Headline(NamedTuple):
+    """The rate that stands for a test: the documents' pass rate, or where that has no gate, the first that has one."""
+
+    name: str
+    rate: float | None
+    interval: tuple[float, float] | None
+    wanted: float | None
+    chance: float | None
+
+
+def headline(outcome: Outcome) -> Headline:
+    """The rate that stands for a test."""
+    if outcome["min_pass_rate"] is None and outcome["gates"]:
+        gate = outcome["gates"][0]
+        return Headline(gate["name"], gate["rate"], gate["interval"], gate["wanted"], gate["chance"])
+    rate, wanted = outcome["pass_rate"], outcome["min_pass_rate"]
+    return Headline("pass_rate", rate, outcome["interval"], wanted, outcome["chance"])
 
 
 def further_gates(outcome: Outcome) -> list[GateSummary]:

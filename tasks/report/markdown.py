@@ -38,6 +38,7 @@ from contrapose.tasks.text.wording import (
     skipped,
     span,
     spent,
+    spoken_of,
     sums,
     unscored,
 )
@@ -195,6 +196,7 @@ def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     yield from _sentences(evidence.missing(outcome), evidence.unread(outcome), evidence.steps(outcome))
     reader = name_of(evidence.reader_of(report.summary))
     yield from _sentences(*evidence.known_errors(outcome), *evidence.trust(outcome, reader=reader))
+    yield from _sentences(spoken_of(outcome))
     if outcome["skip_reasons"]:
         yield f"Skipped: {show(skipped(outcome['test_type'], outcome['skip_reasons']))}."
     if outcome["unscored_reasons"]:

@@ -61,7 +61,12 @@ def noise(control: ControlSummary) -> str:
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
     untold = control["unscored"] + control["errors"]
     more = f"; {untold:,} more could not be told" if untold else ""
-    return f"noise: {changed} changed under a control that keeps the meaning{more}"
+    parts = ", ".join(
+        f"{kind.replace('_', ' ')} {changed:,} of {count:,}"
+        for kind, (changed, count) in control.get("kinds", {}).items()
+    )
+    by_kind = f", by kind: {parts}" if parts else ""
+    return f"noise: {changed} changed under a control that keeps the meaning{by_kind}{more}"
 
 
 def saved_by(summary: Summary) -> int:
@@ -111,6 +116,19 @@ def spent(usage: UsageSummary, *, saved: int = 0) -> str:
 def latencies(usage: UsageSummary) -> str:
     """How long requests took: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash where nothing was asked."""
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
+
+
+def spoken_of(outcome: Outcome) -> str:
+    """Of which share of the samples the rates speak, by kind of text; empty where none was skipped."""
+    kinds = outcome.get("kinds", {})
+    if not kinds:
+        return ""
+    made, all_ = (sum(counts[place] for counts in kinds.values()) for place in (0, 1))
+    parts = ", ".join(
+        f"{kind} {share:,} of {count:,} ({percent(share / count)})" for kind, (share, count) in kinds.items()
+    )
+    by_kind = f"; by kind of text: {parts}" if len(kinds) > 1 else ""
+    return f"the rates speak of {percent(made / all_)} of the samples: {made:,} of {all_:,} could be changed{by_kind}"
 
 
 def sums(outcome: Outcome) -> str:

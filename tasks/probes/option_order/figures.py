@@ -18,7 +18,7 @@ from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.values import all_hold, numbers, where
+from contrapose.tasks.probes.values import above, all_hold, numbers, where
 
 RIGHT = "right_rate"
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
@@ -114,10 +114,6 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     ]
 
 
-ABOVE_CHANCE = 0.1
-"""Of the way from what guessing reaches to 1, how far the default gate of right answers lies."""
-
-
 def right_rate(results: pd.DataFrame, wanted: float | None) -> Sequence[Criterion]:
     """The pairs of orders that kept to the right option, of the questions whose answer is known; none without.
 
@@ -137,7 +133,7 @@ def right_rate(results: pd.DataFrame, wanted: float | None) -> Sequence[Criterio
     return [
         Criterion(
             name=RIGHT,
-            wanted=chance + ABOVE_CHANCE * (1 - chance) if wanted is None else wanted,
+            wanted=above(chance) if wanted is None else wanted,
             met=all_hold(kept, numbers(results["correct"])),
             applies=known,
             chance=chance,

@@ -17,6 +17,7 @@ from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.passages import MARKS
+from contrapose.tasks.report.rows import of_test, outcomes, tested
 from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, read, source_hash, style, template
@@ -71,7 +72,9 @@ def render(report: Report) -> Iterator[bytes]:
 def _evidence(report: Report, show: Show) -> Iterator[OpeningEvidence]:
     for outcome in report.summary["tests"]:
         test = outcome["test_type"]
-        yield evidence_of(outcome, next(iter(shown_failures(test, report.failures[test].head(1), show)), None))
+        became = outcomes(tested(of_test(report.results.figures, test))).value_counts()
+        first = next(iter(shown_failures(test, report.failures[test].head(1), show)), None)
+        yield evidence_of(outcome, first, failed=int(became.get("fail", 0)), wrong=int(became.get("wrong before", 0)))
 
 
 def _cards(report: Report, figures: pd.DataFrame, show: Show, terms: Glossary) -> Iterator[Card]:

@@ -28,6 +28,7 @@ from contrapose.tasks.text.wording import (
     COUNTED,
     columns_read,
     commonest,
+    ends,
     first_line,
     further_reason,
     interval,
@@ -35,6 +36,7 @@ from contrapose.tasks.text.wording import (
     percent,
     skip_words,
     skips,
+    spoken_of,
     sums,
 )
 
@@ -129,6 +131,9 @@ class Card:
     """What comes before all else; empty where there is nothing."""
     reason: str
     """What decided."""
+    rated: Markup
+    """What the rate is called."""
+    is_pass_rate: bool
     rate: str
     interval: str
     looks: str
@@ -182,7 +187,8 @@ def card(
     This run is the last of the runs of its suite; the reader is who was asked what replies choose. What is named on
     the card joins the terms of the page.
     """
-    test = outcome["test_type"]
+    test, shown = outcome["test_type"], evidence.headline(outcome)
+    of_all = shown.name == "pass_rate"
     return Card(
         name=name_of(outcome["test_type"]),
         category=show(outcome["category"]),
@@ -190,8 +196,10 @@ def card(
         judged=taken_by(outcome),
         first=evidence.ended(first_line(outcome)),
         reason=show(further_reason(outcome)),
-        rate=percent(outcome["pass_rate"]),
-        interval=interval(outcome),
+        rated=terms.general("pass rate") if of_all else _named(outcome, shown.name, show, terms),
+        is_pass_rate=of_all,
+        rate=percent(shown.rate),
+        interval="–" if shown.interval is None else ends(shown.interval),
         looks=evidence.looks(outcome),
         meter=meter(outcome),
         counts=tuple(_counts(outcome, terms)),
@@ -222,7 +230,7 @@ def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
 
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
-    gates = evidence.further_gates(outcome)
+    gates = [gate for gate in outcome["gates"] if gate["name"] != evidence.headline(outcome).name]
     further = tuple((_named(outcome, gate["name"], show, terms), evidence.held(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
         why = "no gate: where right answers are known, what was noticed among them decides"
@@ -263,6 +271,7 @@ def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[st
     if outcome["control"]:
         yield noise(outcome["control"])
     yield evidence.missing(outcome)
+    yield spoken_of(outcome)
     yield from evidence.trust(outcome, reader=reader)
     if show_langtest:
         yield evidence.langtest(outcome)

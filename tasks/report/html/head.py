@@ -146,16 +146,24 @@ class OpeningEvidence:
     """What is said where nothing failed."""
 
 
-def evidence_of(outcome: Outcome, failure: ShownFailure | None) -> OpeningEvidence:
-    """What the page opens on for one test, with its clearest failure where there is one."""
-    scored, failed = outcome["scored"], outcome["scored"] - outcome["passed"]
+def evidence_of(outcome: Outcome, failure: ShownFailure | None, *, failed: int, wrong: int) -> OpeningEvidence:
+    """What the page opens on for one test, with its clearest failure where there is one.
+
+    Args:
+        outcome: of the test.
+        failure: masked.
+        failed: how many cases failed.
+        wrong: how many others stayed with an answer that was wrong before.
+    """
+    scored = outcome["scored"]
+    kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
     return OpeningEvidence(
         test=name_of(outcome["test_type"]),
         verdict=outcome["verdict"],
         asks=asked_by(outcome["test_type"]),
-        failed=f"{failed:,} {'failure' if failed == 1 else 'failures'}.",
+        failed=f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
         failure=failure,
-        nothing=f"None of {scored:,} scored cases failed." if scored else "No case was scored.",
+        nothing=f"None of {scored:,} scored cases failed.{kept}" if scored else "No case was scored.",
     )
 
 

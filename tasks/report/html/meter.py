@@ -12,7 +12,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, PanelShare, Quantity, Sheet
-from contrapose.tasks.report.evidence import between, ended
+from contrapose.tasks.report.evidence import between, ended, headline
 from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.masking import Show
@@ -56,18 +56,23 @@ class RateMeter:
 
 def meter(outcome: Outcome) -> RateMeter:
     """The drawing of one test."""
-    return rate_meter(
-        outcome["pass_rate"], outcome["interval"], gate=outcome["min_pass_rate"], chance=outcome["chance"]
-    )
+    shown = headline(outcome)
+    name = shown.name.replace("_", " ").capitalize()
+    return rate_meter(shown.rate, shown.interval, gate=shown.wanted, chance=shown.chance, name=name)
 
 
 def rate_meter(
-    rate: float | None, bounds: tuple[float, float] | None, *, gate: float | None, chance: float | None = None
+    rate: float | None,
+    bounds: tuple[float, float] | None,
+    *,
+    gate: float | None,
+    chance: float | None = None,
+    name: str = "Pass rate",
 ) -> RateMeter:
     """The drawing of a pass rate with its interval; of gate and chance what is known."""
     low, high = bounds or (0.0, 0.0)
-    known = f"Pass rate {percent(rate)}, 95 % interval {'–' if bounds is None else ends(bounds)}"
-    marks = [f", {name} {percent(share)}" for name, share in (("gate", gate), ("chance", chance)) if share is not None]
+    known = f"{name} {percent(rate)}, 95 % interval {'–' if bounds is None else ends(bounds)}"
+    marks = [f", {mark} {percent(share)}" for mark, share in (("gate", gate), ("chance", chance)) if share is not None]
     return RateMeter(
         rate=None if rate is None else _x(rate),
         low=_x(low),
