@@ -36,7 +36,8 @@ from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSam
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import score_trials
-from contrapose.tasks.evaluate.summarise import scored, summarise
+from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.evaluate.task import scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.tables.columnar import batched

@@ -18,7 +18,8 @@ from contrapose.flows.teamwork import portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.evaluate.gate import GateDecision, decided, rules
-from contrapose.tasks.evaluate.summarise import figures_in, verdict_now
+from contrapose.tasks.evaluate.summarise import verdict_now
+from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
 from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in
 from contrapose.tasks.infer.meter import Meter

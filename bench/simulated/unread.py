@@ -13,7 +13,8 @@ import numpy as np
 from bench.simulated.draws import Finding, answers, labels
 from bench.simulated.gates import MOST
 from contrapose.tasks.evaluate import gate
-from contrapose.tasks.evaluate.gate import Counts, Rules, decide, rated
+from contrapose.tasks.evaluate.gate import Counts, Rules, decide
+from contrapose.tasks.evaluate.rates import rated
 
 GATE = 0.7
 EXACTLY = 0.05

@@ -18,8 +18,7 @@ from contrapose.flows.gate import hold, refuse_bad
 from contrapose.flows.run_context import enter
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems
-from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case, Sample
 from contrapose.tasks.core.registry import PROBES, find, probe

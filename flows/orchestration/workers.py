@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.tasks.config.run_config import RunnerArgs
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
 from contrapose.tasks.tables.table import full, no_room
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
 MOST_SHOWN = 20
@@ -166,3 +167,23 @@ def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:
     """
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
+
+
+def require(package: str, *, extra: str, where: str) -> None:
+    """Refuse a setting whose package is not installed; the package is not imported.
+
+    Args:
+        package: as it is imported.
+        extra: of contrapose, which installs it.
+        where: the setting, or its value, that asks for it.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    if find_spec(package) is None:
+        raise ConfigError(
+            f"the package {package} is not installed",
+            expected=f"it, which {where} needs",
+            remedy=f'Install it with pip install "contrapose[{extra}]".',
+            where=where,
+        )

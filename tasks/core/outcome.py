@@ -154,11 +154,7 @@ class LangTestSummary(TypedDict):
 
 
 class GateSummary(TypedDict):
-    """A rate that is held against a gate.
-
-    Cases whose replies could not be read, scored or had at all are open: a gate is reached only where it is reached
-    with all of them counted as failed, and missed only where it is missed with all of them counted as passed.
-    """
+    """A rate that is held against a gate, reached or missed only where it is so however its open cases are counted."""
 
     name: str
     """Such as `pass_rate` or `contrast_rate`."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
+from typing import Literal, NamedTuple
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
-from contrapose.tasks.statistics.evidence import evidence
+from contrapose.tasks.evaluate.rates import Rate
 from contrapose.tasks.statistics.families import holm, over
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further, highest
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered, wilson
+from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.text.wording import distinct_percentages, percent
 
 Gate = Literal["interval", "rate"]
@@ -67,138 +64,6 @@ def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_L
     # A bare rate claims nothing that looks could weaken.
     looks = ONE_LOOK if defaults.gate == "rate" else looks
     return Rules(plan.min_pass_rate, config.max_error_share, defaults.gate, defaults.min_coverage, tests, looks)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """A share of the cases that is held against a gate, with the cases that stay open counted either way.
-
-    What could not be read, scored or answered may have gone any way. A gate is reached only where it is reached with
-    all of that counted as failed, and missed only where it is missed with all of it counted as passed: these bounds
-    hold whatever made the replies unreadable (C. F. Manski, Partial Identification of Probability Distributions, 2003,
-    chapter 1).
-    """
-
-    name: str
-    """Such as `pass_rate`."""
-    wanted: float
-    """The gate, 0 to 1."""
-    worst: Share
-    """With every open case counted as failed."""
-    best: Share
-    """With every open case counted as passed."""
-    lenient: Share
-    """The same, with the benefit of the doubt for what the test is not about, such as a wrong answer before."""
-    open: int
-    """Cases that could have gone either way."""
-    chance: float | None = None
-    """The rate of a model that guesses."""
-    looks: Looks = ONE_LOOK
-    """When it is looked at."""
-    too_few: bool = False
-    """Whether it counts too few cases to claim anything."""
-
-    @property
-    def value(self) -> float | None:
-        """The rate over the cases that are not open; None where all are."""
-        known = self.worst.rows - self.open
-        return self.worst.true / known if known else None
-
-    @property
-    def interval(self) -> Interval:
-        """Two-sided 95 %, Wilson's: from the lower end of the worst to the upper end of the best.
-
-        With several looks all their intervals together are right in 95 %: C. Jennison, B. W. Turnbull, JRSS B 51
-        (1989) 305-361.
-        """
-        low, high = (wilson(share, confidence=self._confidence(share)) for share in (self.worst, self.best))
-        return Interval(low.low, high.high)
-
-    def _confidence(self, share: Share) -> float:
-        """Of a two-sided interval of this look."""
-        one_look = self.looks == ONE_LOOK
-        return CONFIDENCE if one_look else 1 - 2 * self.looks.level(LEVEL / 2, freedom=share.freedom)
-
-    @property
-    def bounds(self) -> Interval:
-        """One-sided 95 % bounds over all looks: the rate is at least `low`; separately, it is at most `high`."""
-        low, high = (
-            evidence(share, self.wanted, level=self.looks.level(LEVEL, freedom=share.freedom)).bounds
-            for share in (self.worst, self.best)
-        )
-        return Interval(low.low, high.high)
-
-    @property
-    def reached(self) -> float:
-        """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
-        return self.looks.overall(evidence(self.worst, self.wanted).reached, freedom=self.worst.freedom)
-
-    @property
-    def missed(self) -> float:
-        """P value, over all looks, of a rate this low or lower, if the true one lay at the gate."""
-        return self.looks.overall(evidence(self.lenient, self.wanted).missed, freedom=self.lenient.freedom)
-
-    @property
-    def may_be_reached(self) -> bool:
-        """Whether it is certain enough by itself; the p value over all looks takes longer to tell."""
-        level = self.looks.level(LEVEL, freedom=self.worst.freedom)
-        return evidence(self.worst, self.wanted).reached <= level
-
-    @property
-    def may_be_missed(self) -> bool:
-        """Whether the opposite is, likewise."""
-        return evidence(self.lenient, self.wanted).missed <= self.looks.level(LEVEL, freedom=self.lenient.freedom)
-
-    @property
-    def guessed(self) -> bool:
-        """Whether a model that guesses reaches the gate. A gate of zero asks for nothing."""
-        return self.chance is not None and 0 < self.wanted <= self.chance
-
-    @property
-    def label(self) -> str:
-        """The name as people read it."""
-        return self.name.replace("_", " ")
-
-
-def rated(
-    name: str,
-    met: Any,
-    cluster: Any,
-    *,
-    wanted: float,
-    chance: float | None = None,
-    at_best: Any = None,
-    too_few: bool = False,
-    looks: Looks = ONE_LOOK,
-) -> Rate | None:
-    """The rate of some cases; None where there are none.
-
-    Args:
-        name: of the rate.
-        met: (cases,), float64: 1, 0, or NaN for an open case.
-        cluster: (cases,) of labels; cases with the same one are not independent.
-        wanted: the gate.
-        chance: the rate of a model that guesses.
-        at_best: (cases,), as `met`, where what the test is not about is given the benefit of the doubt.
-        too_few: whether these are too few to claim anything.
-        looks: when it is looked at.
-    """
-    values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
-    if not len(values):
-        return None
-    worst = clustered(values == 1, cluster)
-    best = clustered(values != 0, cluster) if np.isnan(values).any() else worst
-    return Rate(
-        name=name,
-        wanted=wanted,
-        worst=worst,
-        best=best,
-        lenient=best if ((values != 0) == (most != 0)).all() else clustered(most != 0, cluster),
-        open=int(np.isnan(values).sum()),
-        chance=chance,
-        looks=looks,
-        too_few=too_few,
-    )
 
 
 class GateDecision(NamedTuple):

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.outcome import (
@@ -27,9 +25,9 @@ from contrapose.tasks.core.outcome import (
 )
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rate, Rules, decide, rated
+from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.probes.answers.figures import form
+from contrapose.tasks.evaluate.rates import Rate, rated
 from contrapose.tasks.probes.base import Criterion, Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.known_errors import any_read_by
@@ -37,10 +35,8 @@ from contrapose.tasks.probes.values import above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
-from contrapose.tasks.tables.columnar import fitted, frame_of
-from contrapose.tasks.tables.passages import COMPARED, tells_of_passages
-from contrapose.tasks.tables.results import figure_columns, settled, unread_replies
-from contrapose.tasks.tables.table import Table, batches, column_names, column_of
+from contrapose.tasks.tables.passages import tells_of_passages
+from contrapose.tasks.tables.results import settled, unread_replies
 from contrapose.tasks.text.wording import foreign
 
 COUNTED = (
@@ -325,66 +321,6 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
 def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
     """Python numbers only, with None for what is not finite."""
     return {name: None if value is None or not math.isfinite(value) else value for name, value in figures.items()}
-
-
-def figures_in(results: Table, test: str) -> pa.Table:
-    """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
-    parts = batches(results, columns=_figure_names(results, test))
-    return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
-
-
-def scored(results: Table, test: str) -> pd.DataFrame:
-    """The same as a frame, for one look at them; a column is read when the one before it is made."""
-    names = _figure_names(results, test)
-    return pd.DataFrame(frame_of((name, _column(results, name)) for name in names))
-
-
-def _figure_names(results: Table, test: str) -> list[str]:
-    passages = COMPARED if tells_of_passages(column_names(results)) else ()
-    return [*figure_columns(probe(test)), "reason", *passages]
-
-
-def _column(results: Table, name: str) -> pa.ChunkedArray:
-    if name != "reason":
-        return column_of(results, name)
-    parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
-    return pa.concat_tables(part.select([name]) for part in parts)[name]
-
-
-def skipped(cases: Table) -> pd.DataFrame:
-    """`sample_id` and `skip_reason` of the cases that were skipped."""
-    parts = batches(cases, columns=["sample_id", "skip_reason"])
-    kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
-    return pd.DataFrame(kept.to_pandas())
-
-
-def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
-    """By kind of text, of how many samples cases were asked, and how many there are; a rewritten question is one."""
-    asked, all_ = Counter[str](), Counter[str]()
-    last = None
-    for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):
-        rows = zip(*(part[name].to_pylist() for name in part.column_names), strict=True)
-        for sample, text, reason, control in rows:
-            # All cases of a sample stand together.
-            if control or sample == last:
-                continue
-            last, kind = sample, form(text).replace("true or false", "question")
-            all_[kind] += 1
-            asked[kind] += reason is None
-    return {kind: (asked[kind], count) for kind, count in all_.most_common()}
-
-
-DECIDING = ("pass", "undecided")
-"""Columns that say whether a row keeps its reason."""
-
-
-def _without_reasons(part: pa.Table) -> pa.Table:
-    """Reasons of a million scores need not be in memory."""
-    place = part.schema.get_field_index("reason")
-    passed, undecided = (part[name] for name in DECIDING)
-    silent = pc.or_kleene(pc.is_null(passed), undecided)
-    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
-    return part.set_column(place, part.schema.field(place), kept)
 
 
 def clusters_of(results: pd.DataFrame) -> np.ndarray:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, TypedDict
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import DataSummary, Outcome
@@ -12,11 +17,22 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
-from contrapose.tasks.evaluate.summarise import kinds_of, scored, skipped, summarise
-from contrapose.tasks.tables.columnar import batched
-from contrapose.tasks.tables.passages import came_with_passages, tells_of_passages
-from contrapose.tasks.tables.results import schema_for
-from contrapose.tasks.tables.table import ROWS, Table, column_names, iterate, joined, write, write_arrow
+from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.probes.answers.figures import form
+from contrapose.tasks.tables.columnar import batched, fitted, frame_of
+from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
+from contrapose.tasks.tables.results import figure_columns, schema_for
+from contrapose.tasks.tables.table import (
+    ROWS,
+    Table,
+    batches,
+    column_names,
+    column_of,
+    iterate,
+    joined,
+    write,
+    write_arrow,
+)
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -85,3 +101,63 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
     left = skipped(cases)
     kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
     return summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)
+
+
+def figures_in(results: Table, test: str) -> pa.Table:
+    """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
+    parts = batches(results, columns=_figure_names(results, test))
+    return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
+
+
+def scored(results: Table, test: str) -> pd.DataFrame:
+    """The same as a frame, for one look at them; a column is read when the one before it is made."""
+    names = _figure_names(results, test)
+    return pd.DataFrame(frame_of((name, _column(results, name)) for name in names))
+
+
+def _figure_names(results: Table, test: str) -> list[str]:
+    passages = COMPARED if tells_of_passages(column_names(results)) else ()
+    return [*figure_columns(probe(test)), "reason", *passages]
+
+
+def _column(results: Table, name: str) -> pa.ChunkedArray:
+    if name != "reason":
+        return column_of(results, name)
+    parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
+    return pa.concat_tables(part.select([name]) for part in parts)[name]
+
+
+def skipped(cases: Table) -> pd.DataFrame:
+    """`sample_id` and `skip_reason` of the cases that were skipped."""
+    parts = batches(cases, columns=["sample_id", "skip_reason"])
+    kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
+    return pd.DataFrame(kept.to_pandas())
+
+
+def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
+    """By kind of text, of how many samples cases were asked, and how many there are; a rewritten question is one."""
+    asked, all_ = Counter[str](), Counter[str]()
+    last = None
+    for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):
+        rows = zip(*(part[name].to_pylist() for name in part.column_names), strict=True)
+        for sample, text, reason, control in rows:
+            # All cases of a sample stand together.
+            if control or sample == last:
+                continue
+            last, kind = sample, form(text).replace("true or false", "question")
+            all_[kind] += 1
+            asked[kind] += reason is None
+    return {kind: (asked[kind], count) for kind, count in all_.most_common()}
+
+
+DECIDING = ("pass", "undecided")
+"""Columns that say whether a row keeps its reason."""
+
+
+def _without_reasons(part: pa.Table) -> pa.Table:
+    """Reasons of a million scores need not be in memory."""
+    place = part.schema.get_field_index("reason")
+    passed, undecided = (part[name] for name in DECIDING)
+    silent = pc.or_kleene(pc.is_null(passed), undecided)
+    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
+    return part.set_column(place, part.schema.field(place), kept)

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.errors import DataError, require
 from contrapose.tasks.core.hub import existing_folder
-from contrapose.tasks.core.optional_packages import require
 from contrapose.tasks.load.opening import failure, library_error
 from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, listed, shown

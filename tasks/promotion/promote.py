@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from contrapose.tasks.core.decision import Decision
-from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, require
 from contrapose.tasks.core.secrets import from_block, from_environment
 from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion

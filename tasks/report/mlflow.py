@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.errors import require
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import visible

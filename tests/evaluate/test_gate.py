@@ -6,18 +6,8 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core.outcome import GateSummary
-from contrapose.tasks.evaluate.gate import (
-    Counts,
-    Gate,
-    GateDecision,
-    Rate,
-    Rules,
-    decide,
-    needed,
-    rated,
-    undecided,
-    would_decide,
-)
+from contrapose.tasks.evaluate.gate import Counts, Gate, GateDecision, Rules, decide, needed, undecided, would_decide
+from contrapose.tasks.evaluate.rates import Rate, rated
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
 
@@ -134,7 +124,7 @@ def test_an_open_rate_reads_as_it_lies_to_the_gate() -> None:
 def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:
     decision = verdict(100, 100, 70)
     assert only(decision)["further"] is None
-    assert "no number of further cases" in decision.reason
+    assert "these data cannot decide it" in decision.reason
 
 
 def test_cases_that_depend_on_each_other_tell_less() -> None:
@@ -256,8 +246,8 @@ def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
 
 
 def test_open_cases_do_not_decide_where_those_that_are_known_reach_the_gate_alone() -> None:
-    assert "leave it open decide" in undecided(rate(69, 30, open_=1), tests=1)
-    assert undecided(rate(70, 29, open_=1), tests=1).startswith(
+    assert "leave it open decide" in undecided(rate(69, 30, open_=1), among(1))
+    assert undecided(rate(70, 29, open_=1), among(1)).startswith(
         "The pass rate 70.0% to 71.0% over 100 cases cannot be told from the gate 70.0%"
     )
 
@@ -324,23 +314,36 @@ def test_a_pass_tells_of_every_rate() -> None:
 def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> None:
     alone = rate(80, 20)
     assert alone.reached <= LEVEL
-    assert needed(alone, tests=1) is None
-    assert needed(alone, tests=4) is not None
-    assert needed(rate(60, 0, open_=40), tests=1) is None
+    assert needed(alone, among(1)) is None
+    assert needed(alone, among(4)) is not None
+    assert needed(rate(60, 0, open_=40), among(1)) is None
+
+
+def test_no_more_cases_are_asked_for_than_the_data_hold() -> None:
+    alone = rate(75, 25)
+    more = needed(alone, among(1))
+    assert more is not None
+    assert needed(alone, among(1)._replace(growth=1 + more / 100)) == more
+    assert needed(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
+    assert "these data cannot decide it" in undecided(alone, among(1)._replace(growth=1.0))
+
+
+def among(tests: int) -> Rules:
+    return Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval", tests=tests)
 
 
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert needed(found, tests=1) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
+    assert needed(found, among(1)) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert needed(above, tests=1) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
+    assert needed(above, among(1)) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(
     ("more", "tests", "told"),
     [
-        (None, 1, "; no number of further cases like these would decide it"),
+        (None, 1, "; these data cannot decide it: add rows, or set a gate that is further away from it"),
         (1, 1, "; about 1 further case like these would decide it with 80 % power"),
         (1200, 2, "; about 1,200 further cases like these would decide it among 2 tests with 80 % power"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contrapose.tasks.evaluate.gate import rated
+from contrapose.tasks.evaluate.rates import rated
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL, clustered, wilson

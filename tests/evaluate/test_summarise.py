@@ -27,11 +27,10 @@ from contrapose.tasks.evaluate.summarise import (
     passed,
     plain,
     reader_errors,
-    scored,
-    skipped,
     summarise,
     unscored_reasons,
 )
+from contrapose.tasks.evaluate.task import scored, skipped
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.statistics.shares import independent, wilson
 from contrapose.tasks.tables.results import schema_for
@@ -45,6 +44,7 @@ def rows(*passing: object, **columns: Any) -> pd.DataFrame:
     """A row for each of these values of `pass`."""
     many = len(passing)
     usual = {"sample_id": [f"s{n}" for n in range(many)], "cluster": None, "error": None, "undecided": False}
+    usual |= {"control_kind": None}
     return pd.DataFrame({"pass": pd.Series(passing, dtype=object), **usual, **columns})
 
 

@@ -53,14 +53,18 @@ def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeyp
     probe = AddToxicWords()
     rows = result_table([trial(number) for number in range(3)], scores, probe=probe, model="mock")
     results = write_arrow([rows], schema_for(probe))
-    skipped = write_arrow([pa.table({"sample_id": ["s"], "skip_reason": ["empty"]})], NO_CASES)
+    skipped = write_arrow(
+        [pa.table({"sample_id": ["s"], "skip_reason": ["empty"], "original": [""], "control": [False]})], NO_CASES
+    )
     rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="rate")
     data = {"source": "x", "sha256": "0", "rows": 4}
     outcome = judge.fn(plan=plan, cases=skipped, results=results, data=data, rules=rules)
     assert (outcome["unscored"], outcome["unscored_reasons"]) == (1, {"it is empty": 1})
 
 
-NO_CASES = pa.schema([("sample_id", pa.string()), ("skip_reason", pa.string())])
+NO_CASES = pa.schema(
+    [*((name, pa.string()) for name in ("sample_id", "skip_reason", "original")), ("control", pa.bool_())]
+)
 
 
 def trial(number: int) -> Trial:

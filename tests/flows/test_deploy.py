@@ -176,7 +176,7 @@ def test_what_follows_a_check_is_told_without_the_path_of_an_address(monkeypatch
 
 
 def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.core.optional_packages.find_spec", lambda name: None)
+    monkeypatch.setattr("contrapose.tasks.core.errors.find_spec", lambda name: None)
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1/32")
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "short")
     with receiving() as gone:

@@ -271,7 +271,7 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
 def test_mlflow_is_looked_for_where_a_promotion_moves_an_alias(
     content: OnServer, held: Held, monkeypatch: pytest.MonkeyPatch, package: object, state: str
 ) -> None:
-    monkeypatch.setattr("contrapose.tasks.core.optional_packages.find_spec", lambda name: package)
+    monkeypatch.setattr("contrapose.tasks.core.errors.find_spec", lambda name: package)
     assert held(deployments=promoting(content, mlflow_alias="model@champion"))["promotion"].state == state
 
 

@@ -17,7 +17,7 @@ from contrapose.flows.run_context import enter
 from contrapose.flows.steps import infer, load
 from contrapose.flows.teamwork import cases_of, portion_size, results_of
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
-from contrapose.tasks.core import optional_packages
+from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.tables.table import Table
 
@@ -38,7 +38,7 @@ def test_threads_have_neither_address_nor_resources(args: dict[str, Any]) -> Non
 def test_a_runner_that_is_not_installed_is_refused_before_anything_is_asked(
     runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=rf'pip install "contrapose\[{runner}\]"'):
         enter(RunConfig.model_validate({"model": "mock", "runner": runner, "limit": 1}))
 

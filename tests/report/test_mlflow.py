@@ -12,7 +12,7 @@ from hostile import HOSTILE, hostile_report
 
 from contrapose.flows.cli.validate import check
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core import optional_packages
+from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report import mlflow
 from contrapose.tasks.report.mlflow import log, logged, track
@@ -105,7 +105,7 @@ ALLOWED = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 
 
 def test_an_experiment_without_mlflow_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"^mlflow: the package mlflow is not installed; .*contrapose\[mlflow\]"):
         check(RunConfig(model="mock", mlflow="nightly"))
 

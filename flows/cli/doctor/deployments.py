@@ -18,8 +18,7 @@ from contrapose.flows.cli.doctor.on_server import LATE, MOST, RUNNING, blocks_of
 from contrapose.flows.deploy.automations import specifications
 from contrapose.flows.deploy.deploy import POOL
 from contrapose.flows.deploy.deployment_options import CHECK
-from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.optional_packages import require
+from contrapose.tasks.core.errors import ContraposeError, require
 from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.promote import webhook_secret
 from contrapose.tasks.promotion.webhook import HOSTS, is_listed

@@ -17,8 +17,7 @@ from contrapose.tasks.report.html.head import OpeningEvidence, asks, evidence_of
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import SampleData, fitting
 from contrapose.tasks.report.passages import MARKS
-from contrapose.tasks.report.rows import of_test, outcomes, tested
-from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
+from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, tested
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, read, source_hash, style, template
 from contrapose.tasks.text.masking import Show, shower
