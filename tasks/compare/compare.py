@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from contrapose.tasks.compare.pairs import leaderboard, pairs_of, standings
 from contrapose.tasks.compare.rows import (
@@ -107,6 +107,7 @@ def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: flo
         if rows.left_out:
             alike = f"the {counted('cases', rows.asked.shape[1])} that were scored alike"
             notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
+        notes += _read_otherwise(runs, test)
         if rows.noticed:
             notes.append(f"{test} is compared by the cases that were answered rightly, and whose change was noticed.")
         if rows.early:
@@ -164,11 +165,31 @@ def _compared(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequenc
 
 
 def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
-    """The worst verdict on any candidate in any test, and which ones it is."""
+    """The worst verdict on any candidate in any test, and a sentence that says of which, and where."""
     verdicts = judged(tests)
     verdict = max((pair["verdict"] for _, pair in verdicts if pair["verdict"]), key=SEVERITY.index)
-    named = ", ".join(f"{pair['first']} in {test}" for test, pair in verdicts if pair["verdict"] == verdict)
-    return verdict, f"{verdict.capitalize()}: {named}."
+    where: dict[str, list[str]] = {}
+    for test, pair in verdicts:
+        if pair["verdict"] == verdict or verdict == "not worse":
+            where.setdefault(pair["first"], []).append(test)
+    baseline = next(pair["second"] for _, pair in verdicts)
+    said = "; ".join(
+        SENTENCES[verdict].format(first=name, second=baseline, where=_places(own, len(tests)))
+        for name, own in where.items()
+    )
+    return verdict, f"{said[0].upper()}{said[1:]}." if verdict == "cannot tell" else f"{said}."
+
+
+SENTENCES: Mapping[Verdict, str] = {
+    "better": "{first} is better than {second} {where}",
+    "not worse": "{first} is no worse than {second} {where}",
+    "worse": "{first} is worse than {second} {where}",
+    "cannot tell": "it cannot be told whether {first} is worse than {second} {where}",
+}
+
+
+def _places(tests: Sequence[str], of: int) -> str:
+    return "on all tests" if len(tests) == of > 1 else f"in {' and '.join(tests)}"
 
 
 def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
@@ -182,6 +203,17 @@ def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
         *_changed_reader(runs),
         *(f"{test}: each model's threshold comes from its own controls." for test in calibrated),
     ]
+
+
+def _read_otherwise(runs: Sequence[FinishedRun], test: str) -> Iterator[str]:
+    """That only some runs asked what the replies of a test choose that rules could not read."""
+    settings = [run.tests[test].get("settings.read_with") for run in runs]
+    if "reply" in settings and len(set(settings)) > 1:
+        values = ", ".join(f"{run.folder.name} {setting}" for run, setting in zip(runs, settings, strict=True))
+        yield (
+            f"{test}: read_with differs ({values}). What rules can read is read alike; what they cannot was asked "
+            "about only where it is not reply, and counts in no pair of which one side is unread."
+        )
 
 
 def _changed_reader(runs: Sequence[FinishedRun]) -> Iterator[str]:

@@ -76,9 +76,9 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
         OtherScorerError: all of them were.
         ComparisonError: a table cannot be read.
     """
-    tables = [_read(run, test) for run in runs]
-    rows, codes = _aligned(tables)
-    differing, why = _scored_otherwise(runs, test, codes, _scorers(runs, test, tables), rows.ids)
+    tables, noticed = _of_known_answers([_read(run, test) for run in runs])
+    rows, codes = _aligned(tables, noticed=noticed)
+    differing, why = _scored_otherwise(runs, test, codes, [table["scorer"] for table in tables], rows.ids)
     if why and differing.all():
         raise why
     together = asked_side_by_side(runs, test)
@@ -99,15 +99,21 @@ def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
     """The cases of one test, of which each run has some results in tables, as far as they are asked side by side."""
     wanted = [name for name in (*COLUMNS.names, "control") if name in column_names(tables[0][0])]
     parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
-    return replace(_aligned([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])[0], looks=looks)
+    kept, noticed = _of_known_answers([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])
+    return replace(_aligned(kept, noticed=noticed)[0], looks=looks)
 
 
-def _aligned(tables: Sequence[pa.Table]) -> tuple[Rows, list[np.ndarray]]:
+def _of_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], bool]:
+    """Of all runs the rows whose right answer is known, and whether they are judged by it; else all rows."""
+    noticed = all(map(_answers_are_known, tables))
+    return [table.filter(table["answer_known"]) if noticed else table for table in tables], noticed
+
+
+def _aligned(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.ndarray]]:
     """The cases that runs have results of, and for each run which of them its rows are about."""
     codes, ids = _coded([_case(table) for table in tables])
     groups, _ = _coded([table["cluster"] for table in tables])
     samples, _ = _coded([table["sample_id"] for table in tables])
-    noticed = all(map(_answers_are_known, tables))
     judged = [_noticed(table) if noticed else (table["pass"], _known(table)) for table in tables]
     scored = [
         _mean(own, passed, known=known, cases=len(ids)) for own, (passed, known) in zip(codes, judged, strict=True)
@@ -202,8 +208,8 @@ def _other_scorer(
         *pair,
         values=values,
         test=test,
-        remedy=f"Both compare under `{_common_setting(values)}` of {test}: set it in the suite, and evaluate again "
-        "what was scored otherwise.",
+        remedy=f"Both compare under `{_common_setting(pair, test, values)}` of {test}: set it in the suite, and "
+        "evaluate again what was scored otherwise.",
     )
     return OtherScorerError(error.found, expected=error.expected, remedy=error.remedy, where=error.where)
 
@@ -212,28 +218,12 @@ READINGS = ("likelihood", "reply", "label")
 """Scorers of a choice, which `read_with` decides; `scorer` decides the others."""
 
 
-def _common_setting(scorers: tuple[str, str]) -> str:
+def _common_setting(pair: Sequence[FinishedRun], test: str, scorers: tuple[str, str]) -> str:
     """The setting under which a model that gives likelihoods is scored as one that gives none."""
-    if scorers[0].partition(",")[0] not in READINGS:
+    if scorers[0] not in READINGS:
         return "scorer: embedding"
-    return "read_with: reply" if any("reply, read with reply" in scorer for scorer in scorers) else "read_with: ask"
-
-
-def _scorers(runs: Sequence[FinishedRun], test: str, tables: Sequence[pa.Table]) -> list[Any]:
-    """How each row was scored: by its scorer, and where the runs' settings differ, by what `read_with` came to."""
-    settings = [run.tests[test].get("settings.read_with") for run in runs]
-    if len(set(settings)) == 1:
-        return [table["scorer"] for table in tables]
-    return [_as_read(table["scorer"], str(setting)) for table, setting in zip(tables, settings, strict=True)]
-
-
-def _as_read(scorers: Any, setting: str) -> Any:
-    """Scorers with how replies were read, which is `ask` where `auto` found no likelihoods."""
-    of_reply = pc.is_in(scorers, pa.array(["reply", "label"]))
-    reading = pc.if_else(of_reply, "ask" if setting == "auto" else setting, setting)
-    return pc.if_else(
-        pc.equal(scorers, "likelihood"), scorers, pc.binary_join_element_wise(scorers, reading, ", read with ")
-    )
+    unread = any(run.tests[test].get("settings.read_with") == "reply" for run in pair)
+    return f"read_with: {'reply' if unread else 'ask'}"
 
 
 CASE_COLUMNS = pa.schema([(name, pa.string()) for name in ("id", "sample_id", "skip_reason")])

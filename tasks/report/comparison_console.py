@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contrapose.tasks.core.comparison import Comparison, Contest, Standing, judged
-from contrapose.tasks.report.comparison_markdown import against, allowed, asked, because, differing, rated, unpaired
+from contrapose.tasks.report.comparison_markdown import against, allowed, asked, differing, rated, unpaired
 from contrapose.tasks.report.console import plain_table, plain_text, text_line, verdict_text
 from contrapose.tasks.text.wording import number
 
@@ -23,7 +23,7 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     Colours are left to the console.
     """
     console.print()
-    console.print(verdict_text(comparison["verdict"]), _line(because(comparison), console), sep="  ")
+    console.print(verdict_text(comparison["verdict"]), _line(comparison["reason"], console), sep="  ")
     for title, table in _tables(comparison, console):
         console.print()
         console.print(_line(title, console))

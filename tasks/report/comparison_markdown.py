@@ -45,7 +45,7 @@ def render(comparison: Comparison) -> bytes:
 
 def _head(comparison: Comparison) -> Iterator[str]:
     verdict = comparison["verdict"]
-    yield f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(visible(because(comparison)))}"
+    yield f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(visible(comparison['reason']))}"
     yield "## Contrapose comparison"
     rows = (
         (
@@ -146,12 +146,6 @@ def chance(difference: Difference | None) -> str:
     if difference is None or difference["adjusted"] is None:
         return "–"
     return "< 0.001" if difference["adjusted"] < 0.001 else f"{difference['adjusted']:.3f}"
-
-
-def because(comparison: Comparison) -> str:
-    """The reason of the verdict without the verdict itself, which stands beside it."""
-    prefix = f"{comparison['verdict'].capitalize()}: "
-    return f"because of {comparison['reason'].removeprefix(prefix)}"
 
 
 def against(test: Contest, name: str) -> Pair | None:

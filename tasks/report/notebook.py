@@ -94,7 +94,7 @@ def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) ->
     return _page(
         shower(show_toxic=show_toxic),
         verdict=comparison["verdict"],
-        reason=markdown.because(comparison),
+        reason=comparison["reason"],
         title=f"held against {comparison['baseline']}, margin {markdown.allowed(comparison)}",
         head=COMPARED,
         lines=[_of_model(test, standing) for test in comparison["tests"] for standing in test["standings"]],

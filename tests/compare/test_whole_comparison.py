@@ -55,7 +55,7 @@ def test_the_worst_verdict_is_that_of_the_comparison(tmp_path: Path) -> None:
     folders = [str(write_run(tmp_path / name, rows_from(passed), model=name)) for name, passed in outcomes.items()]
     found = compare(folders)
     assert found["verdict"] == "worse"
-    assert found["reason"] == "Worse: bad in order_bias."
+    assert found["reason"] == "bad is worse than good in order_bias."
 
 
 def test_cases_that_one_run_alone_scored_are_counted_with_what_they_could_change(tmp_path: Path) -> None:

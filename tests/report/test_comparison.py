@@ -84,7 +84,7 @@ def printed(comparison: Comparison, *, encoding: str = "utf-8") -> str:
 
 def test_the_terminal_shows_rates_differences_and_verdicts() -> None:
     text = printed(compared())
-    assert "CANNOT TELL  because of embedded in order_bias." in text
+    assert "CANNOT TELL  Cannot tell: embedded in order_bias." in text
     assert "80 [65.2, 89.5]" in text
     assert "-5 [-16.5, +4.2]   CANNOT TELL" in text
     assert "order_bias: 44 cases, 40 scored for every model" in text

@@ -20,7 +20,7 @@ from contrapose.tasks.core.comparison import (
     judged,
 )
 from contrapose.tasks.report import comparison_markdown
-from contrapose.tasks.report.comparison_markdown import against, allowed, asked, because, differing, unpaired
+from contrapose.tasks.report.comparison_markdown import against, allowed, asked, differing, unpaired
 from contrapose.tasks.report.comparison_page.flip_data import packed_flips, shown_flips
 from contrapose.tasks.report.html.meter import RateMeter, rate_meter
 from contrapose.tasks.report.publish import unwritable
@@ -73,7 +73,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     text = template(__package__, PAGE).render(
         verdict=comparison["verdict"],
         colour=COLOURS[comparison["verdict"]],
-        reason=show(because(comparison)),
+        reason=show(comparison["reason"]),
         models=[{name: show(str(value)) for name, value in model.items()} for model in comparison["models"]],
         margin=allowed(comparison),
         matrix=[_row(comparison, test, flips, show) for test in comparison["tests"]],
