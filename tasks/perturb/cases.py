@@ -107,7 +107,7 @@ def out_of_reach(gate: float, cases: int, *, level: float) -> str:
     if gate <= most:
         return ""
     shown, wanted = distinct_percentages(most, gate)
-    return f"{cases:,} of {cases:,} cases show a gate of at most {shown}: one of {wanted} cannot be passed, only failed"
+    return f"no result can pass the gate {wanted}, not even {cases:,} of {cases:,}, which show at most {shown}"
 
 
 def asked_in(cases: Table) -> int:

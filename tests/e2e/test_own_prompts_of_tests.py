@@ -53,7 +53,7 @@ def run(tests: dict[str, Any], port: int, *, rows: Any = ROWS, **settings: Any) 
 def student(prompt: str) -> str:
     """Finds the ice, wherever it stands; where it is not to be stored, the sand; every fourth box confuses it."""
     number = int(re.findall(r"Box (\d+)", prompt)[0])
-    wanted = "sand" if " not " in prompt else "ice"
+    wanted = "sand" if " not used" in prompt else "ice"
     label = re.findall(rf"(\d)\. {wanted}", prompt)[0]
     if number % 4 == 0:
         return f"I think of {label}, or of 1."
@@ -67,7 +67,7 @@ def test_labels_and_a_field_tell_the_right_choices() -> None:
         bodies = endpoint.bodies
     # Nobody is held to letters, and nobody is asked what a reply means.
     assert all("response_format" not in body and "logprobs" not in body for body in bodies)
-    assert all(str(body["messages"][-1]["content"]).startswith("Exam.\nBox ") for body in bodies)  # type: ignore[index]
+    assert all(re.match(r"Exam\.\n.*Box ", str(body["messages"][-1]["content"])) for body in bodies)  # type: ignore[index]
     results = pd.read_parquet(next(Path("out").glob("[!.]*")) / "results.parquet")
     cases = results[~results["control"]]
     negated, moved = cases[cases["test_type"] == "add_negation"], cases[cases["test_type"] == "option_order"]
@@ -101,7 +101,7 @@ def test_examples_arrive_in_order_exactly_as_written() -> None:
         told = [(message["role"], message["content"]) for message in messages]
         assert told[:-1] == [("system", system), *turns]
         assert told[-1][0] == "user"
-        assert told[-1][1].startswith("Exam.\nBox ")
+        assert re.match(r"Exam\.\n.*Box ", told[-1][1])
     manifest = json.loads((min(Path("out").glob("[!.]*")) / "manifest.json").read_text())
     assert manifest["config"]["few_shot"] == SHOTS
 
@@ -116,7 +116,7 @@ def test_who_is_asked_back_gets_no_examples() -> None:
         asked = {len(body["messages"]): str(body["messages"][-1]["content"]) for body in endpoint.bodies}  # type: ignore[arg-type,index]
     assert set(asked) == {1, 5}
     assert asked[1].startswith("Somebody was asked to choose")
-    assert asked[5].startswith("Box ")
+    assert "Box " in asked[5]
 
 
 TEXT = "{{ text }} {{ options }}"

@@ -267,7 +267,7 @@ def test_all_that_is_sent_is_shown_with_the_change_marked(in_tmp: Path, capsys: 
         "assistant, example 1\n    A\n"
         f"user, unchanged\n    Exam.\n\n    A young cat is called a\n{options}"
         f"user, changed\n    Exam.\n\n    A young cat is {{+not+}} called a\n{options}"
-        "user, control\n    Exam.\n\n    A young cat is {+"
+        "user, control\n    Exam.\n\n    A young cat is called a{+"
     )
 
 
