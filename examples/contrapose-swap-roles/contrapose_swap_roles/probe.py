@@ -42,7 +42,7 @@ class SwapRoles(TextEdit):
     """Swaps the subject and the object of a plain main clause; the answer should change."""
 
     name: ClassVar[str] = "swap_roles"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     summary: ClassVar[str] = "Swaps who does something and whom it is done to; the answer should change."
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
