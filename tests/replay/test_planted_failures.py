@@ -1,4 +1,4 @@
-"""No reply that fits the changed prompt is called a failure: what is shown as one gives an answer that is wrong there."""
+"""No reply that fits the changed prompt is called a failure: what failed gives an answer that is wrong there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from played import bundled, results
 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.report.rows import outcomes, tested
+from contrapose.tasks.report import rows as report_rows
 
 
 @pytest.mark.parametrize("judge", ["coin", "always A", "arbitrary", "always wrong", "never negates"])
@@ -19,8 +19,8 @@ def test_what_failed_gives_the_answer_that_the_change_made_wrong(test: str, judg
     prepared = bundled(test)
     assert isinstance(probe(test), TextEdit)
     cases = {case.id: case for case in prepared.cases}
-    rows = tested(results(PlantedModel(JUDGES[judge], known(prepared.cases)), prepared))
-    became = outcomes(rows)
+    rows = report_rows.tested(results(PlantedModel(JUDGES[judge], known(prepared.cases)), prepared))
+    became = report_rows.outcomes(rows)
     assert set(became) <= {"pass", "fail", "wrong before", "unscored"}
     for (_, row), outcome in zip(rows.iterrows(), became, strict=True):
         case = cases[row["case_id"]]
