@@ -6,16 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from contrapose.flows.cli.preview import Preview
+from contrapose.tasks.config.plan import SET
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.early import Course, Expected, expected
 from contrapose.tasks.perturb.cases import out_of_reach
+from contrapose.tasks.probes.answers.figures import LEAST_RIGHT, noticed_gate
+from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
@@ -34,6 +39,8 @@ class Decidable:
     """Those of which something will be asked."""
     level: float
     """p value that a verdict needs where it needs most: the smallest of Holm's correction."""
+    of_right: tuple[str, ...] = ()
+    """Tests whose gate is of the samples that are answered rightly before."""
 
 
 def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
@@ -42,14 +49,31 @@ def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidabl
     level = (1 - CONFIDENCE) / max(1, len(judged))
     tests = {}
     for test, preview in judged.items():
-        loaded, gate = preview.loaded, preview.plan.min_pass_rate
+        loaded, gate = preview.loaded, _gate(preview)
         orders = isinstance(probe(test), TwoOrders)
         figures = deciding(
             groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level, orders=orders
         )
         if figures is not None:
             tests[test] = figures
-    return Decidable(tests=tests, level=level)
+    of_right = tuple(test for test in tests if _of_right_answers(judged[test]) is not None)
+    return Decidable(tests=tests, level=level, of_right=of_right)
+
+
+def _gate(preview: Preview) -> float:
+    """The gate of the pass rate; where right answers are known, of those that are noticed among the right ones."""
+    return preview.plan.min_pass_rate if (own := _of_right_answers(preview)) is None else own
+
+
+def _of_right_answers(preview: Preview) -> float | None:
+    chosen, samples = probe(preview.plan.test), preview.loaded.samples
+    if preview.plan.gate_basis == SET or not isinstance(chosen, TextEdit) or chosen.stays:
+        return None
+    own: float | None = preview.plan.settings.get("min_noticed_rate")
+    known = [len(sample.options) or np.nan for sample in samples if isinstance(sample, TextSample) and sample.answers]
+    if own == 0 or not known or 2 * len(known) < len(samples):
+        return None
+    return noticed_gate(np.array(known, dtype=float))[0] if own is None else own
 
 
 def power_as_plain(power: Decidable) -> dict[str, Any]:
@@ -103,6 +127,11 @@ def power_notes(power: Decidable) -> Iterator[str]:
                 f"is found with {percent(POWER)} power on {figures.bias_pairs:,} independent pairs; "
                 f"there are {figures.effective:,}."
             )
+    if power.of_right:
+        yield (
+            f"{', '.join(power.of_right)}: the gate is of the cases that are answered rightly before the change. Their "
+            f"number depends on the model, all of them at most; at least {LEAST_RIGHT} are needed."
+        )
     yield from warnings(power)
 
 
@@ -154,8 +183,9 @@ class Early:
         judged = [preview for preview in tests if courses[preview.plan.test].looks]
         return cls(
             tests={
-                plan.test: list(expected(courses[plan.test], plan.min_pass_rate, level=level, cost=cost, seed=SEED))
-                for plan in (preview.plan for preview in judged)
+                test: list(expected(courses[test], _gate(preview), level=level, cost=cost, seed=SEED))
+                for preview in judged
+                for test in (preview.plan.test,)
             },
             runs=min((courses[preview.plan.test].runs for preview in judged), default=0),
             grouped=any(own.grouped for own in courses.values()),

@@ -227,7 +227,8 @@ def test_of_a_run_that_may_stop_early_it_tells_what_is_expected(capsys: pytest.C
     for test, rates in expected["tests"].items():
         gate, calls = found["power"]["tests"][test]["gate"], found["tests"][test]["calls"]
         off = [round(100 * (one["true_rate"] - gate)) for one in rates]
-        assert off == [-30, -20, -10, 0, 10, 20, 30]
+        possible = [points for points in (-30, -20, -10, 0, 10, 20, 30) if gate + points / 100 <= 1]
+        assert off in (possible, [*possible, round(100 * (1 - gate))])
         assert all(0 < one["calls"] <= calls for one in rates)
         assert all(0 < one["cost"] <= found["cost"]["value"] for one in rates)
         assert rates[0]["calls"] < rates[1]["calls"] < rates[2]["calls"] < rates[3]["calls"]

@@ -226,19 +226,28 @@ def noticed(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
         return None
     right = numbers(results["right_before"])
     applies = known & (right != 0)
-    options = numbers(results["option_count"])[known & (right == 1)]
-    guessed = _mean(1 - 1 / options)
+    gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
     few = f"Only {count:,} of {known.sum():,} were right before, and at least {LEAST_RIGHT} must be to tell how many"
     return Criterion(
         name=NOTICED,
-        wanted=wanted or (WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2),
+        wanted=gate if wanted is None else wanted,
         met=np.where(right == 1, numbers(results["noticed"]), np.nan),
         applies=applies,
         chance=guessed,
         too_few=f"{few} of them notice the change." if count < LEAST_RIGHT else "",
         knows_answers=True,
     )
+
+
+def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
+    """The default gate of the noticed rate, and what guessing reaches there.
+
+    Args:
+        options: (samples,) how many each has; NaN where it has none.
+    """
+    guessed = _mean(1 - 1 / options)
+    return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
 def contrast(results: pd.DataFrame, wanted: float) -> Criterion | None:
