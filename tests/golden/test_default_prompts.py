@@ -23,10 +23,10 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.base import rng_for
 
 RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
-    ("add_negation", "negation", "none"): (408, "784006d819339424"),
-    ("add_negation", "negation", "all"): (408, "551496098638c9d6"),
-    ("add_negation", "toxic_words", "none"): (150, "6ca82c9d52827b11"),
-    ("add_negation", "toxic_words", "all"): (150, "6ca82c9d52827b11"),
+    ("add_negation", "negation", "none"): (408, "0556fb8e39ac9933"),
+    ("add_negation", "negation", "all"): (408, "709668b19878704e"),
+    ("add_negation", "toxic_words", "none"): (150, "d6113e1163c73ea7"),
+    ("add_negation", "toxic_words", "all"): (150, "d6113e1163c73ea7"),
     ("add_toxic_words", "negation", "none"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "negation", "all"): (410, "3cf2602b695b0719"),
     ("add_toxic_words", "toxic_words", "none"): (192, "d192876afdb8bf3e"),

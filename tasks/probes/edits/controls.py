@@ -21,7 +21,7 @@ POLITE_BEFORE = ("Please note: ", "Please consider this: ", "Please have a look 
 POLITE_AFTER = (" Thank you.", " Many thanks.", " Thanks in advance.")
 PROCEDURE = (
     "This is not a trick question.",
-    "This is not a race.",
+    "You are not being timed.",
     "You do not need to hurry.",
     "You don't have to hurry.",
     "This does not count towards a grade.",
@@ -77,14 +77,16 @@ def reworded(text: str, *, rng: random.Random, options: bool) -> Control:
 def beside_unrelated_not(text: str, *, rng: random.Random, options: bool) -> Control:
     """The text byte for byte, before or after it a sentence with a "not" that is about the procedure.
 
+    Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
+
     Args:
-        text: of the original prompt; an unfinished one stays at the end.
+        text: of the original prompt.
         rng: draws the sentence and its place.
         options: whether the answer is one of several options, whose words no sentence changes.
     """
     sentence = rng.choice(PROCEDURE + OF_THE_REPLY if options else PROCEDURE)
     blank = "\n" if "\n" in text.strip() else " "
-    behind = _FINISHED.search(text) is not None and rng.random() < 1 / 2
+    behind = text.rstrip().endswith("?") and rng.random() < 1 / 2
     joined = f"{text.rstrip()}{blank}{sentence}" if behind else f"{sentence}{blank}{text}"
     return Control(UNRELATED_NOT, joined)
 
