@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.simulated import again, gates, intervals, models, stopped_pairs, stopping, tables, unread
+from bench.simulated import again, eligible, gates, intervals, models, stopped_pairs, stopping, tables, unread
 from bench.simulated.draws import Finding
 
 Part = Callable[[np.ndarray, int], Iterable[Finding]]
@@ -29,6 +29,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "unread": (unread.unread, 1_000),
     "stopping": (stopping.stopping, 10_000),
     "several": (stopping.several, 10_000),
+    "eligible": (eligible.eligible, 2_000),
     "again": (again.again, 10_000),
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
 }
