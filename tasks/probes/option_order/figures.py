@@ -121,12 +121,13 @@ def right_rate(results: pd.DataFrame, wanted: float | None) -> Sequence[Criterio
 
     Args:
         results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1; None: a tenth of the way from its chance to 1.
+        wanted: the gate, 0 to 1; None: a tenth of the way from its chance to 1. At 0 nothing is
+            asked for.
     """
     known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
     options = numbers(results["option_count"])[known]
     options = options[~np.isnan(options)]
-    if not len(options):
+    if wanted == 0 or not len(options):
         return []
     chance = float(np.mean(1 / options))
     kept = where(results["outcome"].isin(OUTCOMES[:3]), results["outcome"].eq("text"))
