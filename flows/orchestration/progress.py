@@ -261,4 +261,6 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds to the end; None where that cannot be told."""
-        return max(self.total - self._seen[-1][1], 0) / self.rate if self.rate else None
+        # Asked for once: another thread may look between two times, and then nothing was done lately.
+        rate = self.rate
+        return max(self.total - self._seen[-1][1], 0) / rate if rate else None
