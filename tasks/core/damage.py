@@ -18,6 +18,10 @@ LOGGER = "contrapose.damage"
 SUFFIX = ".damaged"
 """Follows the name of a file or folder that was set aside."""
 
+UMASK = os.umask(0o077)
+"""Of the process, as it was when this was imported: it is read only by setting another."""
+os.umask(UMASK)
+
 NAMED = 3
 """Damaged files that a warning names."""
 
@@ -46,14 +50,14 @@ def private_folder(folder: Path) -> None:
 def put_in_place(made: Path, path: Path) -> None:
     """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
 
-    A file becomes as readable for others as the folder that it lies in.
+    A file becomes as readable for others as the folder that it lies in, as far as the process lets its files be.
 
     Raises:
         OSError: it cannot be written; nothing of that name was changed.
     """
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
         if part.is_file():
-            part.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 | 0o600)
+            part.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 & ~UMASK | 0o600)
         sync(part)
     made.replace(path)
     sync(path.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 import zlib
@@ -297,7 +298,7 @@ def percentiles(connection: Connection, run: str, shares: Sequence[float]) -> di
     # A database that sorts a million of them takes several times as long, and hundreds of megabytes.
     latencies = connection.execute(own.execution_options(yield_per=AT_A_TIME)).scalars()
     seconds = np.sort(np.fromiter(latencies, dtype=float))
-    return {share: float(seconds[min(int(share * len(seconds)), len(seconds) - 1)]) for share in shares if len(seconds)}
+    return {share: float(seconds[max(math.ceil(share * len(seconds)), 1) - 1]) for share in shares if len(seconds)}
 
 
 def _stored(row: Any) -> Completion:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -171,3 +173,18 @@ def test_a_remote_table_heals_as_a_local_one(
     assert write(RECORDS, TextSample) == table
     assert read(table, TextSample) == RECORDS
     assert len(warnings()) == 1
+
+
+@pytest.mark.parametrize(("umask", "rights"), [("022", 0o644), ("077", 0o600)])
+def test_a_file_in_an_open_folder_is_no_more_readable_than_the_process_lets_it_be(
+    umask: str, rights: int, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o1777)
+    (tmp_path / "made").write_text("x")
+    code = (
+        f"import os; os.umask(0o{umask})\n"
+        "from pathlib import Path; from contrapose.tasks.core.damage import put_in_place\n"
+        "put_in_place(Path('made'), Path('kept'))"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == rights

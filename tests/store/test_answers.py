@@ -166,7 +166,7 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
     assert abs(row.stored - time.time()) < 600
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 20, 101])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 20, 101])
 def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
     table, run = Store().answers, begin()
     # The first has none, as answers of a batch.
@@ -174,7 +174,8 @@ def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
     with table.engine.begin() as connection:
         found = percentiles(connection, run, (0.0, 0.5, 0.95, 1.0))
     latencies = [number / 10 for number in range(1, count + 1)]
-    assert found == {share: latencies[min(int(share * count), count - 1)] for share in (0.0, 0.5, 0.95, 1.0)}
+    ranks = {0.0: 1, 0.5: (count + 1) // 2, 0.95: -(-95 * count // 100), 1.0: count}
+    assert found == {share: latencies[rank - 1] for share, rank in ranks.items()}
 
 
 def test_a_run_without_answers_has_no_percentiles() -> None:
