@@ -121,6 +121,7 @@ def _summary(
             *(warning for drawn in samples.values() for warning in drawn["warnings"]),
             *(warning for asked in trials.values() for warning in asked.warnings),
             *_of_model(trials),
+            *run.remarks,
             *idle_reader(run.config, asked=run.reader is not None),
             *(f"{outcome['test_type']}: {doubt}." for outcome in outcomes for doubt in doubts(outcome, reader=reader)),
         ],

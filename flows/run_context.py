@@ -63,7 +63,9 @@ class Run:
     workers: Workers = field(default_factory=Workers)
     """Who computes its portions."""
     timings: dict[str, float] = field(default_factory=dict)
-    """Seconds spent in each room so far; the only thing that the rooms add to."""
+    """Seconds spent in each room so far; the rooms add to it."""
+    remarks: list[str] = field(default_factory=list)
+    """What people should know of the replies that a recording has, and lacks; `perturb` adds to it."""
 
     @property
     def reader_name(self) -> str:

@@ -28,7 +28,9 @@ from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.gate import corrected, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
+from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import chunks, questions_in
+from contrapose.tasks.infer.recorded import nothing_recorded
 from contrapose.tasks.infer.task import Asked, Terms
 from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.load.samples import content_sha256
@@ -39,7 +41,7 @@ from contrapose.tasks.probes.reading_checks import made_up_estimate
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.large_blocks import give_back
-from contrapose.tasks.tables.table import Table, first_rows, read_rows
+from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate.beside import prepare_to_look
 from contrapose.tasks.validate.expectations import SMALL
@@ -100,16 +102,35 @@ def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
 
     Raises:
         ConfigError: guessing reaches the gate of a test.
+        ModelError: the provider is a recording, and has the replies of no case.
     """
     cases = {plan.test: cases_of(run, plan, samples[plan.test]["table"]) for plan in run.plans}
+    if isinstance(run.provider, HasSomeReplies):
+        cases = _replied(run, run.provider, cases)
     level = LEVEL / len(run.plans)
     for plan in run.plans:
-        refuse_guessable(plan, cases[plan.test])
+        if not isinstance(run.provider, HasSomeReplies):
+            refuse_guessable(plan, cases[plan.test])
         asked = asked_in(cases[plan.test])
         why = out_of_reach(plan.min_pass_rate, asked, level=level) if asked and plan.gate_basis == SET else ""
         if why and run.config.tests.defaults.gate == "interval":
             warn(f"{plan.test}: {why}.")
     return cases
+
+
+def _replied(run: Run, recording: HasSomeReplies, cases: Mapping[str, Table]) -> dict[str, Table]:
+    """The cases of every test that a recording has the replies of; what it lacks is noted for the report."""
+    kept = {test: write(recording.replied(run.spec, iterate(table, Case)), Case) for test, table in cases.items()}
+    if not any(map(asked_in, kept.values())):
+        ids = (case.id for table in cases.values() for case in iterate(table, Case) if not case.control)
+        raise nothing_recorded(ids, run.spec)
+    run.remarks.extend(recording.remarks(run.spec, [test for test, table in kept.items() if asked_in(table)]))
+    for test, table in kept.items():
+        if left_out := cases[test]["rows"] - table["rows"]:
+            every = left_out == sum(case.control for case in iterate(cases[test], Case))
+            so = "so no rate that rests on them is judged, such as the contrast rate" if every else "the others count"
+            run.remarks.append(f"{test}: controls: {left_out:,} not recorded, {so}.")
+    return kept
 
 
 @timed

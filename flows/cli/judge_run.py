@@ -3,93 +3,55 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 from contrapose.flows.cli import run
 from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config
-from contrapose.flows.cli.estimate import portions
 from contrapose.flows.cli.interruption import interruptible
-from contrapose.flows.cli.preview import Preview, previews
+from contrapose.flows.cli.preview import previews
 from contrapose.flows.cli.terminal import say
 from contrapose.flows.cli.validate import nothing_to_ask
 from contrapose.flows.orchestration.options import configured, overrides, select
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.ask import asked
-from contrapose.tasks.infer.recorded import RecordedModel, RecordedReplies
+from contrapose.tasks.infer.recorded import RecordedReplies, nothing_recorded
 
 
-@dataclass(slots=True)
-class Replied:
-    """How many prompts of one kind of case there are, and how many of them have a reply."""
-
-    prompts: int = 0
-    replies: int = 0
-    changed: int = 0
-    """Replies to changed prompts; those to unchanged ones may have been recorded for another test."""
-
-    def count(self, cases: Sequence[Case], model: RecordedModel) -> None:
-        """Add the prompts of some cases."""
-        questions = asked(case for case in cases if case.skip_reason is None)
-        unchanged = {case.original_prompt for case in cases}
-        self.prompts += len(questions)
-        self.replies += model.replied(questions)
-        self.changed += model.replied(question for question in questions if question.prompt not in unchanged)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every prompt has its reply."""
-        return self.replies == self.prompts
-
-
-def recorded_part(config: RunConfig) -> Iterator[tuple[str, bool]]:
-    """Tests of a run to whose prompts replies are recorded, each with whether its controls have theirs.
+def recorded_part(config: RunConfig) -> list[str]:
+    """Tests of a run of whose cases some have their replies recorded; why the others are left out is said.
 
     Raises:
-        ModelError: no test has replies, or one has some and not all: the first prompts without are named.
-        DataError: no sample can be changed.
-        ContraposeError: the configuration, the data or the file of replies is wrong.
+        ModelError: no case of any test has its replies: the first cases are named.
+        DataError: no sample can be changed, or no test can read the data.
+        ContraposeError: the configuration or the file of replies is wrong.
     """
-    model = RecordedReplies().open(config.model_spec())
-    chosen, left_out = 0, dict[str, str]()
-    tests = previews(config)
-    for preview in tests:
-        replied = _replied(preview, model)
-        if replied[False].changed == 0:
-            missing = "none of its prompts has a recorded reply"
-            left_out[preview.plan.test] = missing if replied[False].prompts else f"it skips rows: {preview.skipped()}"
+    spec, chosen, left_out = config.model_spec(), list[str](), dict[str, str]()
+    asked, refused = list[Case](), list[ContraposeError]()
+    for plan in plans(config):
+        try:
+            [preview] = previews(select(config, [plan.test]))
+        except ContraposeError as error:
+            refused.append(error)
+            left_out[plan.test] = str(error).partition(";")[0]
             continue
-        chosen += 1
-        if not replied[False].whole:
-            _refuse_missing(preview, model)
-        yield preview.plan.test, replied[True].whole
+        cases = [case for own in preview.cases() for case in own if not case.control and case.skip_reason is None]
+        asked += cases
+        if any(case.skip_reason is None for case in RecordedReplies().replied(spec, cases)):
+            chosen.append(plan.test)
+        elif cases:
+            left_out[plan.test] = "no case has replies to both of its prompts"
+        else:
+            refused.append(nothing_to_ask(plan, preview.skips))
+            left_out[plan.test] = f"it skips rows: {preview.skipped()}"
     if not chosen:
-        for preview in tests:
-            _refuse_missing(preview, model)
-        raise nothing_to_ask(tests[0].plan, tests[0].skips)
+        raise nothing_recorded((case.id for case in asked), spec) if asked else refused[0]
+    RecordedReplies().remarks(spec, chosen)
     for test, reason in left_out.items():
         say(f"{test}: left out, since {reason}")
-
-
-def _replied(preview: Preview, model: RecordedModel) -> Mapping[bool, Replied]:
-    """The prompts of a test itself, and those of its controls."""
-    replied = {False: Replied(), True: Replied()}
-    for cases in portions(preview):
-        model.expect(cases)
-        for control, counts in replied.items():
-            counts.count([case for case in cases if case.control is control], model)
-    return replied
-
-
-def _refuse_missing(preview: Preview, model: RecordedModel) -> None:
-    """Name what a test itself asks, and has no reply."""
-    cases = [case for portion in portions(preview) for case in portion if not case.control]
-    model.refuse_missing(asked(case for case in cases if case.skip_reason is None))
+    return chosen
 
 
 def _options(command: argparse.ArgumentParser) -> None:
@@ -139,13 +101,7 @@ def _judge(arguments: argparse.Namespace) -> int:
     wanted, _ = configured(arguments.suite, overrides(arguments))
     wanted = select(wanted, arguments.test)
     with interruptible():
-        recorded = dict(recorded_part(wanted))
-    for name in (plan.test for plan in plans(wanted)):
-        if not recorded.get(name, True):
-            say(f"{name}: without a control, since its prompts have no recorded replies")
-    without = {f"tests.{probe(name).category}.{name}.control": False for name, whole in recorded.items() if not whole}
-    arguments.test = list(recorded)
-    arguments.changes |= without
+        arguments.test = recorded_part(wanted)
     return run.VERB.act(arguments)
 
 

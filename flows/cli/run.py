@@ -88,7 +88,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     _tell(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
-        say(f"to go on: contrapose resume {published['run']}")
+        say(f"to go on: {_next(published)}")
     return 0 if arguments.exit_zero else EXIT_CODES[verdict]
 
 
@@ -115,6 +115,8 @@ def _next(published: Published) -> str:
     """What whoever has read the outcome may do."""
     from contrapose.tasks.load.bundled import bundled_names
 
+    if published["summary"]["verdict"] == "incomplete" and published["summary"]["model"]["id"].startswith("recorded/"):
+        return "record replies in place of the errors, or judge the others: --set max_error_share=1"
     if published["summary"]["verdict"] == "incomplete":
         return f"contrapose resume {published['run']}"
     if all(outcome["data"]["source"] in bundled_names() for outcome in published["summary"]["tests"]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -163,6 +163,21 @@ class KnowsCases(Protocol):
 
     def expect(self, cases: Sequence[Case]) -> None:
         """Take note of the cases whose questions come next."""
+
+
+@runtime_checkable
+class HasSomeReplies(Protocol):
+    """What a provider offers besides if it has replies to some prompts, and can ask nobody for others."""
+
+    def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
+        """The cases; one without both replies is skipped, a control without them is left out."""
+
+    def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
+        """What people should know of the replies to the cases of these tests.
+
+        Raises:
+            ModelError: it is not known of which test they are.
+        """
 
 
 @runtime_checkable

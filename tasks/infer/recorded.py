@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -14,11 +15,14 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
+from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.base import Broker, refuse_frame, refuse_unknown
-from contrapose.tasks.infer.recordings import USUAL, Recording, ReplyKey, Selection, read_recording
+from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, Selection, read_recording
 
 SHOWN = 5
-"""Prompts without a reply that an error names."""
+"""Prompts or cases without a reply that an error names."""
+NOT_RECORDED = "not_recorded"
+"""Skip reason of a case without a reply to one of its prompts."""
 PART = 1 << 20
 BY_ID = (
     "recorded replies were found by the ids of their samples: that they were given to these very prompts is taken on "
@@ -81,20 +85,74 @@ class RecordedReplies:
         selection = selection_of(spec)
         return RecordedModel(_recording(selection, _sha256(selection)), spec.name)
 
+    def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
+        """The cases; one without both replies is skipped, a control without them is left out."""
+        model = self.open(spec)
+        for case in cases:
+            if case.skip_reason is not None or model.has_replies(case):
+                yield replace(case, also_again=case.also_again and model.has_replies(case, again=1))
+            elif not case.control:
+                yield replace(case, perturbed=None, perturbed_prompt=None, skip_reason=NOT_RECORDED, confidence=None)
+
+    def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
+        """How the replies were found, if that is taken on trust, and what is odd about their passages.
+
+        Raises:
+            ModelError: a reply to a perturbed prompt would count for several of these tests.
+        """
+        recording = self.open(spec).recording
+        changed = [key for key in recording.replies if key.side == "perturbed" and not key.test]
+        if len(tests) > 1 and any(key.id.partition("/")[0] not in tests for key in changed):
+            raise ModelError(
+                f"replies to perturbed prompts by ids of samples, and {len(tests)} tests: {', '.join(tests)}",
+                expected="replies to the prompts of one test, or a column test",
+                remedy=f"Name the test, such as --test {tests[0]}, or name each row's in a column test.",
+                where=spec.name,
+            )
+        return [*([BY_ID] if recording.by_id else []), *recording.remarks.values()]
+
+
+def nothing_recorded(cases: Iterable[str], spec: ModelSpec) -> ModelError:
+    """The error about a file that has both replies of no case.
+
+    Args:
+        cases: ids of all of them.
+        spec: the recording.
+    """
+    return ModelError(
+        f"no reply is recorded to both prompts of any case: {_first(list(cases))}",
+        expected="replies to the original and to the perturbed prompt of one case at least",
+        remedy="Record them under these ids or their prompts: `contrapose preview --json` with the same options lists "
+        "both.",
+        where=spec.name,
+    )
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return "; ".join(names[:SHOWN]) + more
+
 
 class RecordedModel:
     """Replies by prompts, or by the cases that ask them."""
 
     def __init__(self, recording: Recording, name: str) -> None:
         self.recording, self.name = recording, name
-        self._asked_by: dict[str, tuple[Case, str]] = {}
+        self._keys_of: dict[str, dict[ReplyKey, None]] = {}
 
     def expect(self, cases: Sequence[Case]) -> None:
-        """Note which case asks which prompt; where several do, the first."""
-        for case in cases:
-            for prompt, side in ((case.original_prompt, "original"), (case.perturbed_prompt, "perturbed")):
-                if prompt is not None:
-                    self._asked_by.setdefault(prompt, (case, side))
+        """Note under which ids there may be a reply to a prompt: those of all cases that ask it, in order."""
+        for case in cases if self.recording.by_id else ():
+            for question, side in zip(asked([case]), SIDES, strict=False):
+                self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_keys(case, side)))
+
+    def has_replies(self, case: Case, *, again: int = 0) -> bool:
+        """Whether both prompts of a case have a reply; with `again` whether the original one has so many more."""
+        questions = asked([case])
+        return all(
+            self._reply(replace(question, repeat=question.repeat + again), dict.fromkeys(_keys(case, side)))
+            for question, side in zip(questions[:1] if again else questions, SIDES, strict=False)
+        )
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Put the recorded replies.
@@ -103,12 +161,20 @@ class RecordedModel:
             ModelError: some questions have none.
         """
         taken = broker.take(questions)
-        self.refuse_missing(taken)
-        replies = {question: self._reply(question) for question in taken}
-        if self.recording.by_id and taken:
-            broker.warn("recorded", BY_ID)
-        for kind, text in self.recording.remarks.items():
-            broker.warn(kind, text)
+        keys = {question: self._keys_of.get(question.prompt, {}) for question in taken}
+        replies = {question: self._reply(question, keys[question]) for question in taken}
+        missing = [question for question, reply in replies.items() if reply is None]
+        if missing:
+            names = [
+                next((f"{key.id} ({key.side})" for key in keys[question]), repr(question.prompt[:60]))
+                for question in missing
+            ]
+            raise ModelError(
+                f"no reply is recorded to {len(missing):,} of {len(taken):,} prompts: {_first(names)}",
+                expected="a reply to every prompt",
+                remedy="Record these too.",
+                where=self.name,
+            )
         broker.put(
             [Answer(question=question, completion=reply, requests=0) for question, reply in replies.items() if reply]
         )
@@ -117,55 +183,23 @@ class RecordedModel:
         """Nothing worth saying."""
         return {}
 
-    def replied(self, questions: Iterable[Question]) -> int:
-        """How many of them have a reply."""
-        return sum(self._reply(question) is not None for question in questions)
-
-    def refuse_missing(self, questions: Sequence[Question]) -> None:
-        """Raise where some have no reply.
-
-        Raises:
-            ModelError: naming the first of them.
-        """
-        missing = [question for question in questions if self._reply(question) is None]
-        if not missing:
-            return
-        shown = "; ".join(self._named(question) for question in missing[:SHOWN])
-        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
-        raise ModelError(
-            f"no reply is recorded to {len(missing):,} of {len(questions):,} prompts: {shown}{more}",
-            expected="a reply to every prompt",
-            remedy="Record these too, or leave out what was not asked (control: false, a limit, other tests or data).",
-            where=self.name,
-        )
-
-    def _reply(self, question: Question) -> Completion | None:
+    def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
         """None where there is none."""
-        for key in self._keys(question):
+        for key in keys if self.recording.by_id else (ReplyKey(prompt=question.prompt.strip()),):
             replies = self.recording.replies.get(key, ())
             if question.repeat < len(replies):
                 return replies[question.repeat]
         return None
 
-    def _keys(self, question: Question) -> Iterator[ReplyKey]:
-        """By what a reply may be found, the surest first."""
-        if not self.recording.by_id:
-            yield ReplyKey(prompt=question.prompt.strip())
-            return
-        if question.prompt not in self._asked_by:
-            return
-        case, side = self._asked_by[question.prompt]
-        plain = f"{case.probe}/{case.sample_id}"
-        own = case.id.rpartition("#")[0] if case.repeat else case.id
-        # All cases of a sample show the same original; a control, or one case of several, is named by its own id.
-        ids = (own, plain, case.sample_id) if side == "original" or own == plain else (own,)
-        yield from (ReplyKey(test=test, id=id_, side=side) for id_ in ids for test in (case.probe, ""))
 
-    def _named(self, question: Question) -> str:
-        if question.prompt in self._asked_by:
-            case, side = self._asked_by[question.prompt]
-            return f"{case.id} ({side})"
-        return repr(question.prompt[:60])
+def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
+    """By what the reply to a prompt of a case may be found, the surest first."""
+    plain = f"{case.probe}/{case.sample_id}"
+    own = case.id.rpartition("#")[0] if case.repeat else case.id
+    # All cases of a sample show the same original; the id of the sample also names its first case.
+    by_sample = side == "original" or own in (plain, f"{plain}/1")
+    ids = (own, plain, case.sample_id) if by_sample else (own,)
+    yield from (ReplyKey(test=test, id=id_, side=side) for id_ in ids for test in (case.probe, ""))
 
 
 def selection_of(spec: ModelSpec) -> Selection:

@@ -25,11 +25,11 @@ from contrapose.tasks.infer.openai.batches import reply_of_line
 USUAL: Mapping[str, tuple[str, ...]] = {
     "prompt": ("prompt", "input", "messages"),
     "reply": ("reply", "response", "output", "completion"),
-    "id": ("id", "sample_id"),
+    "id": ("id", "case_id", "sample_id"),
     "side": ("side",),
-    "original": ("reply_original",),
-    "perturbed": ("reply_perturbed",),
-    "test": ("test",),
+    "original": ("reply_original", "expected_result", "original"),
+    "perturbed": ("reply_perturbed", "actual_result", "perturbed"),
+    "test": ("test", "test_type"),
     "error": ("error",),
     "context": ("context", "contexts", "retrieved_contexts"),
     "context_original": ("context_original",),
@@ -100,18 +100,18 @@ def read_recording(selection: Selection) -> Recording:
         DataError: it cannot be read, holds no replies, or lacks what tells to which prompts they are.
     """
     replies: dict[ReplyKey, list[Completion]] = {}
-    by_id, remarks = False, dict[str, str]()
+    remarks: dict[str, str] = {}
     # Read where a row needs them, and once.
     requests = cache(lambda: _requests(selection))
     for number, row in _chosen(selection):
-        for key, completion, retrieved in _replies(number, row, selection, requests):
-            by_id = by_id or bool(key.side)
-            passages = None if completion.error else retrieved.kept
-            replies.setdefault(key, []).append(replace(completion, passages=passages))
-            remarks = {**retrieved.remarks, **remarks}
+        for key, reply, retrieved in _replies(number, row, selection, requests):
+            if reply is not None:
+                passages = None if reply.error else retrieved.kept
+                replies.setdefault(key, []).append(replace(reply, passages=passages))
+                remarks = {**retrieved.remarks, **remarks}
     if not replies:
         raise _failure(selection, "no row has a reply", expected="at least one")
-    return Recording(replies=replies, by_id=by_id, remarks=remarks)
+    return Recording(replies=replies, by_id=any(key.side for key in replies), remarks=remarks)
 
 
 def _chosen(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -167,8 +167,8 @@ def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tupl
 
 def _replies(
     number: int, row: Mapping[str, Any], selection: Selection, requests: Callable[[], Mapping[str, Any]]
-) -> Iterator[tuple[ReplyKey, Completion, Retrieved]]:
-    """What one row says, to what, and what was retrieved for it."""
+) -> Iterator[tuple[ReplyKey, Completion | None, Retrieved]]:
+    """What one row says, to what, and what was retrieved for it; no completion where nothing was recorded."""
     if {"custom_id", "response"} <= row.keys() and not selection.columns:
         with _understood(selection, f"row {number}", "results of a batch"):
             row = _batch_row(number, row, selection, requests())
@@ -198,10 +198,10 @@ def _replies(
     yield ReplyKey(test=test, id=id_, side=side), completion, retrieved
 
 
-def _completion(value: Any, error: str | None) -> Completion:
-    """A reply; none where the row tells of an error, or has no reply."""
-    if error is not None or value is None:
-        return Completion(error=error or "no reply was recorded")
+def _completion(value: Any, error: str | None) -> Completion | None:
+    """A reply, or the error that the row tells of; None where it has neither."""
+    if value is None or error is not None:
+        return Completion(error=error) if error else None
     if isinstance(value, Completion):
         return value
     return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
@@ -219,6 +219,10 @@ def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
         if not (column in row or (name.startswith("context") and leads_to_passages(row, column))):
             raise _no_column(selection, column, row, setting=f"model_args.columns.{name}")
     usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
+    named = {"reply", *SIDES} & selection.columns.keys()
+    if named or usual["reply"] or "original_prompt" in row or None in map(usual.get, SIDES):
+        # Texts or answers, not replies.
+        usual |= {side: None for side in SIDES if usual[side] != f"reply_{side}"}
     columns = {name: column for name, column in usual.items() if column is not None} | dict(selection.columns)
     wide = "id" in columns and any(side in columns for side in SIDES)
     if wide or ("reply" in columns and ("prompt" in columns or {"id", "side"} <= columns.keys())):
@@ -226,7 +230,7 @@ def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
     raise _failure(
         selection,
         f"columns {_listed(row)}",
-        expected="prompt and reply; or id, side and reply; or id, reply_original and reply_perturbed",
+        expected="prompt and reply; or id, side and reply; or id, original and perturbed (the two replies)",
         remedy="Name them, such as --set model_args.columns.reply=answer.",
     )
 
@@ -367,13 +371,10 @@ def _inspect_row(sample: Any) -> Mapping[str, Any]:
     messages, output = sample.get("messages") or [], sample.get("output") or {}
     choices = output.get("choices") or []
     reply = _content((choices[0].get("message") or {}).get("content")) if choices else None
-    failed = sample.get("error") or output.get("error")
+    failed = sample.get("error") or output.get("error") or ("no reply was recorded" if reply is None else None)
+    error = str(failed.get("message", failed) if isinstance(failed, Mapping) else failed) if failed else None
     asked = messages if any(message.get("role") == "user" for message in messages) else sample.get("input")
-    return {"prompt": asked, "reply": reply, "error": _inspect_error(failed), "id": sample.get("id")}
-
-
-def _inspect_error(failed: Any) -> str | None:
-    return str(failed.get("message", failed) if isinstance(failed, Mapping) else failed) if failed else None
+    return {"prompt": asked, "reply": reply, "error": error, "id": sample.get("id")}
 
 
 def _parsed(content: bytes, selection: Selection) -> Any:

@@ -216,7 +216,9 @@ def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = R
     with _checked(table) as path, pq.ParquetFile(path) as file:
         groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
         empty = file.schema_arrow.empty_table()
-        yield from regrouped(groups, rows) if table["rows"] else [empty.select(columns) if columns else empty]
+        # As in row groups, each once, without those that the file lacks.
+        wanted = [name for name in empty.column_names if columns is None or name in columns]
+        yield from regrouped(groups, rows) if table["rows"] else [empty.select(wanted)]
 
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:

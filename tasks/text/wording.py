@@ -168,7 +168,10 @@ def commonest(counts: Mapping[str, int]) -> dict[str, int]:
     return named | ({f"for {len(counts) - len(named):,} other reasons": others} if others else {})
 
 
-ANY_TEST = {"context_too_long": "too long for the model's context window"}
+ANY_TEST = {
+    "context_too_long": "too long for the model's context window",
+    "not_recorded": "without recorded replies to both prompts",
+}
 """Skip reasons that no test gives itself, in words."""
 
 

@@ -64,7 +64,7 @@ def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixt
     assert main(["judge-run", "replies.jsonl", *ARGUMENTS]) in {0, 1, 3}
     judged, shown = results(), capsys.readouterr()
     assert "add_toxic_words: left out" in shown.err
-    assert "order_bias: without a control" in shown.err
+    assert "order_bias: controls: 6 not recorded" in " ".join(shown.out.split())
     assert f"{len(rows)} recorded replies" in " ".join(shown.out.split())
     without = [f"tests.{name}.control=false" for name in ("sensitivity.add_negation", "factuality.order_bias")]
     with serving(Endpoint(says=reply)) as endpoint:

@@ -314,7 +314,7 @@ def test_ids_find_replies_and_say_what_is_taken_on_trust(tmp_path: Path) -> None
     model.answer(asked, broker)
     replies = [broker.answers[question].completion.text for question in asked]
     assert replies == ["Yes.", "No.", "Two.", "Not two."]
-    assert "on trust" in broker.warnings["recorded"]
+    assert "on trust" in RecordedReplies().remarks(ModelSpec(id=f"recorded/{tmp_path / 'r.jsonl'}"), ["p"])[0]
 
 
 def test_one_of_several_cases_of_a_sample_is_found_by_its_own_id(tmp_path: Path) -> None:
@@ -395,3 +395,20 @@ def test_only_a_recording_with_passages_has_another_identity(tmp_path: Path) -> 
         for name, rows in (("a.jsonl", ROWS), ("b.jsonl", [row | {"context": ["a"]} for row in ROWS]))
     )
     assert set(rich) - set(plain) == {"passages"}
+
+
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [
+        ({"id": 1, "prompt": "It is.", "reply": "Yes.", "original": "a", "perturbed": "b"}, {}),
+        ({"id": 1, "prompt": "It is.", "said": "Yes.", "expected_result": "a", "actual_result": "b"}, {"reply": "said"}),
+    ],
+)
+def test_texts_beside_a_reply_are_no_replies(row: dict[str, Any], columns: dict[str, str], tmp_path: Path) -> None:
+    assert by_prompt(written(tmp_path / "r.jsonl", [row]), columns=columns) == {"It is.": "Yes."}
+
+
+@pytest.mark.parametrize("more", [{"original": "It is."}, {"original": "a", "perturbed": "b", "original_prompt": "a"}])
+def test_texts_of_a_preview_are_no_replies(more: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(ContraposeError, match=r"original and perturbed \(the two replies\)"):
+        opened(tmp_path / "r.jsonl", [{"id": 1, **more}])

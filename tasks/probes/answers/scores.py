@@ -101,10 +101,18 @@ def by_choice(reading: Reading, band: Band) -> JudgedReading:
     """Jensen-Shannon divergence, in bits, between the distributions over the options."""
     case, before, after, value = reading.trial.case, reading.before, reading.after, reading.divergence
     if before is None or after is None or value is None:
+        if not case.control and _same_letter(reading):
+            return JudgedReading(0.0, False, "both replies are the same letter with the same text, which is no option")
         prompt = "original" if before is None else "perturbed"
         return _untold(f"no option can be read from the reply to the {prompt} prompt")
     changed = before.index != after.index or value > band[1]
     return JudgedReading(value, changed, _choice_reason(case, before, after, value=value, upper=band[1]))
+
+
+def _same_letter(reading: Reading) -> bool:
+    """Whether both replies are the same text, such as "C. carbon": whatever option it means, the answer stayed."""
+    text, labels = reading.texts.before, reading.trial.case.labels
+    return text == reading.texts.after and any(text.startswith(f"{label.lower()}. ") for label in labels)
 
 
 SCORERS: dict[str, Callable[[Reading, Band], JudgedReading]] = {
