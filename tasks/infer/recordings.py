@@ -219,8 +219,8 @@ def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
         if not (column in row or (name.startswith("context") and leads_to_passages(row, column))):
             raise _no_column(selection, column, row, setting=f"model_args.columns.{name}")
     usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
-    named = {"reply", *SIDES} & selection.columns.keys()
-    if named or usual["reply"] or "original_prompt" in row or None in map(usual.get, SIDES):
+    named = selection.columns.keys() & {"reply", *SIDES} or usual["reply"]
+    if named or "original_prompt" in row or None in map(usual.get, SIDES):
         # Texts or answers, not replies.
         usual |= {side: None for side in SIDES if usual[side] != f"reply_{side}"}
     columns = {name: column for name, column in usual.items() if column is not None} | dict(selection.columns)
@@ -385,9 +385,8 @@ def _parsed(content: bytes, selection: Selection) -> Any:
 
 
 def _no_column(selection: Selection, column: str, row: Mapping[str, Any], *, setting: str) -> ContraposeError:
-    return _failure(
-        selection, f"there is no column {column!r}", expected=f"one of {_listed(row)}", remedy=f"Correct {setting}."
-    )
+    expected = f"one of {_listed(row)}"
+    return _failure(selection, f"there is no column {column!r}", expected=expected, remedy=f"Correct {setting}.")
 
 
 def _listed(names: Iterable[str]) -> str:
