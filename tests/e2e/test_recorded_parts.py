@@ -234,6 +234,7 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
     else:
         write(name, rows)
     provider = RecordedReplies()
+    assert not provider.remarks(spec, [test])[1:]
     by_sample = [list(provider.replied(spec, cases)) for cases in preview.cases()]
     firsts = [cases[0] for cases in by_sample if cases[0].skip_reason is None]
     assert firsts
@@ -244,3 +245,19 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
     for case in firsts:
         replies = [broker.answers[question].completion.text for question in asked([case])]
         assert replies == [f"{case.sample_id} A", f"{case.sample_id} B"]
+
+
+@pytest.mark.parametrize("test", names("probes"))
+def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
+    config, _ = configured(None, {"model": "recorded/replies.jsonl", "limit": 80, "tests.defaults.control": True})
+    [preview] = previews(select(config, [test]))
+    cases = [case for own in preview.cases() for case in own]
+    write("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in cases])
+    assert list(RecordedReplies().replied(config.model_spec(), cases)) == cases
+    kept = [case for case in cases if not case.control and not case.id.endswith("/2")]
+    write("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in kept])
+    left = list(RecordedReplies().replied(config.model_spec(), cases))
+    assert [case.id for case in left] == [case.id for case in cases if not case.control]
+    assert {case.id for case in left if case.skip_reason == "not_recorded"} == {
+        case.id for case in cases if case.id.endswith("/2") and case.skip_reason is None
+    }
