@@ -32,8 +32,8 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
+from contrapose.tasks.probes.edits.controls import beside_unrelated_not, reworded
 from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.negation.control import control_text
 from contrapose.tasks.probes.order_bias import read_choice
 from contrapose.tasks.probes.order_bias.score import langtest_doubts
 from contrapose.tasks.probes.reply_field import field_in
@@ -203,7 +203,8 @@ READERS: Mapping[str, Reader] = {
     "negation": reader(negate),
     "negation: taken away": reader(lambda text: negate(text, existing_negation="remove", rewrite_polar=False)),
     "negation: LangTest's": reader(lambda text: negate(text, style="langtest")),
-    "negation: its control": reader(lambda text: control_text(text, f"{text} is not it", rng=random.Random(0))),
+    "an edit: its control": reader(lambda text: reworded(text, rng=random.Random(0), options=False)),
+    "negation: another not": reader(lambda text: beside_unrelated_not(text, rng=random.Random(0), options=False)),
     **{f"edit: {name}": edit(name) for name in EDITS},
     "masking": reader(masked),
     "diff": reader(lambda text: mark(f"It is. {text} There.", f"It is not. {text} Here.")),
