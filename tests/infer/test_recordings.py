@@ -401,7 +401,10 @@ def test_only_a_recording_with_passages_has_another_identity(tmp_path: Path) -> 
     ("row", "columns"),
     [
         ({"id": 1, "prompt": "It is.", "reply": "Yes.", "original": "a", "perturbed": "b"}, {}),
-        ({"id": 1, "prompt": "It is.", "said": "Yes.", "expected_result": "a", "actual_result": "b"}, {"reply": "said"}),
+        (
+            {"id": 1, "prompt": "It is.", "said": "Yes.", "expected_result": "a", "actual_result": "b"},
+            {"reply": "said"},
+        ),
     ],
 )
 def test_texts_beside_a_reply_are_no_replies(row: dict[str, Any], columns: dict[str, str], tmp_path: Path) -> None:
