@@ -61,9 +61,10 @@ class TableHead:
     def named(self) -> Mapping[str, str]:
         """Plain names of columns, and of keys below objects that stand for a row, to their paths."""
         named: dict[str, str] = {}
-        for path in sorted(self.values, key=lambda path: path.count(".") if path not in self.columns else 0):
+        columns = frozenset(self.columns)
+        for path in sorted(self.values, key=lambda path: path.count(".") if path not in columns else 0):
             parent, _, key = path.rpartition(".")
-            if path in self.columns or is_row_like(parent):
+            if path in columns or is_row_like(parent):
                 named.setdefault(plain_name(path if path in self.columns else key), path)
         return named
 
