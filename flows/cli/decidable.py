@@ -122,10 +122,12 @@ def power_notes(power: Decidable) -> Iterator[str]:
         )
     for test, figures in power.tests.items():
         if figures.bias_pairs is not None:
+            short = figures.bias_pairs > figures.available
+            on = f"more pairs than the {figures.available:,} of the data" if short else f"{figures.bias_pairs:,} pairs"
             yield (
                 f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the other "
-                f"is found with {percent(POWER)} power on {figures.bias_pairs:,} independent pairs; "
-                f"there are {figures.effective:,}."
+                f"is found with {percent(POWER)} power on {on} if they are independent; there are "
+                f"{figures.effective:,}."
             )
     if power.of_right:
         yield (

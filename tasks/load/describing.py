@@ -279,9 +279,7 @@ def refuse_unasked(
 
 def _without_column(name: str, description: TableDescription, rows: Sequence[Row], where: str) -> DataError:
     usual = " or ".join(map(shown, NAMES[name][:3]))
-    # Of a table with a million columns not all are compared.
-    first = description.columns[:200]
-    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, first, n=1)]
+    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, description.columns, n=1)]
     column = escaped(close[0]) if close else "COLUMN"
     option = shlex.quote(f"data.columns.{name}={column}")
     return DataError(

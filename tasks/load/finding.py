@@ -65,7 +65,7 @@ class TableHead:
         for path in sorted(self.values, key=lambda path: path.count(".") if path not in columns else 0):
             parent, _, key = path.rpartition(".")
             if path in columns or is_row_like(parent):
-                named.setdefault(plain_name(path if path in self.columns else key), path)
+                named.setdefault(plain_name(path if path in columns else key), path)
         return named
 
     def share(self, path: str, test: Callable[[Any], bool]) -> float:

@@ -78,6 +78,7 @@ class SourceReading:
         rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
         head = list(islice(rows, HEAD))
         self.notes = head[0].notes if head else ()
+        refuse_wide(len({name for row in head for name in row.values}), self.data.source)
         readable = [row for row in head if row.problem is None]
         self.description = describe(readable, self.data, self.sample_type)
         if readable:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.values import above, all_hold, mean_known, numbers
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -272,6 +273,33 @@ class AsksBack(Protocol):
         The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
         were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
         """
+
+
+RIGHT_RATE = "right_rate"
+
+
+def right_rate(
+    results: pd.DataFrame, kept: np.ndarray, *right: np.ndarray, wanted: float | None, least: float = 0.0
+) -> Sequence[Criterion]:
+    """The cases that kept to the right answer, among those of which it is known what is right; none without.
+
+    Whoever always answers the same keeps every answer, and reaches it in as many cases as that answer happens to be
+    right: 1 of so many options, which is its chance.
+
+    Args:
+        results: cases and controls, those in error too.
+        kept: (rows,) whether the answer stayed: 1, 0 or NaN.
+        right: (rows,) each, whether the answers were right, likewise.
+        wanted: the gate, 0 to 1; None: `least`, or a tenth of the way from its chance to 1 where that is more. At 0
+            nothing is asked for.
+        least: the least default gate.
+    """
+    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
+    if wanted == 0 or not known.any():
+        return []
+    chance = mean_known(1 / numbers(results["option_count"])[known])
+    gate = max(least, 0.0 if chance is None else above(chance)) if wanted is None else wanted
+    return [Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)]
 
 
 def uses_answers(probe: Probe) -> bool:

@@ -36,6 +36,12 @@ def all_hold(*parts: np.ndarray) -> np.ndarray:
     return np.where((together == 0).any(axis=0), 0.0, np.where(np.isnan(together).any(axis=0), np.nan, 1.0))
 
 
+def mean_known(values: np.ndarray) -> float | None:
+    """The mean of those that are no NaN; None where all are."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
 def where(known: pd.Series | np.ndarray, values: object) -> np.ndarray:
     """(rows,) float64: the values of the rows that are known, NaN in the others."""
     return np.where(known, np.asarray(values, dtype=float), np.nan)

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.answers.figures import noticed, stays_beside_not
 from contrapose.tasks.probes.base import UNRELATED_NOT, Criterion
-from contrapose.tasks.probes.option_order.figures import right_rate
 
 
 def case(**values: Any) -> dict[str, Any]:
@@ -81,7 +81,9 @@ def test_a_choice_that_is_steady_and_wrong_does_not_count_as_right() -> None:
     outcomes = [("text", True), ("text", False), ("letter", True), ("unparsed", True), ("unparsed", False)]
     rows = [case(outcome=outcome, correct=correct) for outcome, correct in outcomes]
     rows += [case(outcome="text", correct=None, answer_known=False), case(outcome=None, correct=True, control=True)]
-    (criterion,) = right_rate(pd.DataFrame(rows), None)
+    option_order = probe("option_order")
+    settings = option_order.settings_type()
+    (criterion,) = option_order.criteria(pd.DataFrame(rows), settings)
     assert met(criterion) == pytest.approx([1, 0, 0, float("nan"), 0], nan_ok=True)
     assert (criterion.chance, criterion.wanted) == pytest.approx((0.25, 0.325))
-    assert right_rate(pd.DataFrame(rows[-2:]), None) == []
+    assert option_order.criteria(pd.DataFrame(rows[-2:]), settings) == []

@@ -25,7 +25,7 @@ from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.values import all_hold, numbers, where
+from contrapose.tasks.probes.values import all_hold, mean_known, numbers, where
 
 NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
 RIGHT_AND_NOTICED = "right_and_noticed"
@@ -246,7 +246,7 @@ def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
     Args:
         options: (samples,) how many each has; NaN where it has none.
     """
-    guessed = _mean(1 - 1 / options)
+    guessed = mean_known(1 - 1 / options)
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
@@ -294,14 +294,8 @@ def stays_beside_not(results: pd.DataFrame, wanted: float) -> Criterion | None:
         wanted=wanted,
         met=1 - numbers(results["answer_changed"]),
         applies=beside,
-        chance=_mean(numbers(results["chance"])[beside]),
+        chance=mean_known(numbers(results["chance"])[beside]),
     )
-
-
-def _mean(values: np.ndarray) -> float | None:
-    """The mean of those that are known; None where none is."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
 
 
 def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:

@@ -10,15 +10,15 @@ import pandas as pd
 from contrapose.tasks.probes.answers.figures import EXPLANATIONS as ANSWERS_EXPLAINED
 from contrapose.tasks.probes.answers.figures import figures as figures_of_answers
 from contrapose.tasks.probes.answers.figures import measures as measures_of_answers
-from contrapose.tasks.probes.base import Criterion, Measure
-from contrapose.tasks.probes.values import all_hold, if_any, numbers, where
+from contrapose.tasks.probes.base import Criterion, Measure, right_rate
+from contrapose.tasks.probes.values import if_any, numbers, where
 
 PLACES = ("first", "middle", "last")
 """Where an item stands: at the beginning of its list, at the end, or somewhere between."""
 COMPARED = (("first", "middle"), ("last", "middle"), ("first", "last"))
 """Places whose accuracy is compared, within each sample."""
-CRITERION = "right_rate"
-"""Of an answer that stays and is right."""
+HALF = 0.5
+"""The default gate of answers that stay and are right, where guessing does not reach it."""
 
 
 EXPLANATIONS: Mapping[str, str] = {
@@ -196,28 +196,7 @@ def _even(count: np.ndarray) -> dict[str, np.ndarray]:
     return {"first": 1 / count, "middle": (count - 2) / count, "last": 1 / count}
 
 
-def criteria(results: pd.DataFrame, wanted: float) -> Sequence[Criterion]:
-    """The rate of answers that stay and are right, among the cases of which it is known what is right; none without.
-
-    Whoever always answers the same keeps every answer, and reaches it in as many cases as that answer happens to be
-    right: 1 of so many options, which is its chance. A part that is not met decides; otherwise one that cannot be told
-    leaves the case open, as a call that failed does.
-
-    Args:
-        results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1.
-    """
-    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
-    if not known.any():
-        return []
-    options = numbers(results["option_count"])[known]
+def criteria(results: pd.DataFrame, wanted: float | None) -> Sequence[Criterion]:
+    """The rate of answers that stay and are right, where the right one is known."""
     right = numbers(results["right_before"]), numbers(results["right_after"])
-    return [
-        Criterion(
-            name=CRITERION,
-            wanted=wanted,
-            met=all_hold(1 - numbers(results["answer_changed"]), *right),
-            applies=known,
-            chance=None if np.isnan(options).any() else float(np.mean(1 / options)),
-        )
-    ]
+    return right_rate(results, 1 - numbers(results["answer_changed"]), *right, wanted=wanted, least=HALF)

@@ -68,11 +68,12 @@ class ItemOrderSettings(AnswerSettings):
     reworded: str | None = Field(
         default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
     )
-    min_right_rate: FiniteFloat = Field(
-        default=0.5,
+    min_right_rate: FiniteFloat | None = Field(
+        default=None,
         ge=0,
         le=1,
-        description="Share of the cases whose answer must stay and be right; it counts where the answer is known.",
+        description="Share of the cases whose answer must stay and be right, where the right one is known; empty: half "
+        "of them, or where guessing reaches that, a tenth of the way from it to 1.",
     )
 
     @field_validator("prompt", "reworded")

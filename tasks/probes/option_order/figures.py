@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.probes.base import Criterion, Measure, letters
+from contrapose.tasks.probes.base import RIGHT_RATE, Measure, letters
 from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
 from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.known_errors import step_figures
@@ -18,9 +18,8 @@ from contrapose.tasks.probes.option_order.score import NO_CHOICE
 from contrapose.tasks.probes.panels import Bars, Panel, pattern, shares
 from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
 from contrapose.tasks.probes.reading_checks import check_measures
-from contrapose.tasks.probes.values import above, all_hold, numbers, where
+from contrapose.tasks.probes.values import where
 
-RIGHT = "right_rate"
 OUTCOMES = ("text", "letter", "other", "tied", "unparsed")
 
 
@@ -34,8 +33,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "outcome_unparsed": "Pairs of orders in which no choice could be read from one of the replies, or from both.",
     "*_against_uniform": "How often the letter was chosen, by how often an even choice would take it: 1 is even, 2 is "
     "twice as often.",
-    RIGHT: "Share of the pairs of orders that kept to the right option. Whoever keeps to a wrong one is steady, and "
-    "wrong.",
+    RIGHT_RATE: "Share of the pairs of orders that kept to the right option. Whoever keeps to a wrong one is steady, "
+    "and wrong.",
     "accuracy": "Share of right choices over all orders of the options.",
     "accuracy_given_order": "Share of right choices in the given order of the options.",
     "right_in_all_orders": "Share of the questions answered rightly in every order: what the model knows rather than "
@@ -114,32 +113,9 @@ def measures(results: pd.DataFrame) -> Sequence[Measure]:
     ]
 
 
-def right_rate(results: pd.DataFrame, wanted: float | None) -> Sequence[Criterion]:
-    """The pairs of orders that kept to the right option, of the questions whose answer is known; none without.
-
-    Who keeps to any option, whatever is asked, reaches it in 1 of so many: its chance.
-
-    Args:
-        results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1; None: a tenth of the way from its chance to 1. At 0 nothing is
-            asked for.
-    """
-    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
-    options = numbers(results["option_count"])[known]
-    options = options[~np.isnan(options)]
-    if wanted == 0 or not len(options):
-        return []
-    chance = float(np.mean(1 / options))
-    kept = where(results["outcome"].isin(OUTCOMES[:3]), results["outcome"].eq("text"))
-    return [
-        Criterion(
-            name=RIGHT,
-            wanted=above(chance) if wanted is None else wanted,
-            met=all_hold(kept, numbers(results["correct"])),
-            applies=known,
-            chance=chance,
-        )
-    ]
+def followed(results: pd.DataFrame) -> np.ndarray:
+    """(rows,) float64: whether the choice followed its option; NaN where there was none in one of the orders."""
+    return where(results["outcome"].isin(OUTCOMES[:3]), results["outcome"].eq("text"))
 
 
 def _accuracy(results: pd.DataFrame) -> Sequence[Measure]:

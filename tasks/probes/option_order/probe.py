@@ -19,17 +19,18 @@ from contrapose.tasks.probes.base import (
     Embed,
     Measure,
     control_of,
+    right_rate,
     spaced,
 )
 from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
-from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, measures, right_rate
+from contrapose.tasks.probes.option_order.figures import EXPLANATIONS, Rotations, figures, followed, measures
 from contrapose.tasks.probes.option_order.score import follow_ups, rotated, score_trial
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import RewordedSettings, TextPrompts, prompts_for
 from contrapose.tasks.probes.read_with import by_likelihood
 from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
-from contrapose.tasks.probes.values import all_or_nothing
+from contrapose.tasks.probes.values import all_or_nothing, numbers
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""
@@ -173,7 +174,7 @@ class OptionOrder:
 
     def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
         """The right option in both orders, where it is known: whoever keeps to a wrong one is steady, too."""
-        return right_rate(results, settings.min_right_rate)
+        return right_rate(results, followed(results), numbers(results["correct"]), wanted=settings.min_right_rate)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """How often the letter decided, and how often another option was chosen."""
