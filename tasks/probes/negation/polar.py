@@ -10,7 +10,7 @@ from contrapose.tasks.language.inversion import inverted_participle, inverted_pr
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.probes.negation.place import SOME, with_any
-from contrapose.tasks.probes.negation.result import Confidence, EditPlan, SkipError, behind_subject
+from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, behind_subject
 
 _TITLED = words("movie film show series book song game novel story")
 """Words that a title often follows."""
@@ -56,7 +56,8 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
     if not rewrite:
         return with_any(s, first - 1, (Edit(s.starts[first], s.starts[first], s.cased("not ")),), sure)
     plan = _statement(s, start, first, verb, sure)
-    return plan._replace(original_edits=(*plan.original_edits, *fitting))
+    kind: Kind = "rewrite" if fitting else plan.kind  # a word of the original is another one in the negated text
+    return plan._replace(original_edits=(*plan.original_edits, *fitting), kind=kind)
 
 
 def _is_phrase(s: Sentence, start: int, verb: int) -> bool:
