@@ -20,6 +20,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import engine as engines
 from contrapose.tasks.store.answers import AnswerBatch, AnswerTable
 from contrapose.tasks.store.claims import Claims
+from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import RUNS
 
 RUN = "20260101T000000Z-full-mock"
@@ -48,7 +49,7 @@ def main() -> None:
 
 def measure(url: str, answers: int, *, together: int) -> None:
     """Claim and keep so many answers, `together` a transaction, and print what that took."""
-    engine = engines.connect(url)
+    engine = connect(url)
     with engine.begin() as connection:
         connection.execute(
             RUNS.insert().values(id=RUN, state="running", config="{}", owner="bench", folder="/", started=0, seen=0)

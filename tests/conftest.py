@@ -188,7 +188,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
     from sqlalchemy import text
 
-    from contrapose.tasks.store.engine import connect
+    from contrapose.tasks.store.opening import connect
     from contrapose.tasks.store.schema import METADATA
 
     with connect(url).begin() as connection:

@@ -6,15 +6,14 @@ import argparse
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import asked, print_lines
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import file_of, heal, shown, store_url
+from contrapose.tasks.store.engine import file_of, shown, store_url
 from contrapose.tasks.store.housekeeping import Held
-from contrapose.tasks.store.repair import fails, is_there, rescue
+from contrapose.tasks.store.opening import fails, heal
 from contrapose.tasks.store.runs import ALIVE_SECONDS, RunRow
 from contrapose.tasks.text.wording import counted
 
@@ -58,37 +57,24 @@ def export(*, model: str | None) -> Iterator[str]:
     return Store().housekeeping.export(model=model)
 
 
-def repair(*, file: str | None) -> Iterator[str]:
-    """See that every answer is as it was written, and rescue what can be read of a damaged store, or of another file.
+def repair() -> Iterator[str]:
+    """See that every answer and every receipt is as it was written, and make anew what is not.
 
-    Args:
-        file: a store that was set aside, whose answers are put into the store.
-
-    Raises:
-        ConfigError: there is no such file, or the store is not a file.
+    A database is made from its receipts, and damaged receipts are written again from the database.
     """
     url = store_url()
     path = file_of(url)
-    if path is not None and is_there(path) and (why := fails(path)):
+    if path is not None and path.is_file() and (why := fails(path)):
         yield f"{shown(url)}: {why}"
         heal(path, url)
-    if file is not None:
-        yield _rescued(Path(file), path, where=shown(url))
-    answers, damaged = Store().answers.check()
+    store = Store()
+    answers, damaged = store.answers.check()
     yield f"{shown(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
-
-
-def _rescued(file: Path, path: Path | None, *, where: str) -> str:
-    if path is None or not file.is_file() or file.resolve() == path.resolve():
-        raise ConfigError(
-            "answers can be taken from a file into a SQLite store alone" if path is None else "there is no other file",
-            expected="a SQLite store that was set aside, and one to put its answers into",
-            remedy="`contrapose cache repair` alone repairs the store itself.",
-            where=where if path is None else str(file),
-        )
-    before = Store().answers.check()[0]
-    rescue(file, path)
-    return f"{counted('answers', Store().answers.check()[0] - before)} taken from {file}"
+    receipts = store.housekeeping.damaged_receipts()
+    if receipts:
+        yield from (f"a damaged receipt: {where}" for where in receipts)
+        store.housekeeping.write_receipts()
+        yield "the receipts were written anew from the database"
 
 
 def unfinished() -> Iterator[str]:
@@ -124,8 +110,7 @@ def _options(command: argparse.ArgumentParser) -> None:
     clear.add_argument("--older-than", type=float, metavar="DAYS", help="only answers that are older")
     clear.add_argument("--yes", action="store_true", help="do not ask whether that is meant")
     export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
-    repair = actions.add_parser("repair", help="check every answer, and rescue those of a damaged store")
-    repair.add_argument("--from", dest="file", metavar="FILE", help="also take what can be read of a store set aside")
+    actions.add_parser("repair", help="check every answer and every receipt, and repair what is damaged")
     for action in (clear, export):
         action.add_argument("--model", metavar="ID", help="only answers of this model")
 
@@ -136,7 +121,7 @@ def _cache(arguments: argparse.Namespace) -> int:
     if arguments.what == "export":
         return print_lines(export(model=arguments.model))
     if arguments.what == "repair":
-        return print_lines(repair(file=arguments.file))
+        return print_lines(repair())
     return print_lines([clear(model=arguments.model, days=arguments.older_than, sure=arguments.yes)])
 
 

@@ -18,9 +18,11 @@ from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Keyed, batch_of, merged
+from contrapose.tasks.store.base import AWAY_SECONDS, AwayError
 from contrapose.tasks.store.claims import Claims
-from contrapose.tasks.store.patience import AWAY_SECONDS, AwayError
-from contrapose.tasks.store.refuge import shelter, take_up
+from contrapose.tasks.store.engine import store_url
+from contrapose.tasks.store.opening import examine
+from contrapose.tasks.store.receipts import Written
 
 
 class StoreBroker:
@@ -59,8 +61,8 @@ class StoreBroker:
         self._lock = Lock()
         self._known: dict[Question, str] = {}
         self._absent: Absent | None = None
+        examine(store_url())
         self._table = Store().answers
-        take_up(self._table)
         self.claims = Store().claims(again=again)
         self.reads = reads
         self._writer = Writer(self._table, self.claims)
@@ -188,7 +190,8 @@ class Writer:
     """A thread that keeps answers as they come, and keeps claims alive.
 
     What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is
-    away they stay in memory, however many they are; where it does not come back they are left in a file elsewhere.
+    away they stay in memory, however many they are; where it does not come back, the next run finds
+    their receipts.
 
     Args:
         answers: where answers are kept.
@@ -199,7 +202,7 @@ class Writer:
         self.answers, self.claims = answers, claims
         self.failed: Exception | None = None
         """Why the last transaction failed; None again once it went through."""
-        self._unkept: list[AnswerBatch] = []
+        self._unkept: list[tuple[AnswerBatch, Written | None]] = []
         self._renewed = time.monotonic()
         self._queue: SimpleQueue[AnswerBatch | Event | None] = SimpleQueue()
         self._closing = Event()
@@ -246,25 +249,24 @@ class Writer:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
         is_file = self.answers.engine.dialect.name == "sqlite"
         end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
+        batch = merged(batches) if batches else None
+        written: Written | None = None
         while True:
             closing = self._closing.is_set()
-            if self._written(batches):
+            try:
+                if batch is not None:
+                    written = written or self.answers.note(batch)
+                self._write(batch, written)
+            except Exception as error:
+                self.failed = error
+            else:
+                self.failed = self.failed if self._unkept else None
                 return
             hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
-            if closing and (hopeless or not batches):
-                self._unkept += batches
+            if closing and (hopeless or batch is None):
+                self._unkept += [] if batch is None else [(batch, written)]
                 return
             time.sleep(AGAIN_SECONDS)
-
-    def _written(self, batches: list[AnswerBatch]) -> bool:
-        try:
-            self._write(batches)
-        except Exception as error:
-            self.failed = error
-            return False
-        if not self._unkept:
-            self.failed = None
-        return True
 
     def _collect(self) -> tuple[list[AnswerBatch], list[Event], bool]:
         """What has come, who waits until it is written, and whether more may come."""
@@ -289,22 +291,27 @@ class Writer:
             return gathered, waiting, True
         return gathered, waiting, False
 
-    def _write(self, batches: list[AnswerBatch]) -> None:
+    def _write(self, batch: AnswerBatch | None, written: Written | None) -> None:
         # Claims come first: after an absence others may take what is not renewed.
         if time.monotonic() - self._renewed > RENEW_SECONDS:
             self.claims.renew()
             self._renewed = time.monotonic()
-        if batches:
-            self.answers.keep(merged(batches))
+        if batch is not None:
+            self.answers.keep(batch, written)
 
     def _lost(self, error: Exception) -> Exception:
-        """What to say of replies that the store did not take; they are kept elsewhere, if anywhere is room."""
+        """What to say of replies that the store did not take; their receipts are written, if there is room."""
         if not isinstance(error, ContraposeError):
             return error
-        batch = merged(self._unkept)
-        file = shelter(batch, self.answers.engine.url.render_as_string(hide_password=False))
-        place = f"but are in {file}, where the next run finds them" if file else "nor in a file elsewhere, and are lost"
-        count = len(batch.rows)
+        place = f"but are in {self.answers.receipts.folder}, where the next run finds them"
+        for batch, written in self._unkept:
+            try:
+                if written is None:
+                    self.answers.append(batch)
+            except ContraposeError:
+                place = "nor written beside it, and are lost"
+        self.answers.receipts.close()
+        count = sum(len(batch.rows) for batch, _ in self._unkept)
         return CutShortError(
             f"the replies to {count} questions could not be kept in the response store, {place}: {error.found}",
             expected=error.expected,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
@@ -15,28 +17,17 @@ from json.encoder import encode_basestring_ascii
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ARRAY,
-    Connection,
-    Delete,
-    Select,
-    Table,
-    Text,
-    Update,
-    bindparam,
-    delete,
-    func,
-    select,
-    update,
-)
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Delete, delete, select, update
+from sqlalchemy.dialects import sqlite
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage, total
-from contrapose.tasks.store.engine import log_of
-from contrapose.tasks.store.patience import StorePart, patient
-from contrapose.tasks.store.schema import ANSWERS, CLAIMS, READINGS, RUNS
+from contrapose.tasks.store.base import StorePart, patient, unwritten
+from contrapose.tasks.store.engine import insert_into, keys_subquery, sent
+from contrapose.tasks.store.receipts import Written, to_line
+from contrapose.tasks.store.replay import COUNTED, answer_line, answer_row, applied, spend
+from contrapose.tasks.store.schema import ANSWERS, CLAIMS
 
 DAMAGED = "damaged-"
 """How the key of an answer begins that was set aside."""
@@ -116,31 +107,13 @@ def merged(batches: Sequence[AnswerBatch]) -> AnswerBatch:
     )
 
 
-def insert_into(dialect: str, table: Table) -> Any:
-    """An insert that can say what to do on a conflict, which each kind of database has in a form of its own."""
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
-
-
-@cache
-def listed(dialect: str) -> Select[tuple[str]]:
-    """Keys as rows of a query, however many they are: they travel as one value (`sent`), and the statement stays."""
-    if dialect == "postgresql":
-        return select(func.unnest(bindparam("sent", type_=ARRAY(Text))).column_valued("key"))
-    return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
-
-
-def sent(connection: Connection, keys: Iterable[str]) -> dict[str, object]:
-    """Keys as a statement with `listed` is executed with them."""
-    return {"sent": list(keys) if connection.dialect.name == "postgresql" else json.dumps(list(keys))}
-
-
 class AnswerTable(StorePart):
     """Answers in a database."""
 
     def find(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Completion]:
         """The answers that are there, by key; with `run`, only those which that run asked for itself.
 
-        One that is not as it was written is set aside, so that it is asked again.
+        One that is not as it was written is taken from its receipt; where there is none, it is asked again.
         """
         return self.look_up(keys, run=run)[0]
 
@@ -150,15 +123,16 @@ class AnswerTable(StorePart):
         absent = Absent(set(keys).difference(row.key for row in rows), moment)
         damaged = [row.key for row in rows if not is_whole(*row)]
         if damaged:
-            self._set_aside(damaged)
-            rows = [row for row in rows if row.key not in set(damaged)]
+            self._restore(damaged)
+            rows = [row for row in self._rows(keys, run)[0] if is_whole(*row)]
+            absent = Absent(set(keys).difference(row.key for row in rows), None)
         return {row.key: _stored(row) for row in rows}, absent
 
     def check(self) -> tuple[int, int]:
         """How many answers are there, and how many were set aside now since they are not as they were written."""
         count, damaged = self._checked()
         if damaged:
-            self._set_aside(damaged)
+            self._restore(damaged)
         return count - len(damaged), len(damaged)
 
     @patient
@@ -185,47 +159,80 @@ class AnswerTable(StorePart):
     def _rows(self, keys: Sequence[str], run: str | None) -> tuple[list[Any], Moment | None]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         with self.reading.begin() as connection:
-            wanted = select(*columns).where(ANSWERS.c.key.in_(listed(connection.dialect.name)))
+            wanted = select(*columns).where(ANSWERS.c.key.in_(keys_subquery(connection.dialect.name)))
             wanted = wanted if run is None else wanted.where(ANSWERS.c.run == run)
             rows = connection.execute(wanted, sent(connection, keys)).all()
             return list(rows), moment_of(connection)
 
     @patient
-    def forget(self, keys: Iterable[str], *, run: str) -> None:
+    def forget(self, keys: Collection[str], *, run: str) -> None:
         """Delete answers, so that their questions are asked again; those that the run itself asked for stay."""
         with self.engine.begin() as connection:
-            chosen = delete(ANSWERS).where(ANSWERS.c.key.in_(listed(connection.dialect.name)), ANSWERS.c.run != run)
+            chosen = delete(ANSWERS).where(
+                ANSWERS.c.key.in_(keys_subquery(connection.dialect.name)), ANSWERS.c.run != run
+            )
             connection.execute(chosen, sent(connection, keys))
+            self.record(connection, {"do": "forget", "run": run, "of": list(keys)})
 
     @patient
-    def _set_aside(self, keys: Sequence[str]) -> None:
-        """Keep answers under other keys, where nothing looks for them."""
+    def _restore(self, keys: Sequence[str]) -> None:
+        """Take damaged answers from their receipts again; where one has none it is kept under another key."""
         with self.engine.begin() as connection:
-            for key in keys:
+            rows = self.receipts.answers(keys) if self.has_receipts else []
+            for row in rows:
+                connection.execute(_keeping(connection.dialect.name, again=True), answer_row(row))
+            for key in set(keys).difference(row["key"] for row in rows):
                 aside = f"{DAMAGED}{key}"[: len(key)]
                 connection.execute(delete(ANSWERS).where(ANSWERS.c.key == aside))
                 connection.execute(update(ANSWERS).where(ANSWERS.c.key == key).values(key=aside))
-        warn(f"{len(keys):,} damaged answers in the response store were set aside and are asked again")
+        lost = len(set(keys)) - len({row["key"] for row in rows})
+        if len(rows):
+            warn(f"{len(rows):,} damaged answers in the response store were taken from their receipts again")
+        if lost:
+            warn(f"{lost:,} damaged answers in the response store were set aside and are asked again")
+
+    def note(self, batch: AnswerBatch) -> Written | None:
+        """Write the receipts of what a run was answered; None for a database that needs none.
+
+        Raises:
+            CutShortError: they cannot be written.
+        """
+        return self.append(batch) if self.has_receipts else None
+
+    def append(self, batch: AnswerBatch) -> Written:
+        """Write receipts, also where the database is a server that does not take the answers."""
+        lines = [answer_line(row, again=batch.again) for row in batch.rows]
+        spent = {"do": "spend", "run": batch.run, "taken": _taken(batch), "reads": batch.reads}
+        try:
+            return self.receipts.append([*lines, to_line({"at": time.time(), **spent})])
+        except OSError as error:
+            raise unwritten(error, self.engine) from error
+
+    def keep(self, batch: AnswerBatch, written: Written | None = None) -> None:
+        """Keep what a run was answered, release the claims and note what was spent, all of it or nothing.
+
+        Args:
+            batch: what it was answered.
+            written: where the receipts of it are; None: they are written now.
+
+        Raises:
+            CutShortError: the disk is full; what was answered has its receipts all the same.
+        """
+        self._keep(batch, written or self.note(batch))
+        if self.receipts.is_full:
+            raise unwritten(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), self.engine)
 
     @patient
-    def keep(self, batch: AnswerBatch) -> None:
-        """Keep what a run was answered, release the claims and note what was spent, all of it or nothing."""
+    def _keep(self, batch: AnswerBatch, written: Written | None) -> None:
         with self.engine.begin() as connection:
+            if written is not None and not applied(connection, self.receipts, written):
+                return
             if batch.rows:
                 # Keys are hashes. In their order a transaction meets each page of their index once.
                 rows = sorted(batch.rows, key=itemgetter("key"))
                 self._insert(connection, rows, again=batch.again)
                 connection.execute(_releasing(connection.dialect.name), sent(connection, (row["key"] for row in rows)))
-            taken = _taken(batch)
-            more = {f"more_{name}": count for name, count in taken.items()}
-            connection.execute(_spending(), {"its": batch.run, "now": time.time(), **more})
-            if batch.reads:
-                first = insert_into(self.engine.dialect.name, READINGS).values(run=batch.run, seen=time.time(), **taken)
-                added = {name: READINGS.c[name] + count for name, count in taken.items()}
-                connection.execute(
-                    first.on_conflict_do_update(index_elements=["run"], set_={**added, "seen": time.time()})
-                )
-        log_of(self.engine).grown(len(batch.rows))
+            spend(connection, batch.run, _taken(batch), reads=batch.reads, now=time.time())
 
     def _insert(self, connection: Connection, rows: Sequence[Mapping[str, Any]], *, again: bool) -> None:
         """Insert rows, into SQLite many with one statement: others go on while it works, and it asks for no turn a row.
@@ -269,18 +276,7 @@ def _keeping_many(count: int, *, again: bool) -> tuple[str, Callable[[Mapping[st
 @cache
 def _releasing(dialect: str) -> Delete:
     """The statement that ends claims of keys that are `sent`."""
-    return delete(CLAIMS).where(CLAIMS.c.key.in_(listed(dialect)))
-
-
-@cache
-def _spending() -> Update:
-    """The statement that counts what came of a batch to its run."""
-    more = {name: RUNS.c[name] + bindparam(f"more_{name}") for name in COUNTED}
-    return update(RUNS).where(RUNS.c.id == bindparam("its")).values(**more, seen=bindparam("now"))
-
-
-COUNTED = ("answers", "requests", "failures", "prompt_tokens", "completion_tokens")
-"""Columns of a run, and of what its reader spent, that count what came of batches."""
+    return delete(CLAIMS).where(CLAIMS.c.key.in_(keys_subquery(dialect)))
 
 
 def _taken(batch: AnswerBatch) -> dict[str, int]:

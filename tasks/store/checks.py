@@ -6,15 +6,16 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from sqlalchemy import Connection, Engine, delete, select, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.claims import Silence, gone, new_owner, now
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.base import StorePart, patient, put
+from contrapose.tasks.store.claims import Silence, now
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owner import gone, new_owner
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]
@@ -59,7 +60,7 @@ class OvertakenError(ContraposeError):
     """Another process has taken the check over, since this one gave no sign of life."""
 
 
-class Checks:
+class Checks(StorePart):
     """Checks in a database, for one owner.
 
     Args:
@@ -68,8 +69,8 @@ class Checks:
     """
 
     def __init__(self, engine: Engine, *, flow_run: str) -> None:
-        self.engine, self.flow_run = engine, flow_run
-        self.reading = engine.execution_options(reading=True)
+        super().__init__(engine)
+        self.flow_run = flow_run
         self.owner = new_owner()
         self._others = Silence(lease=LEASE_SECONDS, enough=LEASE_SECONDS / 2)
 
@@ -146,6 +147,7 @@ class Checks:
         own = (CHECKS.c.key == key, CHECKS.c.owner == self.owner, CHECKS.c.state == "checking")
         with self.engine.begin() as connection:
             connection.execute(delete(CHECKS).where(*own))
+            self.record(connection, {"do": "drop", "table": "checks", "by": "key", "of": [key]})
 
     @contextmanager
     def alive(self, key: str) -> Iterator[None]:
@@ -189,7 +191,7 @@ class Checks:
             )
             current = _row(connection, key)
             if current is None or current.owner == self.owner:
-                return current
+                return self._recorded(connection, key)
             if again and self._anew(current):
                 own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
             elif wanted and current.state == "told":
@@ -197,7 +199,14 @@ class Checks:
             elif not self._free(current, moment):
                 return current
             connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
-            return _row(connection, key)
+            return self._recorded(connection, key)
+
+    def _recorded(self, connection: Connection, key: str) -> CheckRow | None:
+        """A check, of which there is a receipt as it is now."""
+        row = _row(connection, key)
+        if row is not None:
+            self.record(connection, put("checks", asdict(row)))
+        return row
 
     def _anew(self, row: CheckRow) -> bool:
         """Whether it can begin anew; not in the flow run that a person may just have answered."""
@@ -222,6 +231,8 @@ class Checks:
                     remedy="Nothing is left to do here: the other process ends the check.",
                     where=key[-12:],
                 )
+            if values:
+                self._recorded(connection, key)
 
 
 def _row(connection: Connection, key: str) -> CheckRow | None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Event, Thread
 from typing import Any
-from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, Float, Select, Table, Text, bindparam, delete, func, select, text, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import Absent, insert_into, listed, moment_of, sent
-from contrapose.tasks.store.engine import BUSY_SECONDS
-from contrapose.tasks.store.patience import patient
+from contrapose.tasks.store.answers import Absent, moment_of
+from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.engine import BUSY_SECONDS, insert_into, keys_subquery, sent
+from contrapose.tasks.store.owner import gone, new_owner
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
 
 LEASE_SECONDS = BUSY_SECONDS + 30.0
@@ -26,7 +24,7 @@ LEASE_SECONDS = BUSY_SECONDS + 30.0
 It matters where an owner's end cannot be seen: one of another machine, or a part of a process that lives on."""
 
 
-class Claims:
+class Claims(StorePart):
     """The claims of one owner.
 
     Args:
@@ -35,8 +33,8 @@ class Claims:
     """
 
     def __init__(self, engine: Engine, *, again: bool = False) -> None:
-        self.engine, self.again = engine, again
-        self.owner = new_owner()
+        super().__init__(engine)
+        self.again, self.owner = again, new_owner()
         self._others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
 
     @patient
@@ -52,7 +50,12 @@ class Claims:
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
             claimed = self._take(connection, keys)
-            return claimed if self.again else claimed - self._answered(connection, claimed - known)
+            mine = claimed if self.again else claimed - self._answered(connection, claimed - known)
+            if mine:
+                until = now(connection) + LEASE_SECONDS
+                # Should the database be made anew meanwhile, nobody else asks what is being asked.
+                self.record(connection, {"do": "claim", "owner": self.owner, "until": until, "keys": sorted(mine)})
+            return mine
 
     @patient
     def held_by_others(self, keys: Sequence[str]) -> set[str]:
@@ -97,7 +100,9 @@ class Claims:
         wanted = _among(ANSWERS, connection.dialect.name)
         answered = set(connection.execute(wanted, sent(connection, claimed)).scalars())
         if answered:
-            own = delete(CLAIMS).where(CLAIMS.c.key.in_(listed(connection.dialect.name)), CLAIMS.c.owner == self.owner)
+            own = delete(CLAIMS).where(
+                CLAIMS.c.key.in_(keys_subquery(connection.dialect.name)), CLAIMS.c.owner == self.owner
+            )
             connection.execute(own, sent(connection, answered))
         return answered
 
@@ -121,7 +126,7 @@ def _still_absent(absent: Absent | None, connection: Connection) -> Set[str]:
 @cache
 def _taking(dialect: str) -> Any:
     """The statement that claims the keys that are `sent` and that nobody has claimed."""
-    rows = listed(dialect).add_columns(bindparam("its", type_=Text), bindparam("lease", type_=Float))
+    rows = keys_subquery(dialect).add_columns(bindparam("its", type_=Text), bindparam("lease", type_=Float))
     taking = insert_into(dialect, CLAIMS).from_select(["key", "owner", "until"], rows.where(text("true")))
     return taking.on_conflict_do_nothing(index_elements=["key"]).returning(CLAIMS.c.key)
 
@@ -129,7 +134,7 @@ def _taking(dialect: str) -> Any:
 @cache
 def _among(table: Table, dialect: str) -> Select[tuple[str]]:
     """Those of the keys that are `sent` which a table has."""
-    return select(table.c.key).where(table.c.key.in_(listed(dialect)))
+    return select(table.c.key).where(table.c.key.in_(keys_subquery(dialect)))
 
 
 @cache
@@ -144,40 +149,6 @@ def now(connection: Connection) -> float:
     if connection.dialect.name != "postgresql":
         return time.time()
     return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
-
-
-def new_owner() -> str:
-    """`<machine>:<process>:<a random part>`: two owners never have one name, in one process or on two machines."""
-    return f"{_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
-
-
-def gone(owner: str) -> bool:
-    """Whether an owner is certainly no more: a process of this machine that has ended."""
-    machine, process, _ = owner.rsplit(":", 2)
-    if os.name != "posix" or machine != _machine() or here(owner):
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def here(owner: str) -> bool:
-    """Whether an owner is, or was, part of this very process."""
-    machine, process, _ = owner.rsplit(":", 2)
-    return machine == _machine() and int(process) == os.getpid()
-
-
-def _machine() -> str:
-    """Host name and process namespace: containers may share the one, and have process numbers of their own."""
-    try:
-        namespace = os.readlink("/proc/self/ns/pid")
-    except OSError:
-        namespace = ""
-    return f"{socket.gethostname()}/{''.join(filter(str.isdigit, namespace))}"
 
 
 SILENT_SECONDS = 20.0

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import atexit
+import json
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import resolved
 from contrapose.tasks.tables.table import home
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Engine
+    from sqlalchemy import URL, Connection, Engine, Select, Table
 
 
 BUSY_SECONDS = 60
@@ -32,79 +30,20 @@ BETWEEN_SECONDS = 0.02
 LITTLE_ROOM = 1_000_000
 """Bytes of a disk below which a failure to write is taken for want of room."""
 
-PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "cache_size=-16384", "wal_autocheckpoint=128000")
-"""Readers beside one writer, and no wait for the disk at each commit.
+PRAGMAS = ("journal_mode=WAL", "synchronous=OFF", "cache_size=-16384", "wal_autocheckpoint=128000")
+"""Readers beside one writer, and no wait for the disk: what a power cut breaks is made anew from the receipts.
 
 Keys are hashes, so that each new one changes another page: what many transactions changed is carried over together. A
 connection forgets its pages whenever another one has written, and a larger cache only takes memory.
 """
 
-CARRIED_AT = 20_000
-"""Answers after which the log is carried over beside whoever writes: many pages are changed again before that."""
-ROUNDS = 4
-"""How often at most, while others go on writing."""
 
-
-@cache
-def connect(url: str) -> Engine:
-    """An engine whose tables exist; a file that is damaged is repaired first.
-
-    Raises:
-        ConfigError: the database cannot be opened, or another version of Contrapose made it.
-    """
-    engine = _healthy(url)
-    with _raise_mendable(url):
-        _create(engine)
-    # What the log of a SQLite file holds goes into the file when its last connection is closed.
-    atexit.register(engine.dispose)
-    return engine
-
-
-class Log:
-    """What is written to a SQLite file goes into its log first; a thread carries it over.
-
-    A commit that finds the log long would do that itself, and wait for the disk: then it finds little to do.
+def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
+    """An engine of a database as it is: nothing is created in it.
 
     Args:
-        engine: of any database; others than SQLite see to it themselves.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine, self._since = engine, 0
-        self._carrying = Lock()
-
-    def grown(self, answers: int) -> None:
-        """So many answers were written."""
-        self._since += answers
-        is_long = self._since >= CARRIED_AT and self._engine.dialect.name == "sqlite"
-        if is_long and self._carrying.acquire(blocking=False):
-            self._since = 0
-            Thread(target=self._carry_over, name="contrapose-log").start()
-
-    def _carry_over(self) -> None:
-        from sqlalchemy.exc import SQLAlchemyError
-
-        try:
-            # Whatever fails here, a commit tries again, and says so.
-            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._engine.raw_connection()) as connection:
-                cursor = connection.cursor()
-                # SQLite begins its log anew once all of it is carried over, what is written meanwhile too.
-                for _ in range(ROUNDS):
-                    _, written, carried = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                    if written == carried:
-                        break
-        finally:
-            self._carrying.release()
-
-
-@cache
-def log_of(engine: Engine) -> Log:
-    """The log of a database, of which a process has one."""
-    return Log(engine)
-
-
-def reach(url: str) -> Engine:
-    """An engine of a database as it is: nothing is created in it, but a SQLite file that is not there is made whole.
+        url: of the database.
+        prepare: called with the engine before it is used.
 
     Raises:
         ConfigError: the database cannot be opened, or another version of Contrapose made it.
@@ -112,8 +51,10 @@ def reach(url: str) -> Engine:
     from sqlalchemy import create_engine
 
     refuse_unreadable(url)
-    with _raise_mendable(url):
+    with raise_mendable(url):
         engine = _sqlite(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+        if prepare is not None:
+            prepare(engine)
         other = difference(engine)
     if other:
         raise ConfigError(
@@ -136,7 +77,7 @@ def file_of(url: str) -> Path | None:
 
 def is_damage(error: BaseException | None) -> bool:
     """Whether an error says that the content of a SQLite file is not what SQLite wrote."""
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error)
 
 
 def is_full(error: BaseException, path: Path | None) -> bool:
@@ -159,39 +100,6 @@ def _code(error: BaseException | None) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def _healthy(url: str) -> Engine:
-    """An engine of a database that can be used, repaired if it must be."""
-    from contrapose.tasks.store import repair
-
-    refuse_unreadable(url)
-    path = file_of(url)
-    if path is not None and repair.is_headless(path) and repair.is_ours(path):
-        heal(path, url)
-    try:
-        return reach(url)
-    except ConfigError as error:
-        if path is None or not is_damage(error.__cause__) or not repair.is_ours(path):
-            raise
-    heal(path, url)
-    return reach(url)
-
-
-def heal(path: Path, url: str) -> int:
-    """Put a new store in the place of a damaged one, with what can be rescued, and say so; returns how many answers.
-
-    Raises:
-        ConfigError: it cannot be written there.
-    """
-    from contrapose.tasks.store.repair import repair
-
-    with _raise_mendable(url):
-        repaired = repair(path)
-    if repaired is None:
-        return -1
-    warn(repaired.in_words())
-    return repaired.answers
-
-
 def without_address(error: Exception) -> str:
     """What went wrong, without the address, which may hold a password."""
     cause = getattr(error, "orig", None) or error
@@ -199,7 +107,7 @@ def without_address(error: Exception) -> str:
 
 
 @contextmanager
-def _raise_mendable(url: str) -> Iterator[None]:
+def raise_mendable(url: str) -> Iterator[None]:
     """Turn what a database or its driver raises into an error that the user can mend."""
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -217,11 +125,7 @@ def _raise_mendable(url: str) -> Iterator[None]:
 def _sqlite(url: str) -> Engine:
     from sqlalchemy import create_engine, event
 
-    from contrapose.tasks.store.presence import watch
-
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_use_lifo=True)
-    if path := file_of(url):
-        watch(engine, path)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
@@ -254,18 +158,6 @@ def _patiently(change: Callable[[], object]) -> None:
             return
 
 
-def _create(engine: Engine) -> None:
-    from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
-
-    from contrapose.tasks.store.schema import METADATA
-
-    # Another process may create the same tables at this moment; the second look then finds them.
-    with suppress(IntegrityError, OperationalError, ProgrammingError):
-        METADATA.create_all(engine)
-        return
-    METADATA.create_all(engine)
-
-
 def difference(engine: Engine) -> str:
     """What sets the tables that are there apart from those of `schema`, in words; empty where nothing does.
 
@@ -285,6 +177,28 @@ def difference(engine: Engine) -> str:
                 missing, unknown = sorted(wanted - columns), sorted(columns - wanted)
                 return f"table {name} {f'lacks {missing[0]}' if missing else f'has {unknown[0]}, which is unknown'}"
     return ""
+
+
+def insert_into(dialect: str, table: Table) -> Any:
+    """An insert that can say what to do on a conflict, which each kind of database has in a form of its own."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+@cache
+def keys_subquery(dialect: str) -> Select[tuple[str]]:
+    """Keys as rows of a query, however many they are: they travel as one value (`sent`), and the statement stays."""
+    from sqlalchemy import ARRAY, Text, bindparam, func, select
+
+    if dialect == "postgresql":
+        return select(func.unnest(bindparam("sent", type_=ARRAY(Text))).column_valued("key"))
+    return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
+
+
+def sent(connection: Connection, keys: Iterable[str]) -> dict[str, object]:
+    """Keys as a statement with `keys_subquery` is executed with them."""
+    return {"sent": list(keys) if connection.dialect.name == "postgresql" else json.dumps(list(keys))}
 
 
 def store_url() -> str:

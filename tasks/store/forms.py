@@ -9,8 +9,8 @@ import time
 
 from sqlalchemy import select
 
-from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.replay import upsert
 from contrapose.tasks.store.schema import FORMS
 
 
@@ -36,11 +36,7 @@ class FormTable(StorePart):
             run: id of the run that found it out.
             again: whether this replaces what was found before; otherwise that stays.
         """
-        row = {"model": model, "form": form, "run": run, "stored": time.time()}
-        statement = insert_into(self.engine.dialect.name, FORMS).values(key=key, **row)
-        if again:
-            statement = statement.on_conflict_do_update(index_elements=["key"], set_=row)
-        else:
-            statement = statement.on_conflict_do_nothing(index_elements=["key"])
+        row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
         with self.engine.begin() as connection:
-            connection.execute(statement)
+            connection.execute(upsert(connection.dialect.name, FORMS, row, newer=again), row)
+            self.record(connection, {"do": "put" if again else "keep", "table": "forms", "row": row})

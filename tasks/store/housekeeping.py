@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, delete, func, select
 
+from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import shown
-from contrapose.tasks.store.patience import StorePart, patient
-from contrapose.tasks.store.schema import ANSWERS, FORMS
+from contrapose.tasks.store.opening import write_anew
+from contrapose.tasks.store.owner import gone, here
+from contrapose.tasks.store.receipts import damaged_lines
+from contrapose.tasks.store.runs import ALIVE_SECONDS
+from contrapose.tasks.store.schema import ANSWERS, FORMS, RUNS
 
 
 class Held(NamedTuple):
@@ -70,6 +75,9 @@ class Housekeeping(StorePart):
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
         """Forget answers, and in which form letters are asked of models that have none left; returns how many answers.
 
+        Those of runs of other processes that are going on stay, for their receipts are still being written. What is
+        forgotten is removed from the receipts, too.
+
         Args:
             model: only of this model.
             before: only those stored before this Unix time.
@@ -77,12 +85,28 @@ class Housekeeping(StorePart):
         statement = delete(ANSWERS)
         statement = statement if model is None else statement.where(ANSWERS.c.model == model)
         statement = statement if before is None else statement.where(ANSWERS.c.stored < before)
+        alive = select(RUNS.c.id, RUNS.c.owner).where(
+            RUNS.c.state == "running", RUNS.c.seen > time.time() - ALIVE_SECONDS
+        )
         with self.engine.begin() as connection:
+            others = [row.id for row in connection.execute(alive) if not (here(row.owner) or gone(row.owner))]
+            statement = statement.where(ANSWERS.c.run.not_in(others)) if self.has_receipts else statement
             count = connection.execute(statement).rowcount
             connection.execute(delete(FORMS).where(FORMS.c.model.not_in(select(ANSWERS.c.model))))
-        if self.engine.dialect.name == "sqlite":
+        if self.has_receipts:
+            write_anew(self.engine, self.receipts)
             self._shrink()
         return count
+
+    def damaged_receipts(self) -> list[str]:
+        """Where receipts are that are not what was written, each as `file:line`."""
+        if not self.has_receipts:
+            return []
+        return [f"{path}:{line}" for path in self.receipts.files() for line in damaged_lines(path)]
+
+    def write_receipts(self) -> None:
+        """Write all receipts anew, from what the database holds."""
+        write_anew(self.engine, self.receipts)
 
     def _shrink(self) -> None:
         """Give the room back to the disk; not while somebody else is writing, which can wait."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.base import StorePart, patient, put
+from contrapose.tasks.store.replay import upsert
 from contrapose.tasks.store.schema import LOOKS
 
 KEPT = 256
@@ -44,18 +44,18 @@ class LookTable(StorePart):
             hashes: of its cases.
             run: id of the run.
         """
-        row = {"cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))}
-        statement = insert_into(self.engine.dialect.name, LOOKS).values(key=key, run=run, **row)
-        with self.engine.begin() as connection:
-            connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=row))
+        self._put({"key": key, "run": run, "cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))})
 
     @patient
     def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:
         """Keep after which look each test of a run stops, which runs that are asked side by side have in common."""
-        content = {"cases": 0, "sketch": json.dumps({"looks": dict(looks), "runs": list(beside)})}
-        statement = insert_into(self.engine.dialect.name, LOOKS).values(key=SETTLED, run=run, **content)
+        sketch = json.dumps({"looks": dict(looks), "runs": list(beside)})
+        self._put({"key": SETTLED, "run": run, "cases": 0, "sketch": sketch})
+
+    def _put(self, row: Mapping[str, object]) -> None:
         with self.engine.begin() as connection:
-            connection.execute(statement.on_conflict_do_update(index_elements=["key", "run"], set_=content))
+            connection.execute(upsert(connection.dialect.name, LOOKS, row, newer=True), dict(row))
+            self.record(connection, put("looks", row))
 
     @patient
     def settled(self, run: str) -> Settled | None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from sqlalchemy import exists, func, select, update
 
-from contrapose.tasks.store.answers import insert_into, listed, sent
-from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.base import StorePart, change, patient, put
+from contrapose.tasks.store.engine import insert_into, keys_subquery, sent
 from contrapose.tasks.store.schema import ANSWERS, BATCHES, PROMPTS
 
 PREPARED, COLLECTED = "prepared", "collected"
@@ -58,14 +58,18 @@ class PromptTable(StorePart):
         newer = {"run": statement.excluded.run, "changed": statement.excluded.changed}
         now = time.time()
         statement = statement.on_conflict_do_update(index_elements=["key"], set_=newer, where=PROMPTS.c.batch == "")
+        written = [{**row._asdict(), "written": now, "changed": now} for row in rows]
         with self.engine.begin() as connection:
-            connection.execute(statement, [{**row._asdict(), "written": now, "changed": now} for row in rows])
+            connection.execute(statement, written)
+            current = select(PROMPTS).where(PROMPTS.c.key.in_(keys_subquery(connection.dialect.name)))
+            kept = connection.execute(current, sent(connection, [row.key for row in rows])).mappings()
+            self.record(connection, *(put("prompts", dict(row)) for row in kept))
 
     @patient
     def find(self, keys: Sequence[str]) -> dict[str, PromptRow]:
         """What was written, by key."""
         with self.reading.begin() as connection:
-            wanted = select(*_PROMPT).where(PROMPTS.c.key.in_(listed(connection.dialect.name)))
+            wanted = select(*_PROMPT).where(PROMPTS.c.key.in_(keys_subquery(connection.dialect.name)))
             rows = connection.execute(wanted, sent(connection, keys))
             return {row.key: PromptRow(**row._mapping) for row in rows}
 
@@ -85,12 +89,17 @@ class PromptTable(StorePart):
             How many these are; where none is left there is no batch.
         """
         with self.engine.begin() as connection:
-            free = update(PROMPTS).where(PROMPTS.c.key.in_(listed(connection.dialect.name)), PROMPTS.c.batch == "")
-            count = connection.execute(free.values(batch=batch, changed=time.time()), sent(connection, keys)).rowcount
-            if count:
-                row = {"id": batch, "remote": "", "spec": spec, "questions": count, "state": PREPARED}
-                connection.execute(insert_into(self.engine.dialect.name, BATCHES).values(**row, changed=time.time()))
-        return count
+            free = update(PROMPTS).where(
+                PROMPTS.c.key.in_(keys_subquery(connection.dialect.name)), PROMPTS.c.batch == ""
+            )
+            taking = free.values(batch=batch, changed=time.time()).returning(PROMPTS.c.key)
+            taken = connection.execute(taking, sent(connection, keys)).scalars().all()
+            if taken:
+                row = {"id": batch, "remote": "", "spec": spec, "questions": len(taken), "state": PREPARED}
+                row["changed"] = time.time()
+                connection.execute(insert_into(self.engine.dialect.name, BATCHES).values(**row))
+                self.record(connection, put("batches", row), change("prompts", "key", taken, batch=batch))
+        return len(taken)
 
     @patient
     def asked_by(self, batch: str) -> list[PromptRow]:
@@ -111,6 +120,7 @@ class PromptTable(StorePart):
         """Note the endpoint's id of a batch, or its state."""
         with self.engine.begin() as connection:
             connection.execute(update(BATCHES).where(BATCHES.c.id == batch).values(**values, changed=time.time()))
+            self.record(connection, change("batches", "id", [batch], **values))
 
     @patient
     def release(self, batch: str) -> None:
@@ -120,3 +130,5 @@ class PromptTable(StorePart):
             connection.execute(
                 update(BATCHES).where(BATCHES.c.id == batch).values(state=COLLECTED, changed=time.time())
             )
+            ended = change("batches", "id", [batch], state=COLLECTED)
+            self.record(connection, change("prompts", "batch", [batch], batch=""), ended)

@@ -15,9 +15,11 @@ from sqlalchemy import ColumnElement, Connection, case, literal, select, union_a
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.answers import insert_into, percentiles
-from contrapose.tasks.store.claims import gone, here, new_owner, pulse
-from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.answers import percentiles
+from contrapose.tasks.store.base import StorePart, change, patient, put
+from contrapose.tasks.store.claims import pulse
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owner import gone, here, new_owner
 from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS
 
 State = Literal["running", "incomplete", "finished", "superseded"]
@@ -110,6 +112,7 @@ class Runs(StorePart):
             }
             with self.engine.begin() as connection:
                 if connection.execute(statement, row).first() is not None:
+                    self.record(connection, put("runs", row))
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
@@ -147,6 +150,7 @@ class Runs(StorePart):
             hits = -row.answers
             values = {"state": "running", "seen": time.time(), "hits": hits, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+            self.record(connection, change("runs", "id", [run], **values))
 
     def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
@@ -190,14 +194,21 @@ class Runs(StorePart):
                 where=run,
             )
 
+    @patient
     def add_hits(self, run: str, count: int) -> None:
         """Note answers that a run found in the store."""
-        self._set(run, hits=RUNS.c.hits + count, seen=time.time())
+        with self.engine.begin() as connection:
+            counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
+            hits = connection.execute(counted.returning(RUNS.c.hits)).scalar()
+            self.record(connection, change("runs", "id", [run], hits=hits))
 
     @patient
     def end(self, run: str, state: State) -> None:
         """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
-        self._set(run, state=state, seen=time.time())
+        with self.engine.begin() as connection:
+            values = {"state": state, "seen": time.time()}
+            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+            self.record(connection, change("runs", "id", [run], **values))
         if state == "finished":
             same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
             here = select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery()
@@ -205,7 +216,9 @@ class Runs(StorePart):
             silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
             others = update(RUNS).where(RUNS.c.config == same, RUNS.c.folder == here, RUNS.c.id != run, older, silent)
             with self.engine.begin() as connection:
-                connection.execute(others.values(state="superseded"))
+                ids = connection.execute(others.values(state="superseded").returning(RUNS.c.id)).scalars().all()
+                if ids:
+                    self.record(connection, change("runs", "id", ids, state="superseded"))
 
     @patient
     def get(self, run: str) -> RunRow | None:
@@ -247,11 +260,6 @@ class Runs(StorePart):
         wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
         with self.reading.begin() as connection:
             return [RunRow(**row._mapping) for row in connection.execute(wanted)]
-
-    @patient
-    def _set(self, run: str, **values: Any) -> None:
-        with self.engine.begin() as connection:
-            connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
     @patient
     def _owner(self, run: str) -> str:

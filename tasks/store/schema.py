@@ -164,3 +164,14 @@ CHECKS = Table(
     Column("started", Float, nullable=False, comment="Unix time"),
 )
 """One row per retrained model and configuration, so that none is checked, or promoted, twice."""
+
+RECEIPTS = Table(
+    "receipts",
+    METADATA,
+    Column("file", Text, primary_key=True, comment="name of a file of receipts"),
+    Column("bytes", BigInteger, nullable=False, comment="of the file, which this database holds"),
+)
+"""One row per file of receipts: what is behind these bytes is added when the store is opened."""
+
+DURABLE = (ANSWERS, FORMS, RUNS, READINGS, PROMPTS, BATCHES, LOOKS, CHECKS)
+"""Tables whose changes have receipts; the others coordinate what is going on at the moment."""

@@ -10,9 +10,10 @@ from uuid import uuid4
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.store.answers import insert_into
-from contrapose.tasks.store.claims import LEASE_SECONDS, gone, new_owner, now
-from contrapose.tasks.store.patience import StorePart, patient
+from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.claims import LEASE_SECONDS, now
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owner import gone, new_owner
 from contrapose.tasks.store.schema import PORTIONS, RATES
 
 
@@ -96,7 +97,9 @@ class Teams(StorePart):
             spoken_for = sum((_granted(row) for row in others), Usage())
             usage = next((one for one in wanted[:-1] if fits(spoken_for + one)), wanted[-1])
             values = {**_columns(usage), "settled": settled.calls, "until": now(connection) + LEASE_SECONDS}
-            connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values))
+            if not connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values)).rowcount:
+                # The database was made anew, and knows no portions.
+                self._insert(connection, team=team, owner=owner, label="", **values)
             moment = now(connection)
             busy = any(row.calls > row.settled and not _ended(row, moment) for row in others)
         return Grant(usage=usage, others=spoken_for, others_idle=not busy)
@@ -145,7 +148,9 @@ class Teams(StorePart):
         names = ("done", "from_store", "failed", "requests", "cost")
         wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0).label(name) for name in names))
         with self.reading.begin() as connection:
-            return TeamCounts(**connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping)
+            sums = connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping
+        # PostgreSQL adds up whole numbers as decimals.
+        return TeamCounts(**{name: int(sums[name]) for name in names[:-1]}, cost=float(sums["cost"]))
 
     @patient
     def end(self, team: str) -> None:
@@ -175,8 +180,7 @@ class Teams(StorePart):
             connection.execute(update(RATES).where(RATES.c.key == key).values(free=start + count / rate))
             return float(start - moment)
 
-    def _insert(self, connection: Connection, *, team: str, owner: str, label: str, until: float) -> None:
-        row = {"owner": owner, "team": team, "label": label, "until": until}
+    def _insert(self, connection: Connection, **row: Any) -> None:
         connection.execute(insert_into(self.engine.dialect.name, PORTIONS).values(**row))
 
     def _others(self, connection: Connection, team: str, owner: str) -> Sequence[Row[Any]]:

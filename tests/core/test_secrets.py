@@ -201,7 +201,7 @@ def prefect_database() -> str:
 
 def stored(url: str) -> str:
     """All rows of the response store."""
-    from contrapose.tasks.store.engine import connect
+    from contrapose.tasks.store.opening import connect
     from contrapose.tasks.store.schema import METADATA
 
     with connect(url).connect() as connection:

@@ -31,7 +31,7 @@ from sqlalchemy import select
 
 from contrapose.flows.cli.announce import announce
 from contrapose.tasks.store.checks import CheckRow
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]

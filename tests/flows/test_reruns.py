@@ -13,7 +13,7 @@ from contrapose.flows.begun_run import STARTS, begin, begun
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.runs import GoingOnError, RunRow
 from contrapose.tasks.store.schema import RUNS
 

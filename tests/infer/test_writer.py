@@ -24,7 +24,7 @@ KEYED = [keyed(number) for number in range(20)]
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", 0)
+    monkeypatch.setattr("contrapose.tasks.store.base.FIRST_WAIT", 0)
     monkeypatch.setattr("contrapose.tasks.infer.broker.AGAIN_SECONDS", 0.02)
 
 

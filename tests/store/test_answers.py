@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
 import time
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -182,19 +179,3 @@ def test_a_run_without_answers_has_no_percentiles() -> None:
     table, run = Store().answers, begin()
     with table.engine.begin() as connection:
         assert percentiles(connection, run, (0.5,)) == {}
-
-
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_the_log_is_carried_over_beside_whoever_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.engine.CARRIED_AT", 20)
-    table, run = Store().answers, begin()
-    file = f"file:{table.engine.url.database}?immutable=1"
-    counts = []
-    for start in (0, 15):
-        save(table, *map(keyed, range(start, start + 15)), run=run)
-        for thread in [each for each in threading.enumerate() if each.name == "contrapose-log"]:
-            thread.join()
-        # So opened, nothing but the file itself is read.
-        with closing(sqlite3.connect(file, uri=True)) as alone:
-            counts += alone.execute("SELECT count(*) FROM answers").fetchone()
-    assert counts == [0, 30]

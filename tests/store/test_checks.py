@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import LEASE_SECONDS, CheckRow, Checks, OvertakenError, State
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS
 
 KEY = "0" * 64

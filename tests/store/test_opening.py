@@ -15,7 +15,8 @@ from store.test_answers import begin, keyed, save
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store import engine as opening
-from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, connect, reach, without_address
+from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, reach, without_address
+from contrapose.tasks.store.opening import connect
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
@@ -106,13 +107,13 @@ def test_what_somebody_else_is_writing_keeps_no_answer_from_being_forgotten(own_
 
 
 def test_a_new_file_lies_in_a_folder_that_is_its_owners_alone(tmp_path: Path) -> None:
-    reach(f"sqlite:///{tmp_path}/new/deep/answers.sqlite3")
+    connect(f"sqlite:///{tmp_path}/new/deep/answers.sqlite3")
     assert (tmp_path / "new" / "deep").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "new" / "deep" / "answers.sqlite3").stat().st_mode & 0o777 == 0o600
 
 
 def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> None:
-    (tmp_path / "empty.sqlite3").touch()
+    sqlite3.connect(tmp_path / "empty.sqlite3").execute("PRAGMA user_version=1").connection.close()
     url = f"sqlite:///{tmp_path}/empty.sqlite3"
     names = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
     with reach(url).connect() as connection:
@@ -129,6 +130,7 @@ def test_looking_makes_no_table_and_opening_makes_them_all(tmp_path: Path) -> No
             "prompts",
             "rates",
             "readings",
+            "receipts",
             "runs",
         ]
         assert list(connection.exec_driver_sql(names).scalars()) == found
@@ -166,7 +168,7 @@ def test_an_error_is_told_by_its_cause_in_a_few_words_and_without_an_address() -
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("journal_mode", "wal"), ("synchronous", 1), ("cache_size", -16384), ("wal_autocheckpoint", 128000)],
+    [("journal_mode", "wal"), ("synchronous", 0), ("cache_size", -16384), ("wal_autocheckpoint", 128000)],
 )
 def test_every_connection_is_set_up_for_many_readers_and_rare_writes(name: str, value: object, own_store: str) -> None:
     with connect(own_store).connect() as connection:

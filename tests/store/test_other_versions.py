@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store.engine import connect
+from contrapose.tasks.store.opening import connect
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import connect, store_url
-from contrapose.tasks.store.patience import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
+from contrapose.tasks.store.base import AWAY_SECONDS, FIRST_WAIT, LONGEST_WAIT, TRIES, AwayError, patient
 
 SERVER = "postgresql+psycopg://me:hunter2@127.0.0.1:1/none"
 
@@ -34,7 +33,7 @@ class Away:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", 0)
+    monkeypatch.setattr("contrapose.tasks.store.base.FIRST_WAIT", 0)
 
 
 def test_a_short_absence_is_waited_for() -> None:
@@ -50,7 +49,7 @@ def test_a_server_is_waited_for_longer_than_a_file() -> None:
 
 
 def test_a_long_absence_is_told_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.patience.AWAY_SECONDS", 0)
+    monkeypatch.setattr("contrapose.tasks.store.base.AWAY_SECONDS", 0)
     away = Away(TRIES)
     with pytest.raises(AwayError, match="cannot be used") as told:
         away.answer()
@@ -65,8 +64,8 @@ def test_another_error_is_told_at_once() -> None:
     assert away.calls == 1
 
 
-def test_what_was_repaired_is_tried_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.patience._mended", lambda engine, error: True)
+def test_what_was_healed_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contrapose.tasks.store.base._healed", lambda engine, error, number: number < 2)
     assert Away(1, DatabaseError).answer() == 2
     damaged_again = Away(2, DatabaseError)
     with pytest.raises(ContraposeError):
@@ -79,16 +78,6 @@ def test_a_store_that_is_no_database_is_told(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path / 'notes.txt'}")
     with pytest.raises(ContraposeError, match="not a database"):
         Store()
-
-
-def test_a_store_that_is_damaged_while_it_is_used_is_told(own_store: str) -> None:
-    table = Store().answers
-    connect(store_url()).dispose()
-    path = Path(own_store.removeprefix("sqlite:///"))
-    for each in path.parent.glob(f"{path.name}*"):
-        each.write_bytes(b"damaged" * 1000)
-    with pytest.raises(ContraposeError, match="cannot be used"):
-        table.find(["0" * 64])
 
 
 class Clock:
@@ -107,8 +96,8 @@ class Clock:
 @pytest.mark.parametrize(("url", "first"), [("sqlite://", [0.5, 1.0, 1.5, 2.0]), (SERVER, [0.5, 1.0, 1.5, 2.0, 2.5])])
 def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", FIRST_WAIT)
-    monkeypatch.setattr("contrapose.tasks.store.patience.time", clock)
+    monkeypatch.setattr("contrapose.tasks.store.base.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.store.base.time", clock)
     with pytest.raises(AwayError):
         Away(10_000, url=url).answer()
     assert clock.slept[: len(first)] == first
@@ -120,7 +109,7 @@ def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch:
 
 
 def test_a_file_is_given_up_after_its_tries_even_if_no_time_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.patience.time", Clock())
+    monkeypatch.setattr("contrapose.tasks.store.base.time", Clock())
     away = Away(3 * TRIES, url="sqlite://")
     with pytest.raises(AwayError):
         away.answer()
@@ -131,8 +120,8 @@ def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_bac
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("contrapose.tasks.store.patience.FIRST_WAIT", FIRST_WAIT)
-    monkeypatch.setattr("contrapose.tasks.store.patience.time", clock)
+    monkeypatch.setattr("contrapose.tasks.store.base.FIRST_WAIT", FIRST_WAIT)
+    monkeypatch.setattr("contrapose.tasks.store.base.time", clock)
     away = Away(10_000)
     for _ in range(5):
         with pytest.raises(AwayError):

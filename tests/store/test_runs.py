@@ -15,7 +15,8 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.claims import here, new_owner, pulse
+from contrapose.tasks.store.claims import pulse
+from contrapose.tasks.store.owner import here, new_owner
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
