@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Sequence
+from errno import ENOSPC
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Self
@@ -18,7 +20,7 @@ from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Keyed, batch_of, merged
-from contrapose.tasks.store.base import AWAY_SECONDS, AwayError
+from contrapose.tasks.store.base import AWAY_SECONDS, AwayError, unwritten
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.engine import store_url
 from contrapose.tasks.store.opening import examine
@@ -236,6 +238,8 @@ class Writer:
         if self._unkept and self.failed is not None:
             raise self._lost(self.failed)
         self.claims.release()
+        if isinstance(self.failed, CutShortError):
+            raise self.failed
 
     def _work(self) -> None:
         open_ = True
@@ -260,7 +264,10 @@ class Writer:
             except Exception as error:
                 self.failed = error
             else:
-                self.failed = self.failed if self._unkept else None
+                if self.answers.receipts.is_full:
+                    self.failed = unwritten(OSError(ENOSPC, os.strerror(ENOSPC)), self.answers.engine)
+                elif not self._unkept:
+                    self.failed = None
                 return
             hopeless = self._unkept or not isinstance(self.failed, AwayError) or time.monotonic() > end
             if closing and (hopeless or batch is None):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
-import os
 import re
 import time
 import zlib
@@ -214,13 +212,8 @@ class AnswerTable(StorePart):
         Args:
             batch: what it was answered.
             written: where the receipts of it are; None: they are written now.
-
-        Raises:
-            CutShortError: the disk is full; what was answered has its receipts all the same.
         """
         self._keep(batch, written or self.note(batch))
-        if self.receipts.is_full:
-            raise unwritten(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), self.engine)
 
     @patient
     def _keep(self, batch: AnswerBatch, written: Written | None) -> None:

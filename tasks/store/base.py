@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
@@ -142,8 +143,11 @@ def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engin
 
 def unwritten(error: OSError, engine: Engine) -> CutShortError:
     """What to say where no receipt can be written."""
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return CutShortError(
-        f"no receipt of an answer can be written beside the response store ({error.strerror})",
+        "the disk of the response store is full"
+        if is_full
+        else f"no receipt of an answer can be written beside the response store ({error.strerror})",
         expected="a folder that can be written to, with room for more answers",
         remedy="Make room, or name another store in CONTRAPOSE_STORE; what was kept stays.",
         where=shown(url_of(engine)),

@@ -104,7 +104,7 @@ def receipts_of(url: str) -> Receipts:
 
 def folder_of(path: Path) -> Path:
     """Where the receipts of a SQLite file are."""
-    return path.with_name(f"{path.name}.receipts")
+    return path.with_name(f"{path.name.removesuffix('.sqlite3')}.receipts")
 
 
 def is_headless(path: Path) -> bool:
