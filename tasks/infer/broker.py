@@ -19,7 +19,7 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import Absent, AnswerBatch, AnswerTable, Keyed, batch_of, merged
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of, merged
 from contrapose.tasks.store.base import AWAY_SECONDS, AwayError, unwritten
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.engine import store_url
@@ -62,7 +62,6 @@ class StoreBroker:
         self._meter = current_meter()
         self._lock = Lock()
         self._known: dict[Question, str] = {}
-        self._absent: Absent | None = None
         examine(store_url())
         self._table = Store().answers
         self.claims = Store().claims(again=again)
@@ -88,32 +87,28 @@ class StoreBroker:
     def adapt(self, changes: Changes) -> ModelSpec:
         """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
         self.keys = self.unchanged.changed(changes) if changes else self.unchanged
-        self._known, self._absent = {}, None
+        self._known = {}
         return self.keys.spec
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take from the store what is answered there."""
-        answered, self._absent = self._find(self.open(questions))
+        answered = self.kept(self.open(questions))
         self.answers |= answered
         self._count(from_store=len(answered))
 
     def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
         """What is answered in the store; it is not taken."""
-        return self._find(questions)[0]
-
-    def _find(self, questions: Sequence[Question]) -> tuple[dict[Question, Completion], Absent]:
         keys = {self._key(question): question for question in questions}
         held = {self._key(question.plain): question for question in questions if question.form != "plain"}
-        answers, absent = self._table.look_up([*keys, *held], run=self.run if self.again else None)
+        answers = self._table.find([*keys, *held], run=self.run if self.again else None)
         if again := [key for key, completion in answers.items() if completion.outcome in self.ask_again]:
             self._table.forget(again, run=self.run)
             own = self._table.find(again, run=self.run)
             open_ = set(again).difference(own)
             answers = {key: answer for key, answer in answers.items() if key not in open_} | own
-            absent = Absent(absent.keys | open_, None)
         # What was withheld is so in whatever form it is asked for.
         withheld = {held[key]: reply for key, reply in answers.items() if key in held and reply.outcome in WITHHELD}
-        return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}, absent
+        return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
         """Those of the questions that have no answer, nor a final failure."""
@@ -129,7 +124,7 @@ class StoreBroker:
         """Those of the questions that are still open and are ours to ask now, in order."""
         left = [] if self.stopped else self.open(questions)
         keys = [self._key(question) for question in left]
-        own = self.claims.claim(keys, absent=self._absent) if left else set()
+        own = self.claims.claim(keys) if left else set()
         return [question for question, key in zip(left, keys, strict=True) if key in own]
 
     def put(self, answers: Sequence[Answer]) -> None:

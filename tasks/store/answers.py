@@ -7,13 +7,13 @@ import math
 import re
 import time
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
 from json.encoder import encode_basestring_ascii
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Delete, delete, select, update
 from sqlalchemy.dialects import sqlite
@@ -59,33 +59,6 @@ class AnswerBatch:
     """Whether the run's reader answered, and not its model."""
 
 
-class Moment(NamedTuple):
-    """When a connection to SQLite looked; as long as nobody has written since, it looks at an equal one."""
-
-    connection: object
-    """The driver's."""
-    own: int
-    """Rows that it has changed itself."""
-    others: int
-    """A number that changes when another connection has written."""
-
-
-class Absent(NamedTuple):
-    """Keys that had no answer at a moment."""
-
-    keys: Set[str]
-    moment: Moment | None
-    """None where the database does not say whether somebody has written since."""
-
-
-def moment_of(connection: Connection) -> Moment | None:
-    """The moment of a transaction."""
-    if connection.dialect.name != "sqlite":
-        return None
-    driver: Any = connection.connection.dbapi_connection
-    return Moment(driver, driver.total_changes, driver.execute("PRAGMA data_version").fetchone()[0])
-
-
 def batch_of(
     answers: Sequence[Keyed], *, run: str, model: str, spent: Usage, failures: int, again: bool, reads: bool = False
 ) -> AnswerBatch:
@@ -113,18 +86,12 @@ class AnswerTable(StorePart):
 
         One that is not as it was written is taken from its receipt; where there is none, it is asked again.
         """
-        return self.look_up(keys, run=run)[0]
-
-    def look_up(self, keys: Sequence[str], *, run: str | None = None) -> tuple[dict[str, Completion], Absent]:
-        """As `find`, and which of the keys have no answer."""
-        rows, moment = self._rows(keys, run)
-        absent = Absent(set(keys).difference(row.key for row in rows), moment)
+        rows = self._rows(keys, run)
         damaged = [row.key for row in rows if not is_whole(*row)]
         if damaged:
             self._restore(damaged)
-            rows = [row for row in self._rows(keys, run)[0] if is_whole(*row)]
-            absent = Absent(set(keys).difference(row.key for row in rows), None)
-        return {row.key: _stored(row) for row in rows}, absent
+            rows = [row for row in self._rows(keys, run) if is_whole(*row)]
+        return {row.key: _stored(row) for row in rows}
 
     def check(self) -> tuple[int, int]:
         """How many answers are there, and how many were set aside now since they are not as they were written."""
@@ -154,13 +121,12 @@ class AnswerTable(StorePart):
         return count, damaged
 
     @patient
-    def _rows(self, keys: Sequence[str], run: str | None) -> tuple[list[Any], Moment | None]:
+    def _rows(self, keys: Sequence[str], run: str | None) -> Sequence[Any]:
         columns = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
         with self.reading.begin() as connection:
             wanted = select(*columns).where(ANSWERS.c.key.in_(keys_subquery(connection.dialect.name)))
             wanted = wanted if run is None else wanted.where(ANSWERS.c.run == run)
-            rows = connection.execute(wanted, sent(connection, keys)).all()
-            return list(rows), moment_of(connection)
+            return connection.execute(wanted, sent(connection, keys)).all()
 
     @patient
     def forget(self, keys: Collection[str], *, run: str) -> None:

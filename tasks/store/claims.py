@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Event, Thread
@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Float, Select, Table, Text, bindparam, delete, func, select, text, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.answers import Absent, moment_of
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import BUSY_SECONDS, insert_into, keys_subquery, sent
 from contrapose.tasks.store.owner import gone, new_owner
@@ -38,19 +37,17 @@ class Claims(StorePart):
         self._others = Silence(lease=LEASE_SECONDS, enough=SILENT_SECONDS)
 
     @patient
-    def claim(self, keys: Sequence[str], *, absent: Absent | None = None) -> set[str]:
+    def claim(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that are this owner's to ask: not answered, and claimed by nobody who lives.
 
         Args:
             keys: of questions.
-            absent: what was found to have no answer, which is not looked for again as long as nobody has written.
         """
         with self.engine.begin() as connection:
-            known = _still_absent(absent, connection)
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
             claimed = self._take(connection, keys)
-            mine = claimed if self.again else claimed - self._answered(connection, claimed - known)
+            mine = claimed if self.again else claimed - self._answered(connection, claimed)
             if mine:
                 until = now(connection) + LEASE_SECONDS
                 # Should the database be made anew meanwhile, nobody else asks what is being asked.
@@ -114,13 +111,6 @@ class Claims(StorePart):
             if owner in dead or gone(owner):
                 # What it renews at this very moment stays its own.
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == owner, CLAIMS.c.until <= until))
-
-
-def _still_absent(absent: Absent | None, connection: Connection) -> Set[str]:
-    """What had no answer and, since nobody has written, has none in this transaction."""
-    if absent is None or absent.moment is None or absent.moment != moment_of(connection):
-        return frozenset()
-    return absent.keys
 
 
 @cache

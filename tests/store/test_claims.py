@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,39 +68,6 @@ def test_what_is_answered_is_not_claimed() -> None:
     assert first.claim(KEYS[:2]) == {KEYS[1]}
     assert first.held_by_others(KEYS[:2]) == set()
     assert second.claim(KEYS[:2]) == {KEYS[0]}
-
-
-def test_what_was_absent_is_looked_for_again_once_anybody_has_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[set[str]] = []
-    look = Claims._answered
-    monkeypatch.setattr(Claims, "_answered", lambda *arguments: (looked.append(arguments[2]), look(*arguments))[1])
-    _, absent = Store().answers.look_up(KEYS)
-    assert Store().claims().claim(KEYS[:2], absent=absent) == set(KEYS[:2])
-    assert looked == [set() if Store().answers.engine.dialect.name == "sqlite" else set(KEYS[:2])]
-    # The claims themselves were written in between.
-    assert Store().claims().claim(KEYS[2:], absent=absent) == set(KEYS[2:])
-    assert looked[-1] == set(KEYS[2:])
-
-
-@pytest.mark.parametrize("by", ["this connection", "another one", "another process"])
-def test_an_answer_that_came_since_is_noticed(by: str) -> None:
-    _, absent = Store().answers.look_up(KEYS)
-    if by == "another process":
-        subprocess.run(
-            [sys.executable, "-c", "from store.test_claims import answer; answer(1)"],
-            check=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        )
-    else:
-        with Store().answers.reading.connect() if by == "another one" else nullcontext():
-            answer(1)
-    assert Store().claims().claim(KEYS, absent=absent) == {*KEYS} - {KEYS[1]}
-
-
-def test_what_was_not_looked_for_is_looked_for_when_it_is_claimed() -> None:
-    answer(1)
-    _, absent = Store().answers.look_up(KEYS[:1])
-    assert Store().claims().claim(KEYS, absent=absent) == {*KEYS} - {KEYS[1]}
 
 
 def test_an_answer_ends_its_claim() -> None:
