@@ -153,13 +153,13 @@ def heal(path: Path, url: str, *, anyway: bool = False) -> None:
     with raise_mendable(url), locked(path):
         if path.exists() and not anyway and not fails(path):
             return
-        aside = _move_aside(path)
+        aside, had_receipts = _move_aside(path), folder_of(path).is_dir()
         answers, lost = _make(path)
     bad = f"; {lost} receipts are damaged, and what they held is asked again when it is needed" if lost else ""
-    warn(
-        f"the response store was damaged: it was made anew from its receipts, with {answers:,} answers{bad}; "
-        f"the damaged file was kept as {aside}"
-    )
+    made = f"it was made anew from its receipts, with {answers:,} answers{bad}"
+    made = made if had_receipts else "an older version made it without receipts, so a new one begins without answers"
+    recover = "" if had_receipts else "; `sqlite3 FILE .recover` reads what is left of it"
+    warn(f"the response store was damaged: {made}; the damaged file was kept as {aside}{recover}")
 
 
 def _move_aside(path: Path) -> Path:

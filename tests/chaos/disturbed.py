@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 from fake_endpoint import Endpoint, Request
 from prefect.settings import PREFECT_API_URL
 
+from contrapose.tasks.store.receipts import read
+
 IN_FLIGHT = 4
 """Requests of a run at a time."""
 LONGEST = 600.0
@@ -105,8 +107,12 @@ class Run:
             time.sleep(0.01)
 
     def stored(self) -> set[str]:
-        """The prompts whose answers are in the store."""
-        return {str(json.loads(question)["prompt"]) for question in self._column("SELECT question FROM answers")}
+        """The prompts whose answers are in the store, or have a receipt that it reads when it is opened next."""
+        kept = {str(json.loads(question)["prompt"]) for question in self._column("SELECT question FROM answers")}
+        for file in self.home.glob("*.receipts/*.jsonl"):
+            receipts = (receipt.content or {} for receipt in read(file))
+            kept |= {str(one["row"]["question"]["prompt"]) for one in receipts if one.get("table") == "answers"}
+        return kept
 
     def claimed(self) -> int:
         """How many questions somebody has taken for his own."""
