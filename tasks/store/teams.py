@@ -145,7 +145,9 @@ class Teams(StorePart):
         names = ("done", "from_store", "failed", "requests", "cost")
         wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0).label(name) for name in names))
         with self.reading.begin() as connection:
-            return TeamCounts(**connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping)
+            sums = connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping
+        # PostgreSQL adds up whole numbers as decimals.
+        return TeamCounts(**{name: int(sums[name]) for name in names[:-1]}, cost=float(sums["cost"]))
 
     @patient
     def end(self, team: str) -> None:
