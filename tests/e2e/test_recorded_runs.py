@@ -127,6 +127,7 @@ def judged(arguments: list[str]) -> pd.DataFrame:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("form", ["reply", "as_summary"])
 def test_llmbar_is_replayed_whole(form: str, shared_data: Path) -> None:
     """For every judge and strategy the counts are those of the data set, but for replies that it misreads."""
