@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
+from contrapose.flows.cli.start import SETTINGS
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
+from contrapose.tasks.core.process_state import lent_variables
+from contrapose.tasks.infer.app.settings import allowed_in_children
 from contrapose.tasks.tables.table import full, no_room
 
 if TYPE_CHECKING:
@@ -196,6 +199,7 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
             # Dask would kill a worker that holds a model.
             memory_limit=None,
             resources=dict(args.resources),
+            env=_for_children(),
         )
     )
     runner = stack.enter_context(DaskTaskRunner(cluster=cluster))
@@ -203,11 +207,9 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
 
 
 def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
-    # Read as Ray is imported: no telemetry, and nobody without the token made here has code run.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    stack.enter_context(_RAY_UNWATCHED.needed())
     if not args.address:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        stack.enter_context(_RAY_LOCAL.needed())
     import ray
     from prefect_ray import RayTaskRunner
     from prefect_ray.context import remote_options
@@ -232,6 +234,17 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
     }
     runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
     return Started(runner=runner, portions=count, processes=count, needs=needs)
+
+
+def _for_children() -> dict[str, str]:
+    """Variables for the processes of a local cluster, which a caller in Python does not have."""
+    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | allowed_in_children()
+
+
+_RAY_UNWATCHED = lent_variables({"RAY_USAGE_STATS_ENABLED": "0"})
+"""Ray reads its variables as it is imported, and its processes inherit them: no telemetry."""
+_RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+"""Only who has the token made here has code run."""
 
 
 def _reached(reach: Callable[[], R], address: str) -> R:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -66,10 +66,22 @@ def bring_key() -> None:
 
 def bring_key_as_configured() -> None:
     """The same for a server that only Prefect's own configuration names, such as a profile."""
-    from prefect.context import refresh_global_settings_context
+    if lacking := lacking_key():
+        use_in_process(lacking)
+
+
+def lacking_key() -> dict[str, str]:
+    """The setting of the key that the configured server wants and Prefect does not know; empty where none lacks."""
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api
-    if api.auth_string is None and (key := kept_key(api.url)):
-        os.environ[KEY] = key
-        refresh_global_settings_context()
+    key = kept_key(api.url) if api.auth_string is None else ""
+    return {KEY: key} if key else {}
+
+
+def use_in_process(settings: Mapping[str, str]) -> None:
+    """Have Prefect use some settings in all of this process, and in what it starts; for a command's own process."""
+    from prefect.context import refresh_global_settings_context
+
+    os.environ.update(settings)
+    refresh_global_settings_context()
