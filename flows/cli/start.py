@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from contrapose.flows.orchestration.error_display import tell_in_one_line
-from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, use_in_process
+from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
 
@@ -44,10 +44,12 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
         use: has Prefect use the server.
 
     Raises:
-        ConfigError: it has no place for its database; Prefect would wait for minutes, then tell a traceback.
+        ConfigError: it has no place for its database, for which Prefect would wait for minutes; or the server that is
+            named stays silent.
     """
     if not wants_own_server():
         yield
+        refuse_silent_server()
         return
     if why := homeless():
         raise ConfigError(
@@ -75,6 +77,8 @@ def serve_blocks(named: object, use: Use = use_in_process) -> None:
     """
     if named and wants_own_server():
         use(own_server().start())
+    elif named:
+        refuse_silent_server()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.flows.cli.start import SETTINGS
 from contrapose.tasks.config.run_config import RunnerArgs
+from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
 from contrapose.tasks.core.process_state import lent_variables
 from contrapose.tasks.infer.app.settings import allowed_in_children
@@ -182,8 +183,12 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
         return dask.annotate(resources=dict(resources)) if resources else nullcontext()
 
     if args.address:
-        runner = stack.enter_context(DaskTaskRunner(address=args.address))
-        known = _reached(lambda: runner.client.scheduler_info(n_workers=-1)["workers"], args.address)
+        runner = DaskTaskRunner(address=args.address)
+
+        def workers() -> Any:
+            return stack.enter_context(runner).client.scheduler_info(n_workers=-1)["workers"]
+
+        known = _reached(workers, args.address)
         threads = sum(worker["nthreads"] for worker in known.values())
         return Started(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
     count = args.workers or os.cpu_count() or 1
@@ -247,6 +252,10 @@ _RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets
 """Only who has the token made here has code run."""
 
 
+CLUSTER_SECONDS = 60.0
+"""How long a cluster may take to take this process in."""
+
+
 def _reached(reach: Callable[[], R], address: str) -> R:
     """What a cluster answers.
 
@@ -254,10 +263,11 @@ def _reached(reach: Callable[[], R], address: str) -> R:
         ConfigError: nobody answers at its address.
     """
     try:
-        return reach()
+        return within(reach, CLUSTER_SECONDS)
     except Exception as error:
+        why = f"within {CLUSTER_SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"({type(error).__name__})"
         raise ConfigError(
-            f"no cluster answers at {address} ({type(error).__name__})",
+            f"no cluster answers at {address} {why}",
             expected="the address of a scheduler that can be reached from here",
             remedy="Start the cluster, or correct runner_args.address.",
             where="runner_args.address",
