@@ -173,7 +173,8 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
     import dask
 
     # Read as it is imported: otherwise it tells of every worker that it lets go.
-    dask.config.set({"logging.distributed": dask.config.get("logging.distributed", "critical")})
+    level = dask.config.get("logging.distributed", "critical")
+    stack.enter_context(dask.config.set({"logging.distributed": level}))
     from distributed import LocalCluster
     from distributed.security import Security
     from prefect_dask.task_runners import DaskTaskRunner
