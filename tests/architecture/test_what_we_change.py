@@ -88,6 +88,25 @@ def test_nothing_else_of_a_library_is_replaced() -> None:
     assert replaced == {"flows/serve/prefect_app.py": {"actions.PrefectServerEventsAPIClient"}}
 
 
+PRIVATE = {"_attn_implementation", "_linear_pointwise"}
+"""What is not public of transformers and torch, and has no public counterpart."""
+
+
+def test_local_models_use_what_is_public_of_transformers_and_torch() -> None:
+    ours, theirs = set[str](), set[str]()
+    for path in (REPOSITORY / "tasks/infer/local").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                theirs.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in PRIVATE:
+                theirs.add(node.value)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                ours.add(node.name)
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self":
+                ours.add(node.attr)
+    assert theirs - ours - {"_replace"} == PRIVATE
+
+
 def test_no_module_of_ours_stands_in_for_another() -> None:
     for top in ("flows", "tasks"):
         for path in (REPOSITORY / top).rglob("*.py"):
