@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -156,7 +156,7 @@ def _limit(
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
-    return {package: version(package) for package in packages}
+    return {package: metadata.version(package) for package in packages}
 
 
 def _foreign(name: str) -> dict[str, str]:

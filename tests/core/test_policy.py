@@ -74,7 +74,7 @@ def test_cases_are_made_again_with_another_version_of_what_their_probe_rests_on(
         return cache_key("perturb", modules("probes", test), {"plan": _plan(test)})
 
     before = key()
-    monkeypatch.setattr(metadata.Distribution, "version", property(lambda self: _later(self, package)))
+    _upgrade(package, monkeypatch)
     assert (key() != before) is another
 
 
@@ -87,7 +87,7 @@ def test_a_task_names_the_packages_that_decide_its_outcome(
         return str(policy_of_judge.cache_key_fn(SimpleNamespace(task=judge), {"plan": _plan("order_bias")}))
 
     before = key()
-    monkeypatch.setattr(metadata.Distribution, "version", property(lambda self: _later(self, package)))
+    _upgrade(package, monkeypatch)
     assert (key() != before) is another
 
 
@@ -95,9 +95,9 @@ def _plan(test: str) -> Plan:
     return plans(select(RunConfig(model="mock"), [test]))[0]
 
 
-def _later(distribution: metadata.Distribution, package: str) -> str:
-    later = ".1" if distribution.metadata["Name"] == package else ""
-    return f"{distribution.metadata['Version']}{later}"
+def _upgrade(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: installed(name) + (".1" if name == package else ""))
 
 
 def test_a_mistake_of_the_users_is_not_tried_again() -> None:
