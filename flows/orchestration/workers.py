@@ -17,7 +17,7 @@ from contrapose.flows.cli.start import SETTINGS
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
-from contrapose.tasks.core.process_state import lent_variables
+from contrapose.tasks.core.process_state import lent_variables, restored_variables
 from contrapose.tasks.infer.app.settings import allowed_in_children
 from contrapose.tasks.tables.table import full, no_room
 
@@ -141,6 +141,7 @@ class Workers:
 
     def _ready(self) -> Started:
         if self._started is None:
+            self._stack.enter_context(_SET_BY_RUNNERS.needed())
             self._started = RUNNERS[self.runner](self.args, self._stack)
         return self._started
 
@@ -236,6 +237,7 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
         "include_dashboard": False,
         "log_to_driver": False,
         "logging_level": "error",
+        "runtime_env": {"env_vars": _for_children()},
         "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
     }
     runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
@@ -247,6 +249,11 @@ def _for_children() -> dict[str, str]:
     return {name: value for name, value in SETTINGS.items() if name not in os.environ} | allowed_in_children()
 
 
+_SET_BY_RUNNERS = restored_variables(
+    *("__DASK_PARENT_PID", "MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+    *("PYTHONHASHSEED", "RAY_CLIENT_MODE", "PYTHONBREAKPOINT"),
+)
+"""Dask and Ray set these for the processes that they start, and leave them in this one."""
 _RAY_UNWATCHED = lent_variables({"RAY_USAGE_STATS_ENABLED": "0"})
 """Ray reads its variables as it is imported, and its processes inherit them: no telemetry."""
 _RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})

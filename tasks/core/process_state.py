@@ -50,6 +50,24 @@ def lent_variables(values: Mapping[str, str]) -> SharedChange:
     return SharedChange(make)
 
 
+def restored_variables(*names: str) -> SharedChange:
+    """Environment variables that a library sets meanwhile; afterwards they are as they were."""
+
+    def make() -> Undo:
+        before = {name: os.environ.get(name) for name in names}
+
+        def undo() -> None:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+        return undo
+
+    return SharedChange(make)
+
+
 def _quieten() -> Undo:
     # Imported by whoever loads a model.
     from importlib import import_module
