@@ -1,6 +1,9 @@
 """Flows: what Contrapose runs, from a terminal, a schedule or the Prefect UI."""
 
-from contrapose.flows.orchestration.error_display import tell_in_one_line
+import os
 
-# Here, since whoever runs a flow imports this, and Prefect also logs what happens before and after its body.
-tell_in_one_line()
+from contrapose.flows.orchestration.error_display import FLOW_RUN, tell_in_one_line
+
+# Prefect also logs what happens before and after the body of a flow. A caller's own process keeps its loggers.
+if FLOW_RUN in os.environ:
+    tell_in_one_line()

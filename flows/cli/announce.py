@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.serve.server_key import bring_key_as_configured
+from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
@@ -43,6 +43,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     server = PREFECT_API_URL.value()
     if not server:
         raise _no_server("no Prefect server is named", "PREFECT_API_URL")
+    refuse_silent_server()
     event = Event(event=RETRAINED, resource=resource(model), payload=payload)
     try:
         # Also where an event loop is running, as in a notebook.

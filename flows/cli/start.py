@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 
-from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured
+from contrapose.flows.orchestration.error_display import tell_in_one_line
+from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
 
@@ -31,15 +32,24 @@ def starting() -> str:
     return "database" if own_server().makes_database else "start"
 
 
+Use = Callable[[Mapping[str, str]], object]
+"""Has Prefect use some settings, as `use_in_process`."""
+
+
 @contextmanager
-def server_starting() -> Iterator[None]:
+def server_starting(use: Use = use_in_process) -> Iterator[None]:
     """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end.
 
+    Args:
+        use: has Prefect use the server.
+
     Raises:
-        ConfigError: it has no place for its database; Prefect would wait for minutes, then tell a traceback.
+        ConfigError: it has no place for its database, for which Prefect would wait for minutes; or the server that is
+            named stays silent.
     """
     if not wants_own_server():
         yield
+        refuse_silent_server()
         return
     if why := homeless():
         raise ConfigError(
@@ -49,7 +59,7 @@ def server_starting() -> Iterator[None]:
         )
     own_server().begin()
     yield
-    own_server().start()
+    use(own_server().start())
 
 
 def wants_own_server() -> bool:
@@ -58,14 +68,17 @@ def wants_own_server() -> bool:
     return is_wanted()
 
 
-def serve_blocks(named: object) -> None:
+def serve_blocks(named: object, use: Use = use_in_process) -> None:
     """See that there is a server which blocks can be read from; none is needed where none is named.
 
     Args:
         named: the block; empty or None for none.
+        use: has Prefect use the server.
     """
     if named and wants_own_server():
-        own_server().start()
+        use(own_server().start())
+    elif named:
+        refuse_silent_server()
 
 
 @contextmanager
@@ -160,6 +173,12 @@ SETTINGS = {
 no telemetry is set by importing Contrapose at all."""
 
 
+def make_home() -> None:
+    """Make the folder that Prefect's home is to lie in, which Prefect does not."""
+    with suppress(OSError):
+        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
+
+
 def be_quiet(*, logs: bool) -> None:
     """Set what the user has not set, before `prefect` or any model library is imported.
 
@@ -168,9 +187,8 @@ def be_quiet(*, logs: bool) -> None:
     """
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
-    # Prefect makes its home itself, but not the folder that it is to lie in.
-    with suppress(OSError):
-        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
+    tell_in_one_line()
+    make_home()
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")
     if not logs:
         # What its background threads say, by loggers of other settings.

@@ -16,7 +16,7 @@ from contrapose.flows.deploy.deployments import (
     with_hosts,
     with_parameters,
 )
-from contrapose.flows.serve.server_key import bring_key_as_configured
+from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
@@ -104,6 +104,7 @@ def server_url() -> str:
     from prefect.settings import PREFECT_API_URL
 
     bring_key_as_configured()
+    refuse_silent_server()
     if url := PREFECT_API_URL.value():
         return str(url)
     raise ConfigError(

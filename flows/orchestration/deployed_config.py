@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from contrapose.flows.orchestration.error_display import FLOW_RUN
 from contrapose.tasks.config.data_settings import merged
 from contrapose.tasks.config.run_config import RunConfig, as_mapping
 from contrapose.tasks.core.errors import ConfigError
 
-FLOW_RUN = "PREFECT__FLOW_RUN_ID"
-"""Variable by which whoever starts a process for a flow run names it."""
 ARGUMENTS = ("model_args", "reader_args")
 """Keys whose value may be written `a=1,b=x`."""
 OF_SUITE = (

@@ -46,6 +46,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+FLOW_RUN = "PREFECT__FLOW_RUN_ID"
+"""Variable by which Prefect names the flow run that a process was started for."""
+
 LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
 """Where Prefect's engine logs what a flow or task raised."""
 

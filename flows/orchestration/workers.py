@@ -13,8 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
+from contrapose.flows.cli.start import SETTINGS
 from contrapose.tasks.config.run_config import RunnerArgs
+from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
+from contrapose.tasks.core.process_state import lent_variables, restored_variables
+from contrapose.tasks.infer.app.settings import allowed_in_children
 from contrapose.tasks.tables.table import full, no_room
 
 if TYPE_CHECKING:
@@ -137,6 +141,7 @@ class Workers:
 
     def _ready(self) -> Started:
         if self._started is None:
+            self._stack.enter_context(_SET_BY_RUNNERS.needed())
             self._started = RUNNERS[self.runner](self.args, self._stack)
         return self._started
 
@@ -169,7 +174,8 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
     import dask
 
     # Read as it is imported: otherwise it tells of every worker that it lets go.
-    dask.config.set({"logging.distributed": dask.config.get("logging.distributed", "critical")})
+    level = dask.config.get("logging.distributed", "critical")
+    stack.enter_context(dask.config.set({"logging.distributed": level}))
     from distributed import LocalCluster
     from distributed.security import Security
     from prefect_dask.task_runners import DaskTaskRunner
@@ -179,8 +185,12 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
         return dask.annotate(resources=dict(resources)) if resources else nullcontext()
 
     if args.address:
-        runner = stack.enter_context(DaskTaskRunner(address=args.address))
-        known = _reached(lambda: runner.client.scheduler_info(n_workers=-1)["workers"], args.address)
+        runner = DaskTaskRunner(address=args.address)
+
+        def workers() -> Any:
+            return stack.enter_context(runner).client.scheduler_info(n_workers=-1)["workers"]
+
+        known = _reached(workers, args.address)
         threads = sum(worker["nthreads"] for worker in known.values())
         return Started(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
     count = args.workers or os.cpu_count() or 1
@@ -196,6 +206,7 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
             # Dask would kill a worker that holds a model.
             memory_limit=None,
             resources=dict(args.resources),
+            env=_for_children(),
         )
     )
     runner = stack.enter_context(DaskTaskRunner(cluster=cluster))
@@ -203,11 +214,9 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
 
 
 def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
-    # Read as Ray is imported: no telemetry, and nobody without the token made here has code run.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    stack.enter_context(_RAY_UNWATCHED.needed())
     if not args.address:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        stack.enter_context(_RAY_LOCAL.needed())
     import ray
     from prefect_ray import RayTaskRunner
     from prefect_ray.context import remote_options
@@ -228,10 +237,31 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
         "include_dashboard": False,
         "log_to_driver": False,
         "logging_level": "error",
+        "runtime_env": {"env_vars": _for_children()},
         "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
     }
     runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
     return Started(runner=runner, portions=count, processes=count, needs=needs)
+
+
+def _for_children() -> dict[str, str]:
+    """Variables for the processes of a local cluster, which a caller in Python does not have."""
+    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | allowed_in_children()
+
+
+_SET_BY_RUNNERS = restored_variables(
+    *("__DASK_PARENT_PID", "MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+    *("PYTHONHASHSEED", "RAY_CLIENT_MODE", "PYTHONBREAKPOINT"),
+)
+"""Dask and Ray set these for the processes that they start, and leave them in this one."""
+_RAY_UNWATCHED = lent_variables({"RAY_USAGE_STATS_ENABLED": "0"})
+"""Ray reads its variables as it is imported, and its processes inherit them: no telemetry."""
+_RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
+"""Only who has the token made here has code run."""
+
+
+CLUSTER_SECONDS = 60.0
+"""How long a cluster may take to take this process in."""
 
 
 def _reached(reach: Callable[[], R], address: str) -> R:
@@ -241,10 +271,11 @@ def _reached(reach: Callable[[], R], address: str) -> R:
         ConfigError: nobody answers at its address.
     """
     try:
-        return reach()
+        return within(reach, CLUSTER_SECONDS)
     except Exception as error:
+        why = f"within {CLUSTER_SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"({type(error).__name__})"
         raise ConfigError(
-            f"no cluster answers at {address} ({type(error).__name__})",
+            f"no cluster answers at {address} {why}",
             expected="the address of a scheduler that can be reached from here",
             remedy="Start the cluster, or correct runner_args.address.",
             where="runner_args.address",

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from contrapose.flows.orchestration.options import configured, select
-from contrapose.flows.python.session import allowed
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.infer.app.settings import allowed
 from contrapose.tasks.infer.function.offering import PROVIDER, offered
 from contrapose.tasks.load.frame import frame_lines, keep_frame
 

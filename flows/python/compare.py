@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, unwatched
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
-from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
+from contrapose.flows.python.session import in_session, prefect_used
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.errors import ConfigError
 
@@ -182,7 +182,8 @@ def _compared(
     begin_server()
     from contrapose.flows.orchestration.at_work import silent
 
-    with silent(quiet), without_bars(quiet), unlogged():
+    key_block = next((args["api_key_block"] for _, args in models if "api_key_block" in args), config.key_block)
+    with silent(quiet), prefect_used(key_block) as start:
         from contrapose.flows.cli.validate import check
         from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
         from contrapose.flows.orchestration.form import as_parameter
@@ -190,7 +191,6 @@ def _compared(
         listed: list[str | ComparedModel] = [
             ComparedModel(model=str(model), model_args=dict(args)) for model, args in models
         ]
-        reach_blocks(next((args["api_key_block"] for _, args in models if "api_key_block" in args), config.key_block))
         for single in each_model(config, listed, baseline=baseline):
             check(single)
         start()

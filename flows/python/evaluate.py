@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, unwatched
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.session import in_session, reach_blocks, start, unlogged, without_bars
+from contrapose.flows.python.session import in_session, prefect_used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,8 +157,7 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
     from contrapose.flows.cli.validate import check
     from contrapose.flows.orchestration.at_work import silent
 
-    with silent(quiet), without_bars(quiet), unlogged():
-        reach_blocks(config.key_block)
+    with silent(quiet), prefect_used(config.key_block) as start:
         check(config)
         start()
         from contrapose.flows.evaluate_model import evaluate_model

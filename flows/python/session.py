@@ -12,30 +12,25 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from contextvars import copy_context
-from functools import partialmethod
-from importlib import import_module
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from threading import Thread
 from time import monotonic, sleep
 from types import FrameType
 from typing import TypeVar
 
 from contrapose.flows.cli.interruption import imports, interruptible
-from contrapose.flows.cli.start import SETTINGS
-from contrapose.tasks.config.applications import ALLOWED, allow
+from contrapose.flows.cli.start import SETTINGS, make_home
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.process_state import SharedChange
 
 R = TypeVar("R")
 
-OF_THE_COMMAND = ("TQDM_DISABLE",)
-"""Settings that would take something from whoever owns the process: bars of their own."""
 LOGS = "PREFECT_LOGGING_LEVEL"
 """Variable by which people say that they want to see what Prefect says."""
-LOGGERS = ("prefect", "prefect.flow_runs", "prefect.task_runs", "prefect._internal", "prefect.server", "httpx")
+LOGGERS, BACKGROUND = ("prefect", "httpx"), "prefect._internal"
 ARGUMENTS = (
     (
         re.compile(r"--set '?data\.columns\.(\w+)=(.*?)'?, or columns: \{.*?\} beside the source"),
@@ -72,12 +67,7 @@ def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
         ContraposeError: something the user can mend.
         KeyboardInterrupt: the user has interrupted it.
     """
-    for name, value in SETTINGS.items():
-        if name not in OF_THE_COMMAND:
-            os.environ.setdefault(name, value)
-    with suppress(OSError):
-        # Prefect makes its home itself, but not the folder that it is to lie in.
-        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
+    make_home()
     try:
         with interruptible((signal.SIGINT,)):
             return beside_loops(work)
@@ -105,76 +95,78 @@ def _in_python(remedy: str) -> str:
     return remedy
 
 
-def reach_blocks(key_block: object) -> None:
-    """See that Prefect Secret blocks can be read: the store's address and a model's key may be in one.
+@contextmanager
+def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
+    """Prefect's settings of one call, in its context alone: nothing of them stays in the process.
+
+    Prefect Secret blocks can be read at once where one is named.
 
     Args:
-        key_block: that holds the key; None for none.
+        key_block: that holds a key; None for none.
+
+    Yields:
+        What imports all that a flow needs, and starts a server where none is named; it runs until the process ends, so
+        that the next call finds it.
     """
-    from contrapose.flows.cli.start import serve_blocks
-    from contrapose.flows.serve.server_key import bring_key
+    # Prefect sets up its loggers as `flow` is imported.
+    from prefect import flow, settings  # noqa: F401
+
+    from contrapose.flows.cli.start import import_libraries, serve_blocks, server_starting, starting
+    from contrapose.flows.orchestration.at_work import at_work
+    from contrapose.flows.serve.server_key import lacking_key
     from contrapose.tasks.core.secrets import SCHEME
 
-    bring_key()
-    serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME))
+    with ExitStack() as stack:
 
+        def use(values: Mapping[str, str]) -> None:
+            stack.enter_context(settings.temporary_settings({getattr(settings, name): values[name] for name in values}))
 
-def start() -> None:
-    """Import what a flow needs, and start a server where none is named; it stays, so that the next call finds it."""
-    from contrapose.flows.cli.start import import_libraries, server_starting, starting
-    from contrapose.flows.orchestration.at_work import at_work
+        def start() -> None:
+            with at_work(starting()), server_starting(use):
+                import_libraries()
 
-    with at_work(starting()), server_starting():
-        import_libraries()
-
-
-@contextmanager
-def unlogged() -> Iterator[None]:
-    """Let Prefect say nothing, unless the user has set how much it is to say; afterwards it says what it did before."""
-    if LOGS in os.environ:
-        yield
-        return
-    # As it is imported it sets the levels itself.
-    import prefect.context  # noqa: F401
-
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        patience = settings.PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
+        stack.enter_context(settings.temporary_settings(set_defaults={patience: SETTINGS[patience.name]}))
+        if LOGS not in os.environ:
+            stack.enter_context(unheard())
+        use(lacking_key())
+        serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
+        yield start
 
 
 @contextmanager
-def without_bars(wanted: bool) -> Iterator[None]:
-    """Let libraries show no bars while a quiet call lasts, such as that of a model that is converted once."""
-    if not wanted:
-        yield
-        return
-    bar = import_module("tqdm.std").tqdm
-    before = bar.__init__
-    bar.__init__ = partialmethod(before, disable=True)
+def unheard() -> Iterator[None]:
+    """Let no handler take what Prefect logs in this context; other threads are heard."""
+    token = _unheard.set(True)
     try:
-        yield
+        with _FILTERED.needed():
+            yield
     finally:
-        bar.__init__ = before
+        _unheard.reset(token)
 
 
-@contextmanager
-def allowed(model: object) -> Iterator[None]:
-    """Allow the application that a caller names, as the command line does, for as long as the call lasts."""
-    before = os.environ.get(ALLOWED)
-    allow(model if isinstance(model, str) else None)
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(ALLOWED, None)
-        else:
-            os.environ[ALLOWED] = before
+_unheard: ContextVar[bool] = ContextVar("unheard", default=False)
+
+
+def _is_heard(record: logging.LogRecord) -> bool:
+    """Called by handlers; Prefect's background threads have no context of a call."""
+    return not (record.name.startswith(BACKGROUND) or (_unheard.get() and record.name.partition(".")[0] in LOGGERS))
+
+
+def _filter() -> Callable[[], None]:
+    loggers = [logging.getLogger(), *map(logging.getLogger, list(logging.root.manager.loggerDict))]
+    handlers = {handler for logger in loggers for handler in logger.handlers}
+    for handler in handlers:
+        handler.addFilter(_is_heard)
+
+    def undo() -> None:
+        for handler in handlers:
+            handler.removeFilter(_is_heard)
+
+    return undo
+
+
+_FILTERED = SharedChange(_filter)
 
 
 def beside_loops(work: Callable[[], R]) -> R:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from contrapose.flows.serve.guard import NAMES
+from contrapose.tasks.core.bounds import within
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.secrets import without_user
 
 KEY = "PREFECT_API_AUTH_STRING"
 """Environment variable: what every Prefect client brings."""
@@ -66,10 +69,51 @@ def bring_key() -> None:
 
 def bring_key_as_configured() -> None:
     """The same for a server that only Prefect's own configuration names, such as a profile."""
-    from prefect.context import refresh_global_settings_context
+    if lacking := lacking_key():
+        use_in_process(lacking)
+
+
+ANSWER_SECONDS = 30.0
+"""How long a Prefect server may take to say that it is there."""
+
+
+def refuse_silent_server() -> None:
+    """See that the Prefect server that is named, if one is, answers at all.
+
+    Raises:
+        ConfigError: it stays silent.
+    """
+    from prefect import get_client
+    from prefect.settings import PREFECT_API_URL
+
+    def asked() -> None:
+        with get_client(sync_client=True) as client:
+            client.api_healthcheck()
+
+    if url := PREFECT_API_URL.value():
+        try:
+            within(asked, ANSWER_SECONDS)
+        except TimeoutError:
+            raise ConfigError(
+                f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
+                expected="a server that answers",
+                remedy="Start it again, correct PREFECT_API_URL, or unset that to use a temporary one. The same "
+                "command goes on where it stopped.",
+            ) from None
+
+
+def lacking_key() -> dict[str, str]:
+    """The setting of the key that the configured server wants and Prefect does not know; empty where none lacks."""
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api
-    if api.auth_string is None and (key := kept_key(api.url)):
-        os.environ[KEY] = key
-        refresh_global_settings_context()
+    key = kept_key(api.url) if api.auth_string is None else ""
+    return {KEY: key} if key else {}
+
+
+def use_in_process(settings: Mapping[str, str]) -> None:
+    """Have Prefect use some settings in all of this process, and in what it starts; for a command's own process."""
+    from prefect.context import refresh_global_settings_context
+
+    os.environ.update(settings)
+    refresh_global_settings_context()

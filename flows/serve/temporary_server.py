@@ -78,13 +78,12 @@ class TemporaryServer:
         )
         atexit.register(self.leave)
 
-    def start(self) -> None:
-        """Begin it, wait until it answers, and have whatever asks Prefect from now on ask this one.
+    def start(self) -> dict[str, str]:
+        """Begin it, wait until it answers, and return the settings by which Prefect asks this one.
 
         Raises:
             ConfigError: it ended, or took too long.
         """
-        from prefect.context import refresh_global_settings_context
         from prefect.settings import get_current_settings
 
         self.begin()
@@ -94,8 +93,7 @@ class TemporaryServer:
                 raise self._not_started()
             sleep(LOOK_SECONDS)
         self._lay_out()
-        os.environ.update({KEY: self._key, ADDRESS: self.url, **SAME_VERSION})
-        refresh_global_settings_context()
+        return {KEY: self._key, ADDRESS: self.url, **SAME_VERSION}
 
     def leave(self) -> None:
         """Let it end by itself, as it does once nobody holds its standard input: it writes down what it was told.

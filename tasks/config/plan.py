@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -32,7 +33,7 @@ class Plan(BaseModel):
     settings: dict[str, Any]
     """Its settings, as JSON, without what is resolved below."""
     versions: Mapping[str, str] = Field(default_factory=dict)
-    """What `settings` depends on outside this project: part of every cache key, as the plan is."""
+    """What the probe and its settings depend on outside this project: part of every cache key, as the plan is."""
     min_pass_rate: float
     gate_basis: str = NOT_CALIBRATED
     """What the gate rests on, for people."""
@@ -92,7 +93,7 @@ def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         settings=_askable(name, settings, config).model_dump(
             mode="json", exclude={"min_pass_rate", "data", "limit", "control"}
         ),
-        versions={**_foreign(name), **settings.versions()},
+        versions={**_foreign(name), **_versions(registry.probe(name).rests_on), **settings.versions()},
         min_pass_rate=gate,
         gate_basis=basis,
         control=control,
@@ -152,6 +153,10 @@ def _limit(
     if config.limit is None or (config.limit_from == "bundled" and data.source != registry.probe(name).bundled_data):
         return None, None
     return config.limit, "given" if config.limit_from == "given" else "suite"
+
+
+def _versions(packages: Iterable[str]) -> dict[str, str]:
+    return {package: metadata.version(package) for package in packages}
 
 
 def _foreign(name: str) -> dict[str, str]:

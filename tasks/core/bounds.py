@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from yaml.error import Mark
 from yaml.nodes import Node, ScalarNode
+
+R = TypeVar("R")
+
+SECONDS = 5.0
+"""How long a server may take to answer, where nobody says otherwise."""
 
 
 class Wrong(NamedTuple):
@@ -38,11 +49,24 @@ def read_bytes(path: Path) -> bytes:
         OSError: it cannot be read.
         YAMLError: it is too large.
     """
+    refuse_endless(path)
     with path.open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
         raise UnboundedError(f"more than {MOST_YAML:,} bytes", expected=f"at most {MOST_YAML:,} bytes of YAML")
     return content
+
+
+def refuse_endless(path: str | Path) -> None:
+    """Refuse what is there and no file: nobody knows whether a pipe or a device ever ends.
+
+    Raises:
+        OSError: it is one.
+    """
+    with suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise OSError(errno.EINVAL, "a pipe or device, which may never end: save its content as a file")
 
 
 def parse(content: str | bytes) -> Any:
@@ -191,3 +215,29 @@ def is_bomb(*, packed: int, unpacked: int) -> bool:
         unpacked: bytes that came out of them, or that are said to come.
     """
     return unpacked > HARMLESS and unpacked > MOST_RATIO * packed
+
+
+def within(call: Callable[[], R], seconds: float = SECONDS) -> R:
+    """What a call returns or raises, unless that takes too long; it is then left to itself.
+
+    Raises:
+        TimeoutError: there was no answer in that time.
+    """
+    results: list[R] = []
+    errors: list[BaseException] = []
+
+    def kept() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    # A daemon: the command ends although a server never answers. Prefect keeps its settings in the context.
+    thread = Thread(target=copy_context().run, args=(kept,), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    return results[0]

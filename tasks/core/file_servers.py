@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import fsspec
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
@@ -16,6 +18,38 @@ PATIENCE_SECONDS = 60.0
 """How long a server that does not answer is asked again."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two tries; each pause is twice the one before."""
+
+
+CONNECT_SECONDS, READ_SECONDS = 10, 30
+"""How long a server may take until it is connected, and between two parts of an answer."""
+
+
+def time_limits(address: str) -> dict[str, dict[str, Any]]:
+    """Options of fsspec for an address, by scheme, so that a server that stays silent is given up.
+
+    What the user has configured for fsspec wins.
+    """
+    chosen: dict[str, dict[str, Any]] = {}
+    for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):
+        if f"{scheme}://" in address:
+            options, configured = _limits(scheme), fsspec.config.conf.get(scheme, {})
+            # Some options hold others.
+            within = {name: {**options[name], **configured[name]} for name in ("config_kwargs",) if name in configured}
+            chosen[scheme] = options | configured | within
+    return chosen
+
+
+def _limits(scheme: str) -> dict[str, Any]:
+    if scheme.startswith("s3"):
+        # s3fs itself asks several times.
+        waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS, "retries": {"max_attempts": 0}}
+        return {"config_kwargs": waits}
+    if scheme.startswith("a"):
+        return {"connection_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
+    from aiohttp import ClientTimeout
+
+    limit = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
+    return {"requests_timeout": limit} if scheme.startswith("g") else {"client_kwargs": {"timeout": limit}}
 
 
 _SURE = (
@@ -50,8 +84,9 @@ def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None)
         except Exception as error:
             if _is_sure(error):
                 raise refused(where, error) from error
-            if time.monotonic() - begun + pause > longest:
-                raise _unreachable(where, error, longest) from error
+            waited = time.monotonic() - begun
+            if waited + pause > longest:
+                raise _unreachable(where, error, max(waited, longest)) from error
             if pause == FIRST_PAUSE:
                 warn(f"{where} does not answer ({type(error).__name__}); it is asked again for {longest:.0f} s")
         time.sleep(pause)

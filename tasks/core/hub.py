@@ -43,6 +43,14 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
     return Check(state="warning", observed=f"{chosen} is not in the cache", remedy=remedy)
 
 
+def cached_commit(name: str) -> str:
+    """The commit of a model of the hub that was loaded; its cache has a folder for each."""
+    from huggingface_hub import try_to_load_from_cache
+
+    cached = try_to_load_from_cache(name, "config.json")
+    return Path(cached).parent.name if isinstance(cached, str) else "unknown"
+
+
 def existing_folder(name: str) -> Path | None:
     """The folder of that name; None where there is none, however impossible the name is.
 

@@ -21,7 +21,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, set_aside
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.file_servers import refused, steadily
+from contrapose.tasks.core.file_servers import refused, steadily, time_limits
 from contrapose.tasks.core.secrets import holds_password
 
 R = TypeVar("R")
@@ -71,7 +71,7 @@ class Place:
     def _reached(self) -> tuple[Any, str]:
         # What a server lists now is wanted, not what it listed once.
         options = {"use_listings_cache": False} if "://" in self.address else {}
-        files, path = fsspec.core.url_to_fs(self.address, **options)
+        files, path = fsspec.core.url_to_fs(self.address, **options, **time_limits(self.address))
         return files, str(path)
 
     @property

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -47,6 +48,7 @@ def room_task(
     persist: bool = True,
     by_name: Mapping[str, str] | None = None,
     unkeyed: tuple[str, ...] = (),
+    rests_on: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
     """A Prefect task with the project's policy.
 
@@ -60,13 +62,14 @@ def room_task(
         by_name: what the task reaches through a visible table, whose code counts too: the table, such as `probes`, and
             a template of the name over the task's arguments; empty: all that is in the table.
         unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
+        rests_on: packages that decide the outcome, so that another version of one is another cache key.
     """
 
     def wrap(function: Callable[P, R]) -> Task[P, R]:
         # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
         options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
         if persist:
-            keyed = partial(_key, function.__module__, dict(by_name or {}), unkeyed)
+            keyed = partial(_key, function.__module__, dict(by_name or {}), unkeyed, rests_on)
             options = {
                 "cache_policy": CacheKeyFnPolicy(cache_key_fn=keyed),
                 "persist_result": True,
@@ -227,10 +230,11 @@ def set_aside_damaged(path: Path) -> None:
             set_aside(path)
 
 
-def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any]) -> str:
-    """Hash of a task's name, of its inputs, and of the code that some modules rest on."""
-    code = _code(tuple(code_of))
-    content = {"task": name, "code": code, "inputs": to_jsonable_python(dict(inputs)), "form": FORMAT}
+def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:
+    """Hash of a task's name, of its inputs, of the code that some modules rest on, and of the versions of packages."""
+    code, versions = _code(tuple(code_of)), {package: metadata.version(package) for package in rests_on}
+    plain = to_jsonable_python(dict(inputs))
+    content = {"task": name, "code": code, "packages": versions, "inputs": plain, "form": FORMAT}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -241,12 +245,17 @@ def _code(modules: tuple[str, ...]) -> str:
 
 
 def _key(
-    module: str, by_name: Mapping[str, str], unkeyed: tuple[str, ...], context: Any, inputs: dict[str, Any]
+    module: str,
+    by_name: Mapping[str, str],
+    unkeyed: tuple[str, ...],
+    rests_on: tuple[str, ...],
+    context: Any,
+    inputs: dict[str, Any],
 ) -> str:
     """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
     reached = [other for table, name in by_name.items() for other in modules(table, name.format(**inputs))]
     kept = {name: value for name, value in inputs.items() if name not in unkeyed}
-    key = cache_key(context.task.name, [module, *reached], kept)
+    key = cache_key(context.task.name, [module, *reached], kept, rests_on=rests_on)
     private_folder(RESULTS)
     set_aside_damaged(RESULTS / key)
     _bring(RESULTS / key)

@@ -13,6 +13,7 @@ import numpy as np
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.hub import existing_folder, files_sha256
+from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
@@ -49,7 +50,8 @@ def _model(name: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(located(name), trust_remote_code=False)
+        with QUIET_LOADING.needed():
+            return SentenceTransformer(located(name), trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"sentence-transformers cannot load it ({type(error).__name__})",

@@ -36,6 +36,8 @@ from contrapose.tasks.tables.table import (
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
+SCORED_BY = ("regex", "scipy", "sentence-transformers", "torch")
+"""Packages that find marks in replies, and compute divergences and embeddings."""
 
 
 class Unread(TypedDict):
@@ -47,7 +49,7 @@ class Unread(TypedDict):
     """About those that rules read, for a test to draw from."""
 
 
-@room_task("evaluate", by_name=PROBE, run_name="evaluate {plan.test}")
+@room_task("evaluate", by_name=PROBE, rests_on=SCORED_BY, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test, which come in the order of their cases.
 
@@ -63,7 +65,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     return write_arrow(parts, schema_for(probe(plan.test), passages=passages))
 
 
-@room_task("calibrate", by_name=PROBE, run_name="calibrate {plan.test}")
+@room_task("calibrate", by_name=PROBE, rests_on=SCORED_BY, run_name="calibrate {plan.test}")
 def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
     """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions.
 
@@ -81,7 +83,7 @@ def join_results(test: str, results: list[Table]) -> Table:
     return joined(results, schema_for(probe(test), passages=passages))
 
 
-@room_task("find unread replies", by_name=PROBE, run_name="find unread replies of {plan.test}")
+@room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
     """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
@@ -95,7 +97,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
     )
 
 
-@room_task("judge", by_name=PROBE, run_name="judge {plan.test}")
+@room_task("judge", by_name=PROBE, rests_on=("scipy",), run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
     left = skipped(cases)

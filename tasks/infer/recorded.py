@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
+from contrapose.tasks.core.bounds import refuse_endless
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
@@ -255,9 +256,11 @@ def _sha256(selection: Selection) -> str:
     digest = hashlib.sha256()
     for name in selection.files:
         try:
-            with Place.at(name, setting="model").here() as path, path.open("rb") as file:
-                for part in iter(lambda: file.read(PART), b""):
-                    digest.update(part)
+            with Place.at(name, setting="model").here() as path:
+                refuse_endless(path)
+                with path.open("rb") as file:
+                    for part in iter(lambda: file.read(PART), b""):
+                        digest.update(part)
         except OSError as error:
             raise ModelError(
                 error.strerror or type(error).__name__,

@@ -13,6 +13,8 @@ from contrapose.tasks.language.vocabulary import vocabulary
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
+DICTIONARIES = ("lemminflect", "py3langid", "textblob")
+"""Packages whose lexicons and model say what an English word is, and whether a text is English."""
 UNMISTAKABLE = closed.words(
     """
     the and with that this these those what which who whose how you your from were would should could does did

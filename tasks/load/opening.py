@@ -17,8 +17,9 @@ import fsspec
 from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb
+from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb, refuse_endless
 from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.file_servers import time_limits
 from contrapose.tasks.load.rows import escaped
 
 PART = 2**18
@@ -232,10 +233,12 @@ def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _raw(source: str) -> Iterator[IO[bytes]]:
     try:
-        files, path = fsspec.core.url_to_fs(source)
+        files, path = fsspec.core.url_to_fs(source, **time_limits(source))
         local = isinstance(files, LocalFileSystem)
         if local and files.isdir(path):
             raise IsADirectoryError(path)
+        if local:
+            refuse_endless(path)
         if isinstance(files, AbstractArchiveFileSystem):
             # An entry of an archive yields no more than it says of itself.
             entry = files.info(path)

@@ -174,6 +174,8 @@ class Probe(Protocol):
     """What is known of the error of the rules that read its replies; empty where none are read for a choice."""
     controlled: ClassVar[bool]
     """Whether controls are asked where the run does not say."""
+    rests_on: ClassVar[tuple[str, ...]]
+    """Packages whose data or rules decide its cases: what was made with another version of one is made again."""
     by_default: ClassVar[bool]
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
     skip_reasons: ClassVar[Mapping[str, str]]

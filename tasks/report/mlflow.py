@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from contrapose.tasks.core.errors import require
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.process_state import SharedChange, lent_variables
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.wording import saved_by
@@ -20,7 +19,7 @@ from contrapose.tasks.text.wording import saved_by
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """What is kept with the run; the raw results stay in its folder."""
 
-PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"}
+PATIENCE = lent_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"})
 """Where nobody set them: by its own, MLflow waits four minutes for a server that is down."""
 
 LONGEST = 500
@@ -43,7 +42,7 @@ class Logged(NamedTuple):
 def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
     """Log a run; what went wrong is one line, for the run itself is finished and its folder whole."""
     try:
-        with _without_retries_told():
+        with PATIENCE.needed(), RETRIES_UNHEARD.needed():
             log(folder, summary, experiment=experiment)
     except Exception as error:
         # Whatever it is built on, a store raises errors of many kinds; their texts may hold its address.
@@ -123,22 +122,19 @@ def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
         yield "not_asked", stopping["cases"] - stopping["judged"]
 
 
-@contextmanager
-def _without_retries_told() -> Iterator[None]:
-    """Inside, urllib3 does not tell each attempt and the address of the store."""
+def _hush_retries() -> Callable[[], None]:
     logger = logging.getLogger("urllib3.connectionpool")
     before = logger.level
     logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
+    return lambda: logger.setLevel(before)
+
+
+RETRIES_UNHEARD = SharedChange(_hush_retries)
+"""Meanwhile urllib3 does not log each attempt and the address of the store."""
 
 
 def _client() -> Any:
     require("mlflow", extra="mlflow", where="mlflow")
-    for name, value in PATIENCE.items():
-        os.environ.setdefault(name, value)
     from mlflow import MlflowClient
 
     return MlflowClient()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib import import_module, metadata
-from threading import RLock, get_ident
-from types import ModuleType
+from importlib import metadata
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -53,40 +51,9 @@ class SeenRows:
 
 def import_library() -> None:
     """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
-    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    with _unwarned(), _later(*SELDOM_USED):
+    with _unwarned():
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
-
-
-SELDOM_USED = ("altair", "scipy.stats")
-"""Modules that take a third of the library's import, for charts that nobody sees and a few expectations."""
-
-
-@contextmanager
-def _later(*names: str) -> Iterator[None]:
-    """Let what is imported inside hold these modules, and import them when something of them is used."""
-    held = {name: _Later(name) for name in names if name not in sys.modules}
-    sys.modules.update(held)
-    try:
-        yield
-    finally:
-        for module in held.values():
-            module.give_way()
-
-
-class _Later(ModuleType):
-    """In place of a module that is not imported yet."""
-
-    def __getattr__(self, name: str) -> Any:
-        """Called for everything that this has not, which is all that the module has."""
-        self.give_way()
-        return getattr(import_module(self.__name__), name)
-
-    def give_way(self) -> None:
-        """Let whoever imports the module from now on have the module itself."""
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
 
 
 def is_imported() -> bool:
@@ -167,7 +134,7 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
     small = len(frame) <= SMALL
-    with _unwarned(), _configured_once(), uncollected() if small else nullcontext():
+    with _unwarned(), uncollected() if small else nullcontext():
         frames = _frames_of_this_process() if small else _frames()
         batch = frames.get_batch(batch_parameters={"dataframe": frame})
         every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
@@ -273,32 +240,6 @@ def _unwarned() -> Iterator[None]:
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-@contextmanager
-def _configured_once() -> Iterator[None]:
-    """Meanwhile, in this thread, each expectation makes its configuration once.
-
-    The library asks for it some seventy times an expectation, and it is made anew each time: 37 % of a validation.
-    """
-    from great_expectations.expectations.expectation import Expectation
-
-    made, thread = Expectation.configuration, get_ident()
-    # Expectations are kept too, so that no other one has the same id.
-    known: dict[int, tuple[Expectation, Any]] = {}
-
-    def configuration(expectation: Expectation) -> Any:
-        if get_ident() != thread:
-            return made.__get__(expectation)
-        if id(expectation) not in known:
-            known[id(expectation)] = expectation, made.__get__(expectation)
-        return known[id(expectation)][1]
-
-    Expectation.configuration = property(configuration)  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        Expectation.configuration = made  # type: ignore[method-assign]
 
 
 _ONE_AT_A_TIME = RLock()

@@ -18,24 +18,26 @@ from contrapose.tasks.validate.kinds import Handed, drawn, handed
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
+CHECKED_BY = ("great-expectations",)
+"""Package that holds tables against suites."""
 PART = 20_000
 """Rows that are checked at once."""
 
 
-@room_task("validate samples", by_name=PROBE, run_name="validate {plan.test} samples")
+@room_task("validate samples", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} samples")
 def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
     """Hold the samples of a test, drawn from so many rows of their source, against their suites."""
     return _checked("samples", lambda: batches(samples, rows=PART), plan, handed=drawn(plan, rows), own=own)
 
 
-@room_task("validate cases", by_name=PROBE, run_name="validate {plan.test} cases")
+@room_task("validate cases", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} cases")
 def validate_cases(plan: Plan, cases: Table, samples: Table, own: list[Suite]) -> Checked:
     """Hold the cases of a test against their suites, and against the samples that they were made from."""
     ids = handed(plan, (part["id"] for part in batches(samples, columns=["id"])))
     return _checked("cases", lambda: batches(cases, rows=PART), plan, handed=ids, own=own)
 
 
-@room_task("validate completions", by_name=PROBE, run_name="validate {plan.test} completions")
+@room_task("validate completions", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} completions")
 def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: list[Suite]) -> Checked:
     """Hold the completions of a test, two for each trial, against their suites and the cases that were asked."""
 
@@ -45,7 +47,7 @@ def validate_completions(plan: Plan, trials: list[Table], cases: Table, own: lis
     return _checked("completions", parts, plan, handed=handed(plan, _asked(cases)), own=own)
 
 
-@room_task("validate results", by_name=PROBE, run_name="validate {plan.test} results")
+@room_task("validate results", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} results")
 def validate_results(plan: Plan, results: Table, cases: Table, own: list[Suite]) -> Checked:
     """Hold the results of a test against their suites, and against the cases that were asked."""
     ids = handed(plan, _asked(cases))

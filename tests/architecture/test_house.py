@@ -5,10 +5,14 @@ from __future__ import annotations
 import runpy
 import subprocess
 import sys
+import tomllib
 from functools import cache
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from places import REPOSITORY
 
 HEAVY = (
@@ -127,6 +131,33 @@ def test_constraints_pin_every_version() -> None:
     ]
     assert all("==" in line and "@" not in line for line in lines)
     assert "torch==2.13.0" in lines
+    pinned = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+    installed = installed_by("contrapose", ("embedded", "dev"))
+    assert len(installed) > 200
+    assert {name: version for name, version in installed.items() if pinned.get(name) != version} == {}
+
+
+def installed_by(package: str, extras: tuple[str, ...]) -> dict[str, str]:
+    """Versions of what the set-up installs for a package: all that it requires, however far away."""
+    versions: dict[str, str] = {}
+    ahead, known = [(package, extras)], set[tuple[str, tuple[str, ...]]]()
+    while ahead:
+        known.add(wanted := ahead.pop())
+        name, chosen = wanted
+        for requirement in map(Requirement, requires(name) or ()):
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *chosen)):
+                required = canonicalize_name(requirement.name), tuple(sorted(requirement.extras))
+                ahead += [required] if required not in known else []
+        if name != package:
+            versions[name] = version(name).partition("+")[0]
+    return versions
+
+
+@pytest.mark.parametrize("folder", [".", "examples/contrapose-swap-roles"])
+def test_what_builds_the_package_is_pinned_too(folder: str) -> None:
+    built_by = tomllib.loads((REPOSITORY / folder / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert set(built_by) <= set((REPOSITORY / "constraints.txt").read_text().splitlines())
 
 
 def test_every_bundled_file_is_on_the_data_card_with_its_hash() -> None:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from contrapose.flows.orchestration.options import select
+from contrapose.tasks.config.plan import Plan, plans
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import policy
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.policy import cache_key
+from contrapose.tasks.core.registry import modules
+from contrapose.tasks.evaluate.task import judge
 
 CODE = ("contrapose.tasks.core.records",)
 
@@ -46,6 +54,50 @@ def test_a_key_is_the_same_in_another_process() -> None:
     code = f"from contrapose.tasks.core.policy import cache_key; print(cache_key('t', {CODE!r}, {{'a': [1, 'x']}}))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == cache_key("t", CODE, {"a": [1, "x"]})
+
+
+@pytest.mark.parametrize(
+    ("test", "package", "another"),
+    [
+        ("add_negation", "lemminflect", True),
+        ("add_toxic_words", "textblob", True),
+        ("antonym", "py3langid", True),
+        ("order_bias", "lemminflect", False),
+        ("add_negation", "rich", False),
+        ("add_negation", "prefect", False),
+    ],
+)
+def test_cases_are_made_again_with_another_version_of_what_their_probe_rests_on(
+    monkeypatch: pytest.MonkeyPatch, test: str, package: str, another: bool
+) -> None:
+    def key() -> str:
+        return cache_key("perturb", modules("probes", test), {"plan": _plan(test)})
+
+    before = key()
+    _upgrade(package, monkeypatch)
+    assert (key() != before) is another
+
+
+@pytest.mark.parametrize(("package", "another"), [("scipy", True), ("prefect", False)])
+def test_a_task_names_the_packages_that_decide_its_outcome(
+    monkeypatch: pytest.MonkeyPatch, package: str, another: bool
+) -> None:
+    def key() -> str:
+        policy_of_judge: Any = judge.cache_policy
+        return str(policy_of_judge.cache_key_fn(SimpleNamespace(task=judge), {"plan": _plan("order_bias")}))
+
+    before = key()
+    _upgrade(package, monkeypatch)
+    assert (key() != before) is another
+
+
+def _plan(test: str) -> Plan:
+    return plans(select(RunConfig(model="mock"), [test]))[0]
+
+
+def _upgrade(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: installed(name) + (".1" if name == package else ""))
 
 
 def test_a_mistake_of_the_users_is_not_tried_again() -> None:

@@ -60,6 +60,7 @@ class Shouting:
     reader_errors = ()
     controlled = False
     by_default = False
+    rests_on = ()
 
     def cases(self, sample, settings, *, rng, likelihoods):
         labels = letters(len(sample.options))

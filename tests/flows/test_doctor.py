@@ -23,8 +23,8 @@ from packaging.requirements import Requirement
 
 from contrapose.flows.cli import doctor, main
 from contrapose.flows.cli.doctor import orchestrator, packages
-from contrapose.flows.cli.doctor.base import within
 from contrapose.flows.serve.report_server import serving_site
+from contrapose.tasks.core.bounds import within
 
 pytestmark = pytest.mark.usefixtures("own_store")
 

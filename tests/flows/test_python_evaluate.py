@@ -20,7 +20,7 @@ import pytest
 import contrapose
 from contrapose.flows.cli import main
 from contrapose.flows.python import compare, evaluate, preview
-from contrapose.tasks.config.applications import ALLOWED
+from contrapose.tasks.infer.app.settings import ALLOWED
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 

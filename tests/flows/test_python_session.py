@@ -6,8 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import Future
@@ -15,48 +13,45 @@ from concurrent.futures import Future
 import pytest
 
 from contrapose.flows.python import session
-from contrapose.flows.python.session import RunInterrupted, beside_loops, in_session, unlogged
+from contrapose.flows.python.session import RunInterrupted, beside_loops, in_session, unheard
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-
-BARS = """
-import io
-from contrapose.flows.python.session import without_bars
-from tqdm.auto import tqdm
-
-def bar():
-    list(tqdm(range(3), file=(shown := io.StringIO())))
-    return bool(shown.getvalue())
-
-with without_bars(True):
-    print(bar())
-print(bar())
-with without_bars(False):
-    print(bar())
-"""
+from contrapose.tasks.core.process_state import lent_variables
 
 
-def test_libraries_show_bars_again_afterwards() -> None:
-    # Not here, where a variable has hidden all bars since tqdm was imported.
-    environment = {name: value for name, value in os.environ.items() if name != "TQDM_DISABLE"}
-    command = [sys.executable, "-c", BARS]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True", "True"]
+def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) -> None:
+    logger, calls = logging.getLogger("prefect.engine"), threading.Barrier(2)
+
+    def call(name: str) -> None:
+        with unheard():
+            calls.wait(30)
+            logger.critical("of a call")
+            calls.wait(30)
+
+    threads = [threading.Thread(target=call, args=(name,)) for name in ("one", "two")]
+    before = [list(handler.filters) for handler in (*logger.handlers, *logging.getLogger().handlers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with unheard():
+        other = threading.Thread(target=logger.critical, args=("of somebody else",))
+        other.start()
+        other.join()
+    logger.critical("afterwards")
+    assert caplog.messages == ["of somebody else", "afterwards"]
+    assert before == [list(handler.filters) for handler in (*logger.handlers, *logging.getLogger().handlers)]
 
 
-def test_prefect_says_again_what_it_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PREFECT_LOGGING_LEVEL")
-    logger = logging.getLogger("prefect.flow_runs")
-    before = logger.level
-    with unlogged():
-        assert not logger.isEnabledFor(logging.CRITICAL)
-    assert logger.level == before
-
-
-def test_whoever_asks_for_logs_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PREFECT_LOGGING_LEVEL", "INFO")
-    before = logging.getLogger("prefect").level
-    with unlogged():
-        assert logging.getLogger("prefect").level == before
+def test_a_variable_is_lent_until_the_last_call_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_TEST_SET", "mine")
+    monkeypatch.delenv("CONTRAPOSE_TEST_LENT", raising=False)
+    lent = lent_variables({"CONTRAPOSE_TEST_SET": "ours", "CONTRAPOSE_TEST_LENT": "ours"})
+    with lent.needed():
+        with lent.needed():
+            assert (os.environ["CONTRAPOSE_TEST_SET"], os.environ["CONTRAPOSE_TEST_LENT"]) == ("mine", "ours")
+        assert os.environ["CONTRAPOSE_TEST_LENT"] == "ours"
+    assert os.environ["CONTRAPOSE_TEST_SET"] == "mine"
+    assert "CONTRAPOSE_TEST_LENT" not in os.environ
 
 
 def test_work_stays_in_its_thread_unless_an_event_loop_runs_there() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect import flow
+from prefect import flow, task
 
 from contrapose.flows import teamwork
 from contrapose.flows.begun_run import begin
@@ -19,6 +20,7 @@ from contrapose.flows.teamwork import cases_of, portion_size, results_of
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
 from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.infer.app.settings import ALLOWED, allowed
 from contrapose.tasks.tables.table import Table
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
@@ -111,3 +113,21 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
     assert parted_cases == cases
     assert parted_results == results
     assert cases["rows"] > 12_000
+
+
+@pytest.mark.parametrize("runner", ["dask", "ray"])
+def test_a_local_cluster_leaves_no_variable_behind_and_hands_on_what_may_be_run(
+    runner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ALLOWED, raising=False)
+    before = dict(os.environ)
+    with allowed("app/mine:answer"), Workers(runner, RunnerArgs(workers=1)) as started:
+        assert started.portions == 1
+        assert os.environ.get(ALLOWED) is None
+        assert started.submit(allowed_there).outcome() == "mine:answer"
+    assert dict(os.environ) == before
+
+
+@task
+def allowed_there() -> str | None:
+    return os.environ.get(ALLOWED)

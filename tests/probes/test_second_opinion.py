@@ -160,7 +160,7 @@ def test_another_version_of_the_model_is_another_cache_key(monkeypatch: pytest.M
     for installed in ("3.8.0", "3.8.1"):
         monkeypatch.setattr(settings, "versions", lambda model, at=installed: {model: at})
         plan = plans(config())[0]
-        assert plan.versions == {"en_core_web_sm": installed}
+        assert plan.versions["en_core_web_sm"] == installed
         found.append(cache_key("perturb", ("contrapose.tasks.core.errors",), {"plan": plan}))
     assert found[0] != found[1]
 

@@ -14,6 +14,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.records import Completion, TextSample, Trial
+from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings
 from contrapose.tasks.probes.toxic_words import classifier as module
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
@@ -154,8 +155,8 @@ def test_other_weights_in_the_same_folder_are_another_classifier(tmp_path: Path)
 
 def test_the_plan_names_what_the_classifier_is(tmp_path: Path) -> None:
     (plan,) = plans(configured(classifier=save(tmp_path)))
-    assert set(plan.versions) == {"classifier", "transformers", "torch"}
-    assert plans(configured())[0].versions == {}
+    assert set(plan.versions) == {"classifier", "transformers", "torch", *DICTIONARIES}
+    assert set(plans(configured())[0].versions) == set(DICTIONARIES)
 
 
 def test_labels_are_listed_where_none_is_known_to_be_toxic(tmp_path: Path) -> None:

@@ -1,19 +1,10 @@
-"""What a check finds, and how long it may wait for somebody else."""
+"""What a check finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import copy_context
 from dataclasses import dataclass
-from threading import Thread
-from typing import TypeVar
 
 from contrapose.tasks.core.provider import Check, State
-
-Result = TypeVar("Result")
-
-SECONDS = 5.0
-"""How long a server may take to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,29 +39,3 @@ def problem(name: str, observed: str, remedy: str) -> DoctorFinding:
 def seen(name: str, check: Check) -> DoctorFinding:
     """What was seen of a model, as a finding."""
     return DoctorFinding(name=name, state=check.state, observed=check.observed, remedy=check.remedy)
-
-
-def within(call: Callable[[], Result], seconds: float = SECONDS) -> Result:
-    """What a call returns or raises, unless that takes too long; it is then left to itself.
-
-    Raises:
-        TimeoutError: there was no answer in that time.
-    """
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def kept() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:
-            errors.append(error)
-
-    # A daemon: the command ends although a server never answers. Prefect keeps its settings in the context.
-    thread = Thread(target=copy_context().run, args=(kept,), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
-        raise TimeoutError(f"no answer within {seconds:g} s")
-    return results[0]

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from prefect.client.schemas.objects import WorkPoolStatus
 from prefect.events.actions import RunDeployment
 
-from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
 from contrapose.flows.cli.doctor.on_server import LATE, MOST, RUNNING, blocks_of, entrypoints, read
 from contrapose.flows.deploy.automations import specifications
 from contrapose.flows.deploy.deploy import POOL
 from contrapose.flows.deploy.deployment_options import CHECK
+from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ContraposeError, require
 from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.promote import webhook_secret

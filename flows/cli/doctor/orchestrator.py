@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from contrapose import NO_TELEMETRY
-from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning, within
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, warning
 from contrapose.flows.cli.start import homeless
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured
+from contrapose.tasks.core.bounds import within
 
 NAME = "Prefect server"
 OFF = ("0", "false", "no", "off", "f", "n")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, within
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem
+from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ContraposeError
 
 NAME = "response store"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Literal
 
-from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, seen, warning, within
+from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, seen, warning
+from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:

@@ -28,10 +28,15 @@ def attending(model: Any) -> list[Any]:
         model: a causal language model.
     """
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in model.parameters()}
-    if places != {("cpu", "bfloat16")} or model.config.get_text_config()._attn_implementation != "sdpa":
+    if places != {("cpu", "bfloat16")} or implementation_of(model) != "sdpa":
         return []
     _extend_transformers()
     return list(model.modules())
+
+
+def implementation_of(model: Any) -> str:
+    """Name of the attention that a model computes its texts with; transformers has no public word for it."""
+    return str(model.config.get_text_config()._attn_implementation)
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
@@ -154,8 +155,9 @@ def _save(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     source: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
-    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
-    loaded: Any = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **source)
+    with QUIET_LOADING.needed():
+        tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
+        loaded: Any = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **source)
     model = loaded.to(torch.bfloat16)
     model.config.dtype = torch.bfloat16
     # transformers would otherwise try to save it as GGUF again.

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from contrapose.tasks.infer.local.attention import implementation_of
 from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.layout import Layout, width
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
@@ -164,7 +165,7 @@ class Forward:
         import torch
 
         mask = mask.to(self.model.device)
-        if self.model.config._attn_implementation == "sdpa" and self.model.device.type != "cpu":
+        if implementation_of(self.model) == "sdpa" and self.model.device.type != "cpu":
             return mask
         dtype = self.model.dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
@@ -224,7 +225,7 @@ def sharing_window(model: Any) -> int:
     from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
     config = model.config.get_text_config()
-    plain = config._attn_implementation in ("sdpa", "eager")
+    plain = implementation_of(model) in ("sdpa", "eager")
     layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
     if not plain or not layers <= {DynamicLayer, DynamicSlidingWindowLayer}:
         return 0

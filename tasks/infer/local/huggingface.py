@@ -14,6 +14,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.hub import existing_folder, files_sha256, on_disk
+from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.base import refuse_unknown
@@ -205,10 +206,11 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
     use_all_cores()
     options: dict[str, Any] = {"revision": spec.args.get("revision"), "trust_remote_code": False}
     try:
-        tokenizer = getattr(transformers, tokenizer_type).from_pretrained(source, **options)
-        loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
-            source, dtype=getattr(torch, where["dtype"]), use_safetensors=True, **options
-        )
+        with QUIET_LOADING.needed():
+            tokenizer = getattr(transformers, tokenizer_type).from_pretrained(source, **options)
+            loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
+                source, dtype=getattr(torch, where["dtype"]), use_safetensors=True, **options
+            )
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
             f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})",

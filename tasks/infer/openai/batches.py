@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.connection import forget_environment
 from contrapose.tasks.infer.openai.failures import one_line_error
 
 if TYPE_CHECKING:
@@ -270,11 +271,7 @@ class BatchEndpoint:
         self.client = OpenAI(
             base_url=self.settings.base_url, api_key=self.settings.key, max_retries=TRIES, http_client=client
         )
-        self.client.admin_api_key = None
-        if not self.settings.own:
-            # The client takes them from the environment, for whatever address it is given.
-            self.client.organization = self.client.project = None
-            self.client._custom_headers = {}
+        forget_environment(self.client, self.settings)
 
     def __enter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:
     from multidict import CIMultiDict
+    from openai import AsyncOpenAI, OpenAI
     from yarl import URL
 
 
@@ -41,11 +42,7 @@ class Connection:
         self.client = AsyncOpenAI(
             base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
         )
-        self.client.admin_api_key = None
-        if not settings.own:
-            # The client takes them from the environment, for whatever address it is given.
-            self.client.organization = self.client.project = None
-            self.client._custom_headers = {}
+        forget_environment(self.client, settings)
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
         self._building = asyncio.Lock()
 
@@ -88,6 +85,14 @@ class Connection:
         headers = CIMultiDict(held[0].headers.multi_items())
         headers.pop("Content-Length", None)
         return URL(str(held[0].url)), headers
+
+
+def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None:
+    """Let a client send only what is meant for the host: it takes more from the environment, whatever its address."""
+    client.admin_api_key = None
+    if not settings.own:
+        client.organization = client.project = None
+        client._custom_headers = {}
 
 
 async def reach(settings: Settings, key_place: str) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
-from contrapose.tasks.language.english import is_english
+from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
 from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
@@ -83,6 +83,7 @@ class TextEdit:
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
+    rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     by_default: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_OPTIONS
     stays: ClassVar[bool] = False

@@ -46,6 +46,7 @@ class ItemOrder:
     without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
+    rests_on: ClassVar[tuple[str, ...]] = ()
     by_default: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "no_list": "without two items",

@@ -109,6 +109,7 @@ class JudgeOrder(TwoOrders):
     )
     unpaired: ClassVar[tuple[str, ...]] = ("tied", "refused", "unparsed")
     controlled: ClassVar[bool] = True
+    rests_on: ClassVar[tuple[str, ...]] = ()
     by_default: ClassVar[bool] = False
     question: ClassVar[str] = "Which answer follows the instruction better, A or B?"
     other_words: ClassVar[tuple[str, ...]] = (

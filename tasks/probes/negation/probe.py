@@ -10,6 +10,7 @@ import pandas as pd
 from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import Case, Score, TextSample, Trial
+from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
@@ -67,6 +68,7 @@ class AddNegation(TextEdit):
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}
     default_gate: ClassVar[float] = 0.7
+    rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     by_default: ClassVar[bool] = True
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}

@@ -87,6 +87,7 @@ class OptionOrder:
     without_choice: ClassVar[tuple[str, ...]] = ("outcome_unparsed", "outcome_tied")
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = False
+    rests_on: ClassVar[tuple[str, ...]] = ()
     by_default: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "no_options": "without two answer options",

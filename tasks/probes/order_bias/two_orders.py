@@ -82,6 +82,7 @@ class TwoOrders:
     controlled: ClassVar[bool] = False
     right_first: ClassVar[bool] = True
     """Whether the first of a case's options is the right one."""
+    rests_on: ClassVar[tuple[str, ...]] = ()
     by_default: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",

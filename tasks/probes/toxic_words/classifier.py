@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.hub import existing_folder, files_sha256
+from contrapose.tasks.core.hub import cached_commit, existing_folder, files_sha256
+from contrapose.tasks.core.process_state import QUIET_LOADING
 
 BATCH = 32
 """Texts that are computed together."""
@@ -142,10 +143,11 @@ def _loaded(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model, about = AutoModelForSequenceClassification.from_pretrained(
-            source, trust_remote_code=False, use_safetensors=True, dtype=torch.float32, output_loading_info=True
-        )
+        with QUIET_LOADING.needed():
+            tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            model, about = AutoModelForSequenceClassification.from_pretrained(
+                source, trust_remote_code=False, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+            )
     except Exception as error:  # Damaged files make the libraries raise anything.
         raise _unusable(source, f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})") from error
     if about["missing_keys"] or model.config.problem_type == "regression":
@@ -153,7 +155,7 @@ def _loaded(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     folder = Path(source)
-    revision = files_sha256(folder, _files(folder)) if stamp else str(model.config._commit_hash)
+    revision = files_sha256(folder, _files(folder)) if stamp else cached_commit(source)
     device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
     return Classifier(model=model.to(device), tokenizer=tokenizer, revision=revision)
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import Case, Likelihoods, Sample, Score, TextSample, Trial
-from contrapose.tasks.language.english import is_english
+from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -53,6 +53,7 @@ class AddToxicWords:
     reader_errors: ClassVar[Sequence[Measured]] = ()
     controlled: ClassVar[bool] = False
     scores_unread: ClassVar[Literal[True]] = True
+    rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     by_default: ClassVar[bool] = True
     uses_answers: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = {"not_english": "not in English", "empty": "without a word"}

@@ -229,3 +229,19 @@ def test_examples_are_turns_of_a_chat_model(tmp_path: Path) -> None:
     turns = "<user>the sky is<assistant>blue<user>is it red ?<assistant>not<user>is it green ?<assistant>"
     [same] = completions(opened(chat, apply_chat_template=False), [generate(turns)])
     assert reply.text == same.text
+
+
+def test_transformers_has_nothing_to_warn_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from transformers.utils import logging as said
+
+    level = said.get_verbosity()
+    said.set_verbosity_warning()
+    said.enable_propagation()
+    try:
+        model = opened(folder, batch_size=4)
+        questions = [make(prompt) for prompt in PROMPTS for make in (generate, lambda text: loss(text, " blue"))]
+        completions(model, [*questions, *(choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS)])
+    finally:
+        said.disable_propagation()
+        said.set_verbosity(level)
+    assert caplog.messages == []

@@ -1,0 +1,90 @@
+"""What a run changes in its process: for as long as anyone needs it, and never for good."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+Undo = Callable[[], object]
+
+
+class SharedChange:
+    """A change of the process that overlapping calls share: made for the first, undone after the last.
+
+    Args:
+        make: makes the change and returns what undoes it.
+    """
+
+    def __init__(self, make: Callable[[], Undo]) -> None:
+        self._make = make
+        self._lock, self._users = Lock(), 0
+        self._undo: Undo = int
+
+    @contextmanager
+    def needed(self) -> Iterator[None]:
+        """Keep the change while the context is open."""
+        with self._lock:
+            if not self._users:
+                self._undo = self._make()
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._undo()
+
+
+def lent_variables(values: Mapping[str, str]) -> SharedChange:
+    """Environment variables for libraries that read nothing else; one that is set already stays as it is."""
+
+    def make() -> Undo:
+        new = {name: value for name, value in values.items() if name not in os.environ}
+        os.environ.update(new)
+        return lambda: [os.environ.pop(name, None) for name in new]
+
+    return SharedChange(make)
+
+
+def restored_variables(*names: str) -> SharedChange:
+    """Environment variables that a library sets meanwhile; afterwards they are as they were."""
+
+    def make() -> Undo:
+        before = {name: os.environ.get(name) for name in names}
+
+        def undo() -> None:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+        return undo
+
+    return SharedChange(make)
+
+
+def _quieten() -> Undo:
+    # Imported by whoever loads a model.
+    from importlib import import_module
+
+    said: Any = import_module("transformers.utils.logging")
+    level, bars = said.get_verbosity(), said.is_progress_bar_enabled()
+    said.set_verbosity_error()
+    if bars:
+        said.disable_progress_bar()
+
+    def undo() -> None:
+        said.set_verbosity(level)
+        if bars:
+            said.enable_progress_bar()
+
+    return undo
+
+
+QUIET_LOADING = SharedChange(_quieten)
+"""Meanwhile transformers and the Hugging Face hub show no bars, and transformers reports errors only."""
