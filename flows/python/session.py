@@ -26,7 +26,7 @@ from typing import TypeVar
 
 from contrapose.flows.cli.interruption import imports, interruptible
 from contrapose.flows.cli.start import SETTINGS
-from contrapose.tasks.config.applications import ALLOWED, allow
+from contrapose.tasks.config.permissions import VARIABLES, allow, typed
 from contrapose.tasks.core.errors import ContraposeError
 
 R = TypeVar("R")
@@ -164,17 +164,18 @@ def without_bars(wanted: bool) -> Iterator[None]:
 
 
 @contextmanager
-def allowed(model: object) -> Iterator[None]:
-    """Allow the application that a caller names, as the command line does, for as long as the call lasts."""
-    before = os.environ.get(ALLOWED)
-    allow(model if isinstance(model, str) else None)
+def allowed(model: str | None) -> Iterator[None]:
+    """Allow the model that a caller names, as the command line does; what a call allows ends with it."""
+    before = {name: os.environ.get(name) for name in VARIABLES}
+    allow(typed({"model": model}))
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(ALLOWED, None)
-        else:
-            os.environ[ALLOWED] = before
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def beside_loops(work: Callable[[], R]) -> R:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
 from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import LimitFrom, RunConfig
 from contrapose.tasks.config.wrong_values import place_of, refused_value
@@ -113,6 +114,7 @@ def _with_prompt(settings: Any, where: str, beside: Path | None, problems: Probl
 
 def _content(path: Path, where: str, beside: Path | None) -> str:
     place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
+    Permissions.here().refuse_file(str(place), where=where)
     try:
         return bounds.read_bytes(place).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -56,6 +56,10 @@ class RecordedReplies:
         replies = read_recording(selection_of(spec)).replies
         return Check(state="ok", observed=f"{spec.id} holds {sum(map(len, replies.values())):,} replies")
 
+    def files(self, spec: ModelSpec) -> list[str]:
+        """Files that the replies are read from."""
+        return [*filter(None, [spec.name]), *filter(None, [str(spec.args.get("requests") or "")])]
+
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """None: replies are all that is recorded."""
         return "none"

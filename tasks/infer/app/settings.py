@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from contrapose.tasks.config.applications import refuse_unallowed
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.secrets import holds_password
@@ -115,8 +115,10 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     """
     refuse_unknown(spec, ARGUMENTS)
     kind = kind_of(spec)
+    # Where a run sends portions to other machines, it has decided before that the address may be asked.
+    if kind != "http" or not spec.identity:
+        Permissions.here().refuse_app(spec.name)
     if kind != "http":
-        refuse_unallowed(spec.name)
         for name in ("method", "body", "reply", "context", "headers"):
             if name in spec.args:
                 raise wrong(name, spec.args[name], expected="nothing: it is for applications behind an address")
