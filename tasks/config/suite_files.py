@@ -131,6 +131,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
 
     Where some are, the model and the tests that the others come to are looked at too: they would be refused next.
     """
+    _refuse_surrogates(values, where)
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
@@ -143,6 +144,24 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
         except ConfigError as together:
             raise together from error
         raise
+
+
+def _refuse_surrogates(value: object, where: str) -> None:
+    """Raise where a text cannot be written down: a parameter in JSON, or what a terminal passes on, may hold one."""
+    if isinstance(value, str) and bounds.holds_surrogate(value):
+        raise ConfigError(
+            f"half of a surrogate pair alone in {value[:40]!a}",
+            expected="characters that UTF-8 can hold",
+            remedy="Write the text anew.",
+            where=where,
+        )
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _refuse_surrogates(key, where)
+            _refuse_surrogates(part, f"{where}: {key}")
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _refuse_surrogates(part, where)
 
 
 def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -32,6 +33,17 @@ def sha256(path: Path) -> str:
     """Hash of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+
+
+def regular(path: Path) -> Path:
+    """The same path, where it can be opened: whoever opens a pipe waits until somebody writes into it.
+
+    Raises:
+        OSError: it is a pipe, a socket or a device.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "a pipe, a socket or a device")
+    return path
 
 
 def private_folder(folder: Path) -> None:
