@@ -276,7 +276,10 @@ def test_a_header_holds_a_secret_that_is_for_that_host(server: AppServer, monkey
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", f"BOT_TOKEN={server.origin}")
     assert texts(server.url, ["Hello"], headers=headers) == ["Said: Hello"]
     assert server.sent[-1]["Authorization"] == "hunter2"
-    server.statuses = {1: 422}
+    monkeypatch.setenv("BOT_TOKEN", "Bearer hunter2-hunter2")
+    assert texts(server.url, ["It is hunter2-hunter2, or hunter2."], headers=headers) == ["Said: It is …, or hunter2."]
+    monkeypatch.setenv("BOT_TOKEN", "hunter2")
+    server.statuses = {2: 422}
     [answer] = asked(server.url, ["Hello"], headers=headers)
     assert "hunter2" not in str(answer.completion.error)
     assert "…" in str(answer.completion.error)
