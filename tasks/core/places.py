@@ -22,7 +22,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.core.bounds import MOST_DOCUMENT
-from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, regular, set_aside
+from contrapose.tasks.core.damage import SUFFIX, files_as_above, folder_as_above, note, put_in_place, regular, set_aside
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
 from contrapose.tasks.core.file_servers import refused, steadily
 from contrapose.tasks.core.secrets import holds_password
@@ -174,7 +174,7 @@ class Place:
         if not self.is_local:
             self._put(lambda path: self.files.pipe_file(path, content))
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        folder_as_above(self.path.parent, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -345,9 +345,10 @@ def filled(folder: Place, *, last: str) -> Iterator[Path]:
     """
     part = aside(folder)
     if part.is_local:
-        part.path.mkdir(parents=True, exist_ok=True)
+        folder_as_above(part.path, exist_ok=True)
         try:
             yield part.path
+            files_as_above(part.path, folder.path.parent)
             part.path.rename(folder.path)
         finally:
             shutil.rmtree(part.path, ignore_errors=True)

@@ -212,9 +212,8 @@ def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
         why = said.get("message", said) if isinstance(said, dict) else said
         return Completion(error=f"the endpoint did not answer (status {status}: {why})")
     try:
-        content = json.dumps(body).encode()
-        completion = read_reply(content, question)
-        return believed(completion, content, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
+        reply = json.dumps(body).encode()
+        return believed(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
     except (ValueError, NoLogprobsError, ErrorReplyError) as unread:
         return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
