@@ -67,7 +67,10 @@ def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
     Raises:
         OSError: it cannot be made.
     """
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder.parent)) from None
     folder.mkdir(mode=stat.S_IMODE(folder.parent.stat().st_mode) & 0o777 | 0o700, exist_ok=exist_ok)
 
 
