@@ -19,7 +19,6 @@ from contrapose.tasks.config.hosts import DEPLOYED, origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, ModelError, Problems
-from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.secrets import without_user
 
 if TYPE_CHECKING:
@@ -107,9 +106,8 @@ class Permissions:
             refuse_forbidden(host.host, where=where)
         if self._is_listed(address, DATA):
             return
-        folder = existing_folder(place.removeprefix(HUGGING_FACE)) if place.startswith(HUGGING_FACE) else None
-        path = folder or _local_path(place, self.folder)
-        is_dataset = place.startswith(HUGGING_FACE) and folder is None
+        path = _local_path(place.removeprefix(HUGGING_FACE), self.folder)
+        is_dataset = place.startswith(HUGGING_FACE) and not (path and path.is_dir())
         is_open = is_dataset or host is not None or (path is not None and self._may_read(path))
         if not is_open or any(pack.partition("://")[0] not in PACKED for pack in packs):
             shown = without_user(address)

@@ -11,6 +11,8 @@ import yaml
 from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from contrapose.tasks.core.damage import regular
+
 
 class Wrong(NamedTuple):
     """What is wrong with a file, in the words of an error."""
@@ -42,7 +44,7 @@ def read_bytes(path: Path) -> bytes:
         OSError: it cannot be read.
         YAMLError: it is too large.
     """
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
         raise UnboundedError(f"more than {MOST_YAML:,} bytes", expected=f"at most {MOST_YAML:,} bytes of YAML")

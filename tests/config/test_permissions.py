@@ -32,6 +32,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in (folder / "rows.csv", folder / ".env", folder / ".ssh" / "id", tmp_path / "outside.csv"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("text\nIt rained.\n")
+    (folder / "set").mkdir()
     (folder / "link.csv").symlink_to(tmp_path / "outside.csv")
     (folder / "env.csv").symlink_to(folder / ".env")
     monkeypatch.chdir(folder)
@@ -42,7 +43,9 @@ def here(**variables: str) -> Permissions:
     return Permissions(folder=Path.cwd(), environment=variables)
 
 
-@pytest.mark.parametrize("source", ["rows.csv", "./rows.csv", "negation", "file://rows.csv", "zip://rows.csv::a.zip"])
+@pytest.mark.parametrize(
+    "source", ["rows.csv", "./rows.csv", "negation", "file://rows.csv", "zip://rows.csv::a.zip", "hf/.", "hf/set"]
+)
 def test_files_of_the_project_may_be_read(source: str) -> None:
     here().refuse_file(source, where="data.source")
 
@@ -238,6 +241,12 @@ def test_a_name_that_leads_to_a_link_local_address_is_not_asked(monkeypatch: pyt
 def test_a_pipe_is_no_data(project: Path) -> None:
     os.mkfifo(project / "pipe.csv")
     assert "this is a pipe or a device; expected a file" in refused("pipe.csv")
+
+
+def test_a_pipe_is_no_suite(project: Path) -> None:
+    os.mkfifo(project / "suite.yaml")
+    with pytest.raises(ConfigError, match="a pipe, a socket or a device"):
+        configured("suite.yaml", {})
 
 
 @pytest.mark.parametrize(
