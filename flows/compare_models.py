@@ -21,8 +21,9 @@ from contrapose.flows.run_context import enter
 from contrapose.flows.side_by_side import ask_side_by_side, decided_between
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config, validate
+from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
 from contrapose.tasks.core.comparison import MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
 from contrapose.tasks.core.places import Place
@@ -133,6 +134,8 @@ def compare_models(
 
 def _on_suite(config: RunConfig, name: str) -> RunConfig:
     """The configuration with another suite: what the suite says, and what is set beside it."""
+    if name not in bundled_suites():
+        Permissions.here().refuse_file(name, where="suites")
     suite, warnings = load_config(name)
     for warning in warnings:
         get_run_logger().warning(f"{name}: {warning}")

@@ -90,6 +90,9 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 os.environ["CONTRAPOSE_HOME"] = _own_home()
 os.environ["PREFECT_HOME"] = _own_folder("prefect-tests-")
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Configurations that a test makes name files of its own folder, wherever it works.
+os.environ["CONTRAPOSE_DATA"] = f"{tempfile.gettempdir()};{SHARED_DATA}"
+os.environ["CONTRAPOSE_OUTPUT"] = tempfile.gettempdir()
 be_quiet(logs=False)
 collect_seldom()
 # Each client of a server makes one, which reads all certificates; no test speaks TLS.

@@ -117,9 +117,7 @@ def add_logs(command: argparse.ArgumentParser) -> None:
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The suite with what was changed; what is odd about it is said."""
     from contrapose.flows.orchestration.options import configured, overrides, select
-    from contrapose.tasks.infer.app.settings import allow
 
-    allow(arguments.model)
     config, warnings = configured(arguments.suite, overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")

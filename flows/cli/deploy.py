@@ -62,8 +62,11 @@ def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
     """What the arguments change about the deployments."""
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
     from contrapose.flows.orchestration.options import overrides
+    from contrapose.tasks.config.permissions import APPS, typed
 
-    chosen = arguments.suite or arguments.test or overrides(arguments)
+    changes = overrides(arguments)
+    named = typed(changes | ({"baseline": arguments.baseline} if arguments.baseline else {}), suite=arguments.suite)
+    chosen = arguments.suite or arguments.test or changes
     arguments.suite = arguments.suite or "full"
     return DeploymentOptions(
         config=config_of(arguments) if chosen else None,
@@ -77,6 +80,8 @@ def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
         work_dir=arguments.work_dir,
         notify=tuple(arguments.notify),
         key_hosts=tuple(arguments.key_host),
+        # Functions and commands run on the worker, whose own list decides.
+        named={**named, APPS: [entry for entry in named.get(APPS, []) if "://" in entry]},
     )
 
 

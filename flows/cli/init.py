@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,6 +19,7 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.permissions import DATA, Permissions, allow, typed
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, validate
 from contrapose.tasks.core.errors import ConfigError, together
@@ -206,6 +208,7 @@ def _init(arguments: argparse.Namespace) -> int:
     model = arguments.model or _answered("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
     source = arguments.data if arguments.data is not None else _answered("Data (file, URL or hf/<dataset>)", "")
+    allow(typed({"source": source, "model": model}))
     table = first_rows(source) if source else None
     chosen = arguments.goal or _goals(fitting_goals(table) if table else ["meaning"])
     text = suite_text(model, table, _usable_goals(model, table, chosen, chosen=bool(arguments.goal)))
@@ -213,7 +216,18 @@ def _init(arguments: argparse.Namespace) -> int:
     for path, content in zip(files, contents, strict=True):
         _write(path, content)
     load_config(str(out))
-    return print_lines([*(f"wrote {path}" for path in files), f"Next: contrapose preview --suite {out}"])
+    return print_lines(
+        [*(f"wrote {path}" for path in files), f"Next: {_allowing(source)}contrapose preview --suite {out}"]
+    )
+
+
+def _allowing(source: str) -> str:
+    """The variable that allows the suite its data, before a command; empty where nothing has to allow them."""
+    try:
+        Permissions(folder=Path.cwd(), environment={}).refuse_file(source, where="--data")
+    except ConfigError:
+        return f"{DATA}={shlex.quote(source)} "
+    return ""
 
 
 def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import time
 from collections import Counter
@@ -113,8 +112,8 @@ _KINDS = {
 
 def _content(file: Place) -> dict[str, Any] | None:
     try:
-        content = json.loads(file.read())
-    except (FileNotFoundError, ValueError):
+        content = file.json()
+    except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
 

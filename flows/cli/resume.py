@@ -12,9 +12,11 @@ from contrapose.flows.cli.interruption import interruptible, nothing_begun
 from contrapose.flows.cli.run import add_outcome, evaluate
 from contrapose.flows.cli.start import begin_server, serve_blocks
 from contrapose.flows.cli.terminal import print_lines
+from contrapose.tasks.config.permissions import allow, typed
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.engine import file_of, store_url
 from contrapose.tasks.store.runs import RunRow
 
 
@@ -79,6 +81,9 @@ def _resume(arguments: argparse.Namespace) -> int:
     budget = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
     resumed = unfinished_run(arguments.run).id
     config = unfinished_config(resumed, budget=budget)
+    if file_of(store_url()):
+        # In a store of this user's own: what the run names was allowed when it began.
+        allow(typed(config.model_dump(mode="json")))
     with nothing_begun():
         serve_blocks(config.key_block)
     with interruptible():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
@@ -46,6 +46,8 @@ class DeploymentOptions:
     """Blocks through which alerts are sent, each `<type>/<name>`."""
     key_hosts: tuple[str, ...] = ()
     """Hosts that a key may be sent to, as CONTRAPOSE_KEY_HOSTS names them."""
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Files, folders and applications that the command line names, by the variable that allows them to runs."""
 
     def __post_init__(self) -> None:
         """Refuse a host that cannot be read.
@@ -59,7 +61,8 @@ class DeploymentOptions:
     def environment(self, deployment: str) -> dict[str, str]:
         """Variables that a deployment gives its runs: what is typed here is trusted, what a run is given is not."""
         webhook = (self.check.get("promotion") or {}).get("webhook") if deployment == CHECK else None
-        keys = {KEY_HOSTS + DEPLOYED: ",".join(self.key_hosts)} if self.key_hosts else {}
+        keys = {variable + DEPLOYED: ";".join(entries) for variable, entries in self.named.items() if entries}
+        keys |= {KEY_HOSTS + DEPLOYED: ",".join(self.key_hosts)} if self.key_hosts else {}
         # An address that is taken away takes along the host that was named for it.
         return keys if webhook is None else {**keys, WEBHOOK_HOSTS + DEPLOYED: str(origin_of(webhook) or "")}
 

@@ -10,6 +10,7 @@ import yaml
 
 from contrapose.tasks.config.chosen_tests import all_tests
 from contrapose.tasks.config.langtest_dialect import ALIASES
+from contrapose.tasks.config.permissions import allow, typed
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, put, validate, with_prompts
 from contrapose.tasks.core import bounds, registry
@@ -25,7 +26,11 @@ PLAIN = {name: name for name in (*SAME, "show_toxic", "mlflow", "max_calls", "ma
 def configured(
     suite: str | Mapping[str, Any] | None, changes: Mapping[str, Any], *, where: str = "command line"
 ) -> tuple[RunConfig, list[str]]:
-    """A suite with changes applied, and warnings; without a suite, every test with its default settings."""
+    """A suite with changes applied, and warnings; without a suite, every test with its default settings.
+
+    What the user names here is allowed: the addresses in `changes`, and the folder of a suite file.
+    """
+    allow(typed(changes, suite=suite))
     if suite is not None:
         return load_config(suite, changes)
     values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.flows.cli.start import SETTINGS
+from contrapose.tasks.config.permissions import variables
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
 from contrapose.tasks.core.process_state import lent_variables, restored_variables
-from contrapose.tasks.infer.app.settings import allowed_in_children
 from contrapose.tasks.tables.table import full, no_room
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
 
 def _for_children() -> dict[str, str]:
     """Variables for the processes of a local cluster, which a caller in Python does not have."""
-    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | allowed_in_children()
+    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | variables()
 
 
 _SET_BY_RUNNERS = restored_variables(

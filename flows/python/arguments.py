@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from contrapose.flows.orchestration.options import configured, select
+from contrapose.tasks.config.permissions import DATA, allow, allowed
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.infer.app.settings import allowed
 from contrapose.tasks.infer.function.offering import PROVIDER, offered
 from contrapose.tasks.load.frame import frame_lines, keep_frame
 
@@ -95,6 +95,7 @@ class RunArguments:
         with TemporaryDirectory() as temporary:
             folder = Place.at(config.output, setting="out") / FRAMES if keep else Place(temporary)
             source = keep_frame(lines, folder)
+            allow({DATA: [source]})
             try:
                 yield config.model_copy(update={"data": config.data.model_copy(update={"source": source})})
             except DataError as error:
@@ -134,7 +135,7 @@ def asked_model(model: str | Answering | None) -> Iterator[str | None]:
         with allowed(model):
             yield model
     elif callable(model):
-        with offered(model) as name:
+        with allowed(None), offered(model) as name:
             yield name
     else:
         raise _of_wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")

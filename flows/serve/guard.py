@@ -41,6 +41,9 @@ HEADERS = {
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """Policy of what is not meant to run or to load anything."""
 
+SANDBOX = "sandbox allow-scripts allow-downloads"
+"""What a policy adds for the page of a run, which may be anybody's: its scripts run in an origin of their own."""
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -177,8 +180,12 @@ class Guard:
         return hmac.new(self.key.encode(), purpose.encode(), sha256).hexdigest()
 
 
-ATTRIBUTES = "Path=/; HttpOnly; SameSite=Strict"
-"""No script reads the cookie, and no request that another site causes brings it."""
+ATTRIBUTES = "Path=/; HttpOnly; SameSite=Lax"
+"""No script reads the cookie, and no request that another site causes brings it, but for one that goes to a page.
+
+The page of a run has an origin of its own, as if it were another site: its links, and reloading it, lead nowhere with
+`Strict`. Whoever goes to a page sees it; the page that led there does not.
+"""
 
 
 def _among(secret: str, values: Sequence[str]) -> bool:
@@ -210,7 +217,11 @@ async def _http(app: App, guard: Guard, scope: Message, receive: Receive, send: 
     async def sealed(message: Message) -> None:
         """Every answer carries the headers that keep other pages away."""
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            if SANDBOX in headers.get("content-security-policy", ""):
+                # By the standard of HTML, browsers refuse a page with both.
+                del headers["Cross-Origin-Opener-Policy"]
         await send(message)
 
     if (answer := guard.answer(request_in(scope))) is not None:

@@ -19,6 +19,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from contrapose.flows.serve.guard import (
     CLOSED,
     HOST,
+    SANDBOX,
     App,
     Guard,
     GuardedRequest,
@@ -34,8 +35,9 @@ from contrapose.tasks.core.errors import ConfigError
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 
-ENCLOSED = f"{CLOSED}; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
-"""Policy of a report: what it holds may run, and reaches nothing else. Its own policy in the page is stricter."""
+ENCLOSED = f"{CLOSED}; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; {SANDBOX}"
+"""Policy of the page of a run: it may save pictures, and reaches neither this server nor another one, opens no window
+and sends no form."""
 
 SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 """A run and a page of it; raw answers are not served."""

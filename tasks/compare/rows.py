@@ -329,7 +329,7 @@ def _read_from(file: Place) -> Iterator[Path]:
             yield path
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ComparisonError(
-            f"table cannot be read ({type(error).__name__})",
+            f"table cannot be read ({getattr(error, 'strerror', None) or type(error).__name__})",
             expected="the file as the run wrote it",
             remedy="Evaluate the model again.",
             where=str(file),

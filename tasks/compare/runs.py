@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,11 +113,13 @@ def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
 
 def _content(folder: Place, name: str) -> Any:
     try:
-        return json.loads((folder / name).read())
+        return (folder / name).json()
     except FileNotFoundError:
         raise _unfit(str(folder), f"no {name}, so the run is not finished") from None
     except (OSError, ValueError) as error:
-        raise _unfit(str(folder), f"{name} cannot be read ({type(error).__name__})") from error
+        raise _unfit(
+            str(folder), f"{name} cannot be read ({getattr(error, 'strerror', None) or type(error).__name__})"
+        ) from error
 
 
 def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from contrapose.tasks.core.errors import ConfigError
@@ -135,6 +138,27 @@ def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) ->
         address = _address(written)
         if address is not None and (why := _why_forbidden(address)):
             raise _forbidden(host if written == host else f"{host} ({written})", why, where)
+
+
+class ForbiddenAddressError(OSError):
+    """A name or a redirect leads to an address that nothing is ever sent to."""
+
+
+def open_socket(address: tuple[Any, ...]) -> socket.socket:
+    """A socket for a connection of aiohttp, which asks for one whatever led to the address: a name, or a redirect.
+
+    Args:
+        address: as `socket.getaddrinfo` lists it.
+
+    Raises:
+        ForbiddenAddressError: nothing is sent there.
+    """
+    family, kind, protocol, _, place = address
+    try:
+        refuse_forbidden(str(place[0]), where="")
+    except ConfigError as error:
+        raise ForbiddenAddressError(errno.EACCES, f"{error.found}; nothing is sent there") from None
+    return socket.socket(family, kind, protocol)
 
 
 def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None:

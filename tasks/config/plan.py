@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contrapose.tasks.config.data_settings import DataSettings, data_of
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
@@ -52,12 +53,16 @@ class Plan(BaseModel):
         return registry.probe(self.test).settings_type.model_validate(self.settings)
 
 
-def plans(config: RunConfig) -> list[Plan]:
+def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Plan]:
     """The selected tests, in the order of the probes' table.
 
+    Args:
+        config: the run.
+        permissions: what it may name; None: what runs of this process may.
+
     Raises:
-        ConfigError: no test is selected, data of tests are wrong, repeats are asked for that could not differ, or
-            thresholds are to come from controls that are not asked, or too few.
+        ConfigError: no test is selected, data of tests are wrong, repeats are asked for that could not differ,
+            thresholds are to come from controls that are not asked, or too few, or a file or folder may not be used.
     """
     problems, chosen = Problems(), list[Plan]()
     with problems.gathered():
@@ -67,6 +72,8 @@ def plans(config: RunConfig) -> list[Plan]:
         if settings is not None:
             with problems.gathered():
                 chosen.append(_plan(name, settings, config))
+    with problems.gathered():
+        (permissions or Permissions.here()).refuse(config, (plan.data.source for plan in chosen))
     problems.refuse()
     if not chosen:
         raise ConfigError(

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
 from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import LimitFrom, RunConfig
 from contrapose.tasks.config.wrong_values import place_of, refused_value
@@ -113,6 +114,7 @@ def _with_prompt(settings: Any, where: str, beside: Path | None, problems: Probl
 
 def _content(path: Path, where: str, beside: Path | None) -> str:
     place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
+    Permissions.here().refuse_file(str(place), where=where)
     try:
         return bounds.read_bytes(place).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -129,6 +131,7 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
 
     Where some are, the model and the tests that the others come to are looked at too: they would be refused next.
     """
+    _refuse_surrogates(values, where)
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
@@ -141,6 +144,24 @@ def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
         except ConfigError as together:
             raise together from error
         raise
+
+
+def _refuse_surrogates(value: object, where: str) -> None:
+    """Raise where a text cannot be written down: a parameter in JSON, or what a terminal passes on, may hold one."""
+    if isinstance(value, str) and bounds.holds_surrogate(value):
+        raise ConfigError(
+            f"half of a surrogate pair alone in {value[:40]!a}",
+            expected="characters that UTF-8 can hold",
+            remedy="Write the text anew.",
+            where=where,
+        )
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _refuse_surrogates(key, where)
+            _refuse_surrogates(part, f"{where}: {key}")
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _refuse_surrogates(part, where)
 
 
 def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:

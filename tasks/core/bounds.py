@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
+import re
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 from threading import Thread
@@ -14,7 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from yaml.error import Mark
-from yaml.nodes import Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode
+
+from contrapose.tasks.core.damage import regular
 
 R = TypeVar("R")
 
@@ -34,12 +33,15 @@ class Wrong(NamedTuple):
 
 
 class UnboundedError(yaml.MarkedYAMLError):
-    """YAML that is larger, deeper or longer than any configuration."""
+    """YAML that is larger, deeper or longer than any configuration, or says two things under one key."""
 
     def __init__(self, observed: str, *, expected: str, mark: Mark | None = None) -> None:
         """Take the words of the error to come, and the place."""
         super().__init__(problem=observed, problem_mark=mark)
         self.expected = expected
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -49,24 +51,11 @@ def read_bytes(path: Path) -> bytes:
         OSError: it cannot be read.
         YAMLError: it is too large.
     """
-    refuse_endless(path)
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
         raise UnboundedError(f"more than {MOST_YAML:,} bytes", expected=f"at most {MOST_YAML:,} bytes of YAML")
     return content
-
-
-def refuse_endless(path: str | Path) -> None:
-    """Refuse what is there and no file: nobody knows whether a pipe or a device ever ends.
-
-    Raises:
-        OSError: it is one.
-    """
-    with suppress(FileNotFoundError):
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise OSError(errno.EINVAL, "a pipe or device, which may never end: save its content as a file")
 
 
 def parse(content: str | bytes) -> Any:
@@ -98,6 +87,11 @@ def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
     return Wrong(place, f"not YAML ({reason})", expected)
 
 
+def holds_surrogate(text: str) -> bool:
+    """Whether a text holds half of a surrogate pair, so that nothing can write it down."""
+    return SURROGATE.search(text) is not None
+
+
 class _Bounded(yaml.SafeLoader):
     """The safe loader; it counts while it composes, before any value is made."""
 
@@ -122,6 +116,26 @@ class _Bounded(yaml.SafeLoader):
             observed = f"more than {MOST_NODES:,} values, aliases counted as what they repeat"
             raise UnboundedError(observed, expected=f"at most {MOST_NODES:,} values", mark=event.start_mark)
         self._sizes.setdefault(id(node), self._nodes - before)
+        return node
+
+    def compose_scalar_node(self, anchor: Any) -> ScalarNode:
+        """The next text or number; half of a surrogate pair alone, which JSON and YAML can write, fits into no file."""
+        node: ScalarNode = super().compose_scalar_node(anchor)
+        if holds_surrogate(node.value):
+            observed = f"half of a surrogate pair alone in {node.value[:40]!a}"
+            raise UnboundedError(observed, expected="characters that UTF-8 can hold", mark=node.start_mark)
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> MappingNode:
+        """The next keys and values, each key once: Python would take the last of two without a word."""
+        node: MappingNode = super().compose_mapping_node(anchor)
+        first = dict[tuple[str, str], int]()
+        for key, _ in node.value:
+            name, line = (key.tag, str(key.value)), key.start_mark.line + 1
+            if isinstance(key, ScalarNode) and name in first:
+                observed = f"the key {key.value[:80]!r} a second time; the first is in line {first[name]}"
+                raise UnboundedError(observed, expected="each key once", mark=key.start_mark)
+            first[name] = line
         return node
 
     def fetch_flow_collection_start(self, token: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -34,6 +35,17 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
+def regular(path: Path) -> Path:
+    """The same path, where it can be opened: whoever opens a pipe waits until somebody writes into it.
+
+    Raises:
+        OSError: it is a pipe, a socket or a device.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "a pipe, a socket or a device")
+    return path
+
+
 def private_folder(folder: Path) -> None:
     """Make a folder that nobody else can look into; one that exists is closed to others.
 
@@ -47,6 +59,33 @@ def private_folder(folder: Path) -> None:
             folder.chmod(0o700)
 
 
+def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
+    """Make a folder that is as open to others as the one above it, and never more than the process lets folders be.
+
+    Where the one above has to be made too, it is open to nobody else: so is a new `runs`, and all that is put there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder.parent)) from None
+    folder.mkdir(mode=stat.S_IMODE(folder.parent.stat().st_mode) & 0o777 | 0o700, exist_ok=exist_ok)
+
+
+def files_as_above(made: Path, above: Path) -> None:
+    """Let a file, or those in a folder, be as readable for others as the folder above, as far as the process lets it.
+
+    Raises:
+        OSError: it is somebody else's.
+    """
+    mode = stat.S_IMODE(above.stat().st_mode) & 0o666 & ~UMASK | 0o600
+    for part in (*made.rglob("*"), made) if made.is_dir() else (made,):
+        if part.is_file():
+            part.chmod(mode)
+
+
 def put_in_place(made: Path, path: Path) -> None:
     """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
 
@@ -55,9 +94,8 @@ def put_in_place(made: Path, path: Path) -> None:
     Raises:
         OSError: it cannot be written; nothing of that name was changed.
     """
+    files_as_above(made, path.parent)
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
-        if part.is_file():
-            part.chmod(stat.S_IMODE(path.parent.stat().st_mode) & 0o666 & ~UMASK | 0o600)
         sync(part)
     made.replace(path)
     sync(path.parent)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import shutil
 import stat
@@ -19,7 +21,8 @@ from uuid import uuid4
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.damage import SUFFIX, note, put_in_place, set_aside
+from contrapose.tasks.core.bounds import MOST_DOCUMENT
+from contrapose.tasks.core.damage import SUFFIX, files_as_above, folder_as_above, note, put_in_place, regular, set_aside
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
 from contrapose.tasks.core.file_servers import refused, steadily, time_limits
 from contrapose.tasks.core.secrets import holds_password
@@ -131,7 +134,18 @@ class Place:
         Raises:
             FileNotFoundError: there is none.
         """
-        return self.path.read_bytes() if self.is_local else bytes(self._asked(lambda: self.files.cat_file(self.inside)))
+        if self.is_local:
+            return regular(self.path).read_bytes()
+        return bytes(self._asked(lambda: self.files.cat_file(self.inside)))
+
+    def json(self) -> Any:
+        """What a file of JSON holds; OSError also where it is larger or deeper than any that a run writes."""
+        if self.size() > MOST_DOCUMENT:
+            raise OSError(errno.EFBIG, f"more than {MOST_DOCUMENT:,} bytes")
+        try:
+            return json.loads(self.read())
+        except RecursionError as error:
+            raise OSError(errno.EFBIG, "nested too deeply") from error
 
     def names(self) -> list[str]:
         """Names of what lies in a folder, in order; none where there is no such folder."""
@@ -160,7 +174,7 @@ class Place:
         if not self.is_local:
             self._put(lambda path: self.files.pipe_file(path, content))
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        folder_as_above(self.path.parent, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -226,7 +240,7 @@ class Place:
             FileNotFoundError: there is none.
         """
         if self.is_local:
-            yield self.path
+            yield regular(self.path)
             return
         with tempfile.TemporaryDirectory() as work:
             self.fetch(Path(work) / self.name)
@@ -331,9 +345,10 @@ def filled(folder: Place, *, last: str) -> Iterator[Path]:
     """
     part = aside(folder)
     if part.is_local:
-        part.path.mkdir(parents=True, exist_ok=True)
+        folder_as_above(part.path, exist_ok=True)
         try:
             yield part.path
+            files_as_above(part.path, folder.path.parent)
             part.path.rename(folder.path)
         finally:
             shutil.rmtree(part.path, ignore_errors=True)

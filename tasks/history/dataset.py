@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -142,8 +141,8 @@ def _runs(output: Place) -> Iterator[tuple[str, PastRun]]:
     """Runs by the names of their files."""
     for folder in (output / name for name in output.names() if not name.startswith(".")):
         try:
-            kept: Mapping[str, Any] = json.loads((folder / "manifest.json").read())["history"]
-            summary = json.loads((folder / "summary.json").read())
+            kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
+            summary = (folder / "summary.json").json()
             yield kept["file"], past_run(summary, kept["made_of"])
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -79,12 +79,14 @@ def recorded(where: str, *, without: str = "") -> Recorded:
 
 
 def _listed(folder: Place) -> tuple[list[str], dict[str, str]]:
-    """Names that may be runs', in order, and those that are too large."""
+    """Names that may be runs', in order, and those that are too large, or no files."""
     entries: list[Any] = steadily(partial(_entries, folder), where=str(folder))
     sizes = {os.path.basename(entry["name"]): entry for entry in entries}
     ours = {name: entry for name, entry in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
-    large = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}
-    return sorted(name for name in ours if name not in large), large
+    unread = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}
+    # A pipe, say: whoever opens one waits until somebody writes into it.
+    unread |= {name: "no file" for name, entry in sorted(ours.items()) if entry["type"] == "other"}
+    return sorted(name for name in ours if name not in unread), unread
 
 
 def _entries(folder: Place) -> list[Any]:

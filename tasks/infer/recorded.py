@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.bounds import refuse_endless
+from contrapose.tasks.core.damage import regular
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
@@ -56,6 +56,10 @@ class RecordedReplies:
         """Whether the file can be read."""
         replies = read_recording(selection_of(spec)).replies
         return Check(state="ok", observed=f"{spec.id} holds {sum(map(len, replies.values())):,} replies")
+
+    def files(self, spec: ModelSpec) -> list[str]:
+        """Files that the replies are read from."""
+        return [*filter(None, [spec.name]), *filter(None, [str(spec.args.get("requests") or "")])]
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """None: replies are all that is recorded."""
@@ -256,11 +260,9 @@ def _sha256(selection: Selection) -> str:
     digest = hashlib.sha256()
     for name in selection.files:
         try:
-            with Place.at(name, setting="model").here() as path:
-                refuse_endless(path)
-                with path.open("rb") as file:
-                    for part in iter(lambda: file.read(PART), b""):
-                        digest.update(part)
+            with Place.at(name, setting="model").here() as path, regular(path).open("rb") as file:
+                for part in iter(lambda: file.read(PART), b""):
+                    digest.update(part)
         except OSError as error:
             raise ModelError(
                 error.strerror or type(error).__name__,

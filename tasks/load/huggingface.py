@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError, require
+from contrapose.tasks.config.hosts import origin_of
+from contrapose.tasks.config.permissions import Permissions
+from contrapose.tasks.core.errors import ContraposeError, require
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.load.opening import failure, library_error
 from contrapose.tasks.load.reading import HUGGING_FACE
@@ -75,8 +79,10 @@ def _split(data: DataSettings) -> Any:
     try:
         if folder and any((folder / saved).is_file() for saved in ("state.json", "dataset_dict.json")):
             return _chosen(datasets.load_from_disk(str(folder)), data)
+        builder = datasets.load_dataset_builder(str(folder or name), name=data.subset)
+        _refuse_elsewhere((builder.config.data_files or {}).values(), folder, data.source)
         return _chosen(datasets.load_dataset(str(folder or name), name=data.subset), data)
-    except DataError:
+    except ContraposeError:
         raise
     except Exception as error:
         raise failure(
@@ -85,6 +91,18 @@ def _split(data: DataSettings) -> Any:
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
             remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
         ) from error
+
+
+def _refuse_elsewhere(splits: Iterable[Iterable[object]], folder: Path | None, source: str) -> None:
+    """Refuse a data set whose card names files of this machine that lie outside its folder, or a forbidden address.
+
+    Raises:
+        ConfigError: it names one that may not be read.
+    """
+    for file in (str(file) for files in splits for file in files):
+        inside = folder is not None and os.path.realpath(file).startswith(f"{os.path.realpath(folder)}{os.sep}")
+        if not inside and ("://" not in file or file.startswith("file://") or origin_of(file)):
+            Permissions.here().refuse_file(file, where=source)
 
 
 def _chosen(loaded: Any, data: DataSettings) -> Any:

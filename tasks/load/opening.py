@@ -6,6 +6,7 @@ import codecs
 import gzip
 import hashlib
 import io
+import os
 import shutil
 import tempfile
 import zlib
@@ -17,8 +18,9 @@ import fsspec
 from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb, refuse_endless
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.config.hosts import PORTS, open_socket, origin_of, refuse_forbidden
+from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb
+from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.file_servers import time_limits
 from contrapose.tasks.load.rows import escaped
 
@@ -233,12 +235,14 @@ def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _raw(source: str) -> Iterator[IO[bytes]]:
     try:
-        files, path = fsspec.core.url_to_fs(source, **time_limits(source))
+        _refuse_host(source)
+        files, path = fsspec.core.url_to_fs(source, **_options(source))
         local = isinstance(files, LocalFileSystem)
         if local and files.isdir(path):
             raise IsADirectoryError(path)
-        if local:
-            refuse_endless(path)
+        if local and os.path.exists(path) and not os.path.isfile(path):
+            # Whoever opens a pipe waits until something is written to it.
+            raise failure(source, "this is a pipe or a device", expected="a file", remedy="Copy its content to a file.")
         if isinstance(files, AbstractArchiveFileSystem):
             # An entry of an archive yields no more than it says of itself.
             entry = files.info(path)
@@ -246,13 +250,38 @@ def _raw(source: str) -> Iterator[IO[bytes]]:
                 refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
         opened_there = files.open(path, "rb")
         file = opened_there if local else _fetched(opened_there)
-    except DataError:
+    except ContraposeError:
         raise
     # Every fsspec backend raises its own kinds of errors for an address that does not answer.
     except Exception as error:
         raise _unopened(source, error) from error
     with file:
         yield cast(IO[bytes], file)
+
+
+def _refuse_host(source: str) -> None:
+    """Refuse a web address of a host that nothing is sent to.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if (origin := origin_of(source.rpartition("::")[2])) is not None:
+        refuse_forbidden(origin.host, where=escaped(source))
+
+
+def _options(source: str) -> dict[str, Any]:
+    """Options of fsspec for an address: time limits; and of the web where a name or a redirect leads is looked at."""
+    scheme, mark, _ = source.rpartition("::")[2].partition("://")
+    options: dict[str, Any] = time_limits(source)
+    return (
+        options | {scheme: {**options.get(scheme, {}), "get_client": _client}} if mark and scheme in PORTS else options
+    )
+
+
+async def _client(**options: Any) -> Any:
+    import aiohttp
+
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)
 
 
 def _fetched(remote: Any) -> IO[bytes]:

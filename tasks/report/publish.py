@@ -25,6 +25,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.damage import folder_as_above
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place, aside, filled
@@ -98,7 +99,7 @@ def free_folder(base: Place, name: str) -> Place:
     for count in itertools.count(1):
         folder = base / (name if count == 1 else f"{name}-{count}")
         try:
-            aside(folder).path.mkdir(parents=True)
+            folder_as_above(aside(folder).path)
         except FileExistsError:
             continue
         except OSError as error:

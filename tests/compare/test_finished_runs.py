@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from finished import TEST, rows_from, run_of, write_run
 
+from contrapose.flows.cli import main
 from contrapose.tasks.compare.runs import contenders, finished_run
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
@@ -42,6 +44,27 @@ def test_files_that_no_run_wrote_are_refused(tmp_path: Path, file: str, content:
     (folder / file).write_text(content)
     with pytest.raises(ComparisonError, match=r"summary\.json|manifest\.json"):
         finished_run(str(folder), Place(str(tmp_path)))
+
+
+@pytest.mark.parametrize("file", ["summary.json", "manifest.json"])
+def test_what_would_take_for_ever_is_refused(tmp_path: Path, file: str) -> None:
+    folder = write_run(tmp_path / "one", rows_from([True]))
+    (folder / file).write_text("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(ComparisonError, match=rf"{file} cannot be read \(nested too deeply\)"):
+        finished_run(str(folder), Place(str(tmp_path)))
+    (folder / file).unlink()
+    os.mkfifo(folder / file)
+    with pytest.raises(ComparisonError, match=rf"{file} cannot be read \(a pipe, a socket or a device\)"):
+        finished_run(str(folder), Place(str(tmp_path)))
+
+
+@pytest.mark.parametrize("file", ["results.parquet", "cases.parquet"])
+def test_a_pipe_in_place_of_a_table_is_refused(tmp_path: Path, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [str(write_run(tmp_path / name, rows_from([True] * 20))) for name in ("one", "two")]
+    (tmp_path / "two" / file).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "two" / file)
+    assert main(["compare", *folders]) == 2
+    assert f"{file}: table cannot be read (a pipe, a socket or a device)" in capsys.readouterr().err
 
 
 def test_runs_of_one_model_are_told_apart_by_their_places(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contrapose.flows.orchestration.form import opened
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import bundled_suites, load_config, put
@@ -242,6 +243,18 @@ def test_a_negative_limit_or_price_is_refused(key: str) -> None:
         ("a: " + "[" * 60, "nested more than 50 levels deep; expected at most 50 levels"),
         ("limit: " + "9" * 5_000, "line 1, column 8: a number of 5,000 characters; expected at most 100 characters"),
         ("model: 2001-02-30", "not YAML ('2001-02-30' has the form of a value that there is not)"),
+        (
+            "model: mock\nlimit: 3\nmodel: embedded",
+            "line 3, column 1: the key 'model' a second time; the first is in line 1",
+        ),
+        (
+            "tests: {defaults: {seed: 1, seed: 2}}",
+            "line 1, column 29: the key 'seed' a second time; the first is in line 1",
+        ),
+        (
+            'model: "a\\ud800"',
+            "line 1, column 8: half of a surrogate pair alone in 'a\\ud800'; expected characters that",
+        ),
         ("a: !!bool maybe", "'maybe' has the form of a value that there is not"),
     ],
 )
@@ -250,6 +263,13 @@ def test_yaml_that_is_out_of_bounds_is_refused_in_one_line(tmp_path: Path, text:
         load_config(written(tmp_path, text))
     assert says in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("changes", [{"model": "mock/\udcff"}, {"few_shot": [{"user": "a\ud800", "assistant": "b"}]}])
+def test_half_a_surrogate_pair_is_refused_wherever_it_comes_from(changes: dict[str, Any]) -> None:
+    for refuse in (lambda: load_config("quickstart", changes), lambda: opened(changes)):
+        with pytest.raises(ConfigError, match=r"half of a surrogate pair alone in '.*\\u.*' *; expected characters"):
+            refuse()
 
 
 def test_aliases_that_repeat_little_are_read(tmp_path: Path) -> None:

@@ -130,6 +130,28 @@ def test_a_callable_that_misbehaves_harms_neither_the_run_nor_its_results(
     assert summary["usage"]["failures"] > 0
 
 
+def test_a_suite_may_name_no_file_or_address_of_its_own(capsys: pytest.CaptureFixture[str], bot: Any) -> None:
+    """The attack: `data.source: .env` together with an application behind an address, which is sent every line."""
+    Path(".env").write_text("text\nTOKEN=hunter2\n")
+    attacks = {
+        ".env": ("mock", "CONTRAPOSE_DATA=.env"),
+        "/etc/passwd": ("mock", "CONTRAPOSE_DATA=/etc/passwd"),
+        "negation": ("app/http://127.0.0.1:9/take", "CONTRAPOSE_APPS=http://127.0.0.1:9/take"),
+    }
+    for source, (model, remedy) in attacks.items():
+        text = f"suite: s\nmodel: {model}\ndata: {{source: {source}, format: csv}}\n"
+        Path("suite.yaml").write_text(f"{text.replace(', format: csv' if source == 'negation' else '!', '')}")
+        for verb in ("run", "validate", "preview"):
+            if (verb, source) == ("preview", "negation"):
+                # Nobody is asked.
+                continue
+            assert main([verb, "--suite", "suite.yaml", "--test", "add_negation"]) == 2
+            said = capsys.readouterr().err
+            assert remedy in said
+            assert "hunter2" not in said
+            assert "Traceback" not in said
+
+
 def test_a_suite_may_not_name_what_is_run(capsys: pytest.CaptureFixture[str], bot: Any) -> None:
     Path("suite.yaml").write_text("suite: s\nmodel: 'app/cmd:touch harm'\ntests: {sensitivity: {add_negation: {}}}\n")
     assert main(["run", "--suite", "suite.yaml"]) == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main
+from contrapose.tasks.config.permissions import VARIABLES
 from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
@@ -54,6 +55,20 @@ def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: py
     assert summary(whole)["usage"]["from_store"] == 0  # type: ignore[index]
     for name in ("results.parquet", "cases.parquet", "results.csv"):
         assert (resumed / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_resumed_run_reads_what_its_command_line_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    (tmp_path / "rows.csv").write_text("text\n" + "".join(f"The sky over town {n} is blue.\n" for n in range(12)))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    words = ["--data", "../rows.csv", "--test", "add_negation", "--out", "../results", "--max-calls", "3"]
+    assert main(["run", "--model", "mock", *words]) == 4
+    run = Store().runs.unfinished()[0].id
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import socket
 import urllib.error
@@ -18,6 +19,7 @@ from prefect.server.utilities.user_templates import render_user_template_sync, v
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from receiver import receiving
 
+from contrapose.flows.cli.deploy import add_deployment, deployment_options
 from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
 from contrapose.flows.deploy.deploy import _pool, after_check, deploy
 from contrapose.flows.deploy.deployment_options import UNATTENDED, DeploymentOptions, changed, check_parameters, shipped
@@ -142,6 +144,24 @@ def test_hosts_that_are_typed_are_deployed_beside_the_key_and_others_are_not() -
     for name in deployments(DeploymentOptions()):
         assert environment(typed, name)["CONTRAPOSE_KEY_HOSTS_DEPLOYED"] == "gateway.example,MY_KEY=b.example:8000"
         assert not [each for each in environment(DeploymentOptions(config=foreign), name) if "HOSTS" in each]
+
+
+def test_files_and_addresses_that_are_typed_are_deployed_and_those_of_a_suite_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text("data: /srv/suite.csv\nmodel: app/http://suite.example/ask\n")
+    words = ["--data", "/srv/rows.csv", "--model", "app/http://bot.example/ask", "--set", "output=s3://bucket/runs"]
+    command = argparse.ArgumentParser()
+    add_deployment(command)
+    typed = environment(deployment_options(command.parse_args(["--suite", "suite.yaml", *words])), "nightly")
+    assert typed["CONTRAPOSE_DATA_DEPLOYED"] == "/srv/rows.csv"
+    assert typed["CONTRAPOSE_APPS_DEPLOYED"] == "http://bot.example/ask"
+    assert typed["CONTRAPOSE_OUTPUT_DEPLOYED"] == "s3://bucket/runs"
+    suite = environment(deployment_options(command.parse_args(["--suite", "suite.yaml"])), "nightly")
+    assert not {"CONTRAPOSE_DATA_DEPLOYED", "CONTRAPOSE_APPS_DEPLOYED", "CONTRAPOSE_OUTPUT_DEPLOYED"} & suite.keys()
+    commands = environment(deployment_options(command.parse_args(["--model", "app/cmd:cat"])), "nightly")
+    assert "CONTRAPOSE_APPS_DEPLOYED" not in commands
 
 
 @pytest.mark.parametrize("wrong", ["*", "1KEY=a.example", "https://user:s3cret@a.example"])

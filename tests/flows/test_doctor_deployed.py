@@ -275,6 +275,29 @@ def test_mlflow_is_looked_for_where_a_promotion_moves_an_alias(
     assert held(deployments=promoting(content, mlflow_alias="model@champion"))["promotion"].state == state
 
 
+REFUSED_PARAMETERS: list[tuple[dict[str, Any], str]] = [
+    ({"config": {"data": ".env"}}, "CONTRAPOSE_DATA=.env"),
+    ({"config": {"model": "app/http://evil.example/take"}}, "CONTRAPOSE_APPS=http://evil.example/take"),
+    ({"config": {"advanced": {"output": "/etc/cron.d"}}}, "CONTRAPOSE_OUTPUT=/etc/cron.d"),
+    ({"models": ["mock", {"model": "app/cmd:rm"}]}, "CONTRAPOSE_APPS=cmd:rm"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "remedy"), REFUSED_PARAMETERS)
+def test_deployments_whose_parameters_a_run_would_refuse_are_listed(
+    parameters: dict[str, Any], remedy: str, content: OnServer, held: Held, tmp_path: Path
+) -> None:
+    variables: dict[str, Any] = {"working_dir": str(tmp_path / "worker")}
+    wrong = altered(content.deployments["on-demand"], parameters=parameters, job_variables=variables)
+    finding = held(deployments={**content.deployments, "on-demand": wrong})["parameters"]
+    assert finding.state == "problem"
+    assert "on-demand" in finding.observed
+    assert remedy in finding.remedy
+    name, _, value = remedy.partition("=")
+    allowed = altered(wrong, job_variables={**variables, "env": {f"{name}_DEPLOYED": value}})
+    assert "parameters" not in held(deployments={**content.deployments, "on-demand": allowed})
+
+
 def altered(record: Any, **changes: Any) -> Any:
     """What the server said, but for some of it."""
     return record.model_copy(update=changes)

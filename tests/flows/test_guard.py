@@ -66,7 +66,7 @@ def cookie(served: Served) -> str:
     status, _, headers = ask(served.url, served.guard.link("/page"))
     assert (status, headers["location"]) == (303, "/page")
     value, *attributes = headers["set-cookie"].split("; ")
-    assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Strict"}
+    assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Lax"}
     assert served.guard.key.partition(":")[2] not in value
     return value
 

@@ -20,7 +20,7 @@ import pytest
 import contrapose
 from contrapose.flows.cli import main
 from contrapose.flows.python import compare, evaluate, preview
-from contrapose.tasks.infer.app.settings import ALLOWED
+from contrapose.tasks.config.permissions import APPS
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -194,9 +194,9 @@ def test_toxic_words_of_an_error_are_masked(answer: Counted) -> None:
 
 
 def test_an_application_that_a_call_names_is_allowed_during_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(ALLOWED, raising=False)
+    monkeypatch.delenv(APPS, raising=False)
     assert judged(model="app/cmd:cat", limit=1).summary["usage"]["calls"] == 2
-    assert ALLOWED not in os.environ
+    assert APPS not in os.environ
     with pytest.raises(contrapose.ContraposeError, match="may not be run here"):
         judged(suite={"model": "app/cmd:cat"})
 

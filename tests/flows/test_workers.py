@@ -17,10 +17,10 @@ from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.run_context import enter
 from contrapose.flows.steps import infer, load
 from contrapose.flows.teamwork import cases_of, portion_size, results_of
+from contrapose.tasks.config.permissions import APPS, allowed
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
 from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.infer.app.settings import ALLOWED, allowed
 from contrapose.tasks.tables.table import Table
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
@@ -119,15 +119,15 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
 def test_a_local_cluster_leaves_no_variable_behind_and_hands_on_what_may_be_run(
     runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(ALLOWED, raising=False)
+    monkeypatch.delenv(APPS, raising=False)
     before = dict(os.environ)
     with allowed("app/mine:answer"), Workers(runner, RunnerArgs(workers=1)) as started:
         assert started.portions == 1
-        assert os.environ.get(ALLOWED) is None
+        assert os.environ.get(APPS) is None
         assert started.submit(allowed_there).outcome() == "mine:answer"
     assert dict(os.environ) == before
 
 
 @task
 def allowed_there() -> str | None:
-    return os.environ.get(ALLOWED)
+    return os.environ.get(APPS)

@@ -113,6 +113,7 @@ def test_broken_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
     (tmp_path / "folder.parquet").mkdir()
     (tmp_path / "large.parquet").write_bytes(bytes(4_000_001))
     (tmp_path / "dangling.parquet").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.parquet")
     (tmp_path / ".half.parquet").write_bytes(good[:100])
     (tmp_path / "notes.txt").write_text("ours")
     pq.write_table(pa.table({"run_id": ["x"]}), tmp_path / "foreign.parquet")
@@ -125,12 +126,12 @@ def test_broken_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
         append(str(tmp_path), past_run(tests=[past_test(pass_rate=rate)]), key=key)
     found = recorded(str(tmp_path))
     assert len(found.rows) == 1
-    broken = ("cut", "empty", "folder", "large", "dangling", "foreign", "partial", "list", "number", "words")
+    broken = ("cut", "empty", "folder", "large", "dangling", "pipe", "foreign", "partial", "list", "number", "words")
     wrong = map(file_name, ("verdict", "high", "nan", "infinite"))
     assert sorted(found.skipped) == sorted([*(f"{name}.parquet" for name in broken), *wrong])
     assert found.skipped["foreign.parquet"] == "not written by a run"
     assert found.skipped["large.parquet"] == "too large"
-    assert "and 9 more" in found.warning
+    assert "and 10 more" in found.warning
 
 
 def test_a_file_of_a_later_version_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:

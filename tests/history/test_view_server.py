@@ -141,6 +141,13 @@ def test_every_answer_carries_the_security_headers(url: str, path: str) -> None:
     assert "server" not in headers
 
 
+def test_the_page_of_a_run_has_an_origin_of_its_own(url: str) -> None:
+    headers = ask(url, f"/files/{RUN}/report.html")[2]
+    assert headers["content-security-policy"].endswith("; sandbox allow-scripts allow-downloads")
+    assert "cross-origin-opener-policy" not in headers
+    assert ask(url, "/")[2]["cross-origin-opener-policy"] == "same-origin"
+
+
 def test_our_own_pages_allow_one_style_sheet_and_no_script(url: str) -> None:
     policy = ask(url, "/")[2]["content-security-policy"]
     assert "script-src" not in policy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import subprocess
@@ -70,12 +69,16 @@ number = 5
 """
 
 
+@pytest.fixture(autouse=True)
+def _every_application_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_APPS", "*")
+
+
 @pytest.fixture
 def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module in the current folder, which may be run."""
     (tmp_path / "bot_of_tests.py").write_text(BOT)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CONTRAPOSE_APPS", "*")
 
 
 def asked(name: str, prompts: Sequence[str], **args: Any) -> list[Answer]:
@@ -191,11 +194,7 @@ def test_a_command_that_fails_is_an_error_of_its_prompt(
 
 
 def test_a_command_need_not_read() -> None:
-    os.environ["CONTRAPOSE_APPS"] = "*"
-    try:
-        assert texts("cmd:echo yes", ["x" * 1_000_000]) == ["yes"]
-    finally:
-        del os.environ["CONTRAPOSE_APPS"]
+    assert texts("cmd:echo yes", ["x" * 1_000_000]) == ["yes"]
 
 
 @pytest.fixture
@@ -277,7 +276,10 @@ def test_a_header_holds_a_secret_that_is_for_that_host(server: AppServer, monkey
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", f"BOT_TOKEN={server.origin}")
     assert texts(server.url, ["Hello"], headers=headers) == ["Said: Hello"]
     assert server.sent[-1]["Authorization"] == "hunter2"
-    server.statuses = {1: 422}
+    monkeypatch.setenv("BOT_TOKEN", "Bearer hunter2-hunter2")
+    assert texts(server.url, ["It is hunter2-hunter2, or hunter2."], headers=headers) == ["Said: It is …, or hunter2."]
+    monkeypatch.setenv("BOT_TOKEN", "hunter2")
+    server.statuses = {2: 422}
     [answer] = asked(server.url, ["Hello"], headers=headers)
     assert "hunter2" not in str(answer.completion.error)
     assert "…" in str(answer.completion.error)
@@ -368,8 +370,8 @@ def test_what_is_wrong_is_told_in_one_line_before_anything_is_asked(name: str) -
 @pytest.mark.usefixtures("bot")
 def test_only_what_the_machine_allows_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_APPS", "bot_of_tests:other\ncmd:cat")
-    for model in ("bot_of_tests:answer", "cmd:touch harm", "cmd:cat x"):
-        with pytest.raises(ContraposeError, match="may not be run here"):
+    for model in ("bot_of_tests:answer", "cmd:touch harm", "cmd:cat x", HERE):
+        with pytest.raises(ContraposeError, match=r"may not be (run|asked) here"):
             App().identity(ModelSpec(id=f"app/{model}"))
     assert not Path("harm").exists()
 

@@ -91,6 +91,50 @@ def test_no_count_evades_a_budget(limits: Limits, odd: object) -> None:
     assert 0 < broker.budget.spent.prompt_tokens + broker.budget.spent.completion_tokens <= 500
 
 
+@pytest.mark.parametrize(
+    ("usage", "name"),
+    [
+        ({"prompt_tokens": MOST, "completion_tokens": 2}, "prompt_tokens"),
+        ({"prompt_tokens": 10_000, "completion_tokens": 2}, "prompt_tokens"),
+        ({"prompt_tokens": 10, "completion_tokens": MOST}, "completion_tokens"),
+        ({"prompt_tokens": 10, "completion_tokens": 5_000}, "completion_tokens"),
+    ],
+)
+def test_counts_that_no_such_request_can_take_are_estimated_and_told_once(usage: dict[str, int], name: str) -> None:
+    broker = PlainBroker()
+    answered(reply(usage=usage), broker, QUESTIONS)
+    spent = broker.budget.spent
+    assert 60 * 10 <= spent.prompt_tokens <= 60 * 40
+    assert 60 <= spent.completion_tokens <= 60 * 40
+    (told,) = broker.warnings.values()
+    assert told.startswith(f"The endpoint says {name}: {usage[name]:,} where a number of tokens should stand that such")
+
+
+def test_thoughts_that_are_not_shown_are_believed() -> None:
+    broker = PlainBroker()
+    details = {"completion_tokens_details": {"reasoning_tokens": 4_900}}
+    answered(reply(usage={"prompt_tokens": 10, "completion_tokens": 5_000, **details}), broker, QUESTIONS[:1])
+    assert broker.budget.spent.completion_tokens == 5_000
+    assert not broker.warnings
+
+
+def test_a_prompt_may_take_what_a_server_puts_before_it() -> None:
+    broker = PlainBroker()
+    answered(reply(usage={"prompt_tokens": 900, "completion_tokens": 2}), broker, QUESTIONS[:1])
+    assert broker.budget.spent.prompt_tokens == 900
+    assert not broker.warnings
+
+
+@pytest.mark.parametrize(("key", "text"), [("sk-very-secret", "You sent …, I see: Bearer …."), ("EMPTY", None)])
+def test_a_key_that_a_reply_repeats_is_not_kept(key: str, text: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    broker, said = PlainBroker(), f"You sent {key}, I see: Bearer {key}."
+    with misbehaving(Misbehaving(script=sending(reply(said)))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.port}/v1")
+        OpenAI().open(ModelSpec(id="openai/any", args={"constrained": "off"})).answer(QUESTIONS[:1], broker)
+    assert broker.puts[0][0].completion.text == (said if text is None else text)
+
+
 def test_odd_counts_are_told_once() -> None:
     broker = PlainBroker()
     answered(reply(usage={"prompt_tokens": -3, "completion_tokens": 1}), broker, QUESTIONS)

@@ -154,6 +154,11 @@ RETURNS = {
 """
 
 
+@pytest.fixture(autouse=True)
+def _every_application_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_APPS", "*")
+
+
 @pytest.fixture
 def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A function for each thing that one may return."""
@@ -162,7 +167,6 @@ def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "    globals()[name.replace(' ', '_')] = lambda prompt, value=value: value\n"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CONTRAPOSE_APPS", "*")
 
 
 @pytest.mark.usefixtures("bot")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError
 from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.load.huggingface import read_rows
 from contrapose.tasks.load.samples import content_sha256, load_samples
 
 datasets = pytest.importorskip("datasets")
@@ -51,6 +52,21 @@ def test_a_folder_with_a_data_file_loads(tmp_path: Path) -> None:
     rows = datasets.Dataset.from_dict(ROWS).to_list()
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert load_samples(settings(folder), TextSample, limit=None, seed=0).samples == SAMPLES
+
+
+def test_the_card_of_a_data_set_names_no_file_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTRAPOSE_DATA", "")
+    (tmp_path / "project" / "set").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    (tmp_path / "secret.csv").write_text("text\nIt rained.\n")
+    card = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: {}\n---\n"
+    for path in (str(tmp_path / "secret.csv"), "../../secret.csv"):
+        Path("set", "README.md").write_text(card.format(path))
+        with pytest.raises(ContraposeError, match=r"secret\.csv may not be read"):
+            list(read_rows(DataSettings(source="hf/set")))
+    Path("set", "rows.csv").write_text("text\nIt rained.\n")
+    Path("set", "README.md").write_text(card.format("rows.csv"))
+    assert len(list(read_rows(DataSettings(source="hf/set")))) == 1
 
 
 def test_the_hash_is_that_of_the_rows(tmp_path: Path) -> None:

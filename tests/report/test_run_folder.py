@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -51,3 +52,29 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"cannot write the run folder.*--out"):
         free_folder(Place(str(tmp_path / "file")), "x")
+
+
+def modes(folder: Path) -> set[tuple[int, ...]]:
+    """Modes of what lies in a folder: of folders, then of files."""
+    paths = (
+        [path for path in folder.rglob("*") if path.is_dir()],
+        [path for path in folder.rglob("*") if path.is_file()],
+    )
+    return {tuple(sorted({stat.S_IMODE(path.stat().st_mode) for path in kind})) for kind in paths}
+
+
+@pytest.mark.parametrize(
+    ("around", "folders", "files"),
+    [(None, 0o700, 0o600), (0o755, 0o755, 0o644), (0o750, 0o750, 0o640), (0o700, 0o700, 0o600)],
+)
+def test_a_run_is_as_open_as_the_folder_of_runs_and_a_new_one_is_the_users_alone(
+    around: int | None, folders: int, files: int, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    if around is not None:
+        runs.mkdir()
+        runs.chmod(around)
+    write_folder(free_folder(Place(str(runs)), "one"), put, last="a.txt")
+    (Place(str(runs)) / ".history" / "one.parquet").write(b"")
+    assert stat.S_IMODE(runs.stat().st_mode) == folders
+    assert modes(runs) == {(folders,), (files,)}

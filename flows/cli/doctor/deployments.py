@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prefect.client.schemas.objects import WorkPoolStatus
@@ -18,6 +19,10 @@ from contrapose.flows.cli.doctor.on_server import LATE, MOST, RUNNING, blocks_of
 from contrapose.flows.deploy.automations import specifications
 from contrapose.flows.deploy.deploy import POOL
 from contrapose.flows.deploy.deployment_options import CHECK
+from contrapose.flows.orchestration.form import opened
+from contrapose.tasks.config.permissions import PREFIX, Permissions
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.bounds import within
 from contrapose.tasks.core.errors import ContraposeError, require
 from contrapose.tasks.core.secrets import without_user
@@ -159,6 +164,36 @@ def _since(runs: Sequence[FlowRun], times: Sequence[datetime | None]) -> str:
     return f"{least}{counted('runs', len(runs))}, {'the first ' * (len(runs) > 1)}since {when}"
 
 
+def parameter_findings(server: OnServer) -> Iterator[DoctorFinding]:
+    """The deployments whose own parameters would be refused; of what a form may be filled in with nothing is known."""
+    for name, deployment in sorted(server.deployments.items()):
+        try:
+            refuse_parameters(deployment)
+        except ContraposeError as error:
+            message = f"a run of {name} with its own parameters would be refused, seen from here: {error.found}"
+            yield problem("parameters", f"{message} ({error.where})" if error.where else message, error.remedy)
+
+
+def refuse_parameters(deployment: DeploymentResponse) -> None:
+    """Refuse a deployment whose parameters a run would refuse before it asks a model.
+
+    Raises:
+        ContraposeError: they name a file, folder or application that its runs may not use, or are wrong otherwise.
+    """
+    variables = deployment.job_variables or {}
+    folder = Path(variables.get("working_dir") or Path.cwd())
+    permissions = Permissions(folder=folder, environment={**os.environ, **(variables.get("env") or {})})
+    config = opened(deployment.parameters.get("config") or {})
+    if isinstance(config, Mapping):
+        config = validate(config, where="config")
+    plans(config, permissions)
+    models = [config.model, *(deployment.parameters.get("models") or [])]
+    for model in models:
+        named = str(model.get("model") if isinstance(model, Mapping) else model)
+        if named.startswith(PREFIX):
+            permissions.refuse_app(named.removeprefix(PREFIX))
+
+
 PROMOTION = "promotion"
 
 
@@ -212,7 +247,7 @@ def deployed_findings() -> Iterator[DoctorFinding]:
     if server.pool is None and not server.deployments:
         yield ok("deployments", "none on that server", "To have runs started there: contrapose deploy")
         return
-    for part in (work_findings, version_findings, automation_findings, promotion_findings):
+    for part in (work_findings, version_findings, parameter_findings, automation_findings, promotion_findings):
         yield from map(_shown, part(server))
 
 

@@ -15,7 +15,16 @@ from contrapose.tasks.infer.app.passages import passages_in
 from contrapose.tasks.infer.app.settings import PROMPT, AppSettings
 from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
 from contrapose.tasks.infer.asking.http import HttpClient, Received, ReplyTooLargeError
-from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, Reply, asked_wait, timed_out
+from contrapose.tasks.infer.asking.outcomes import (
+    AGAIN,
+    OVERLOADED,
+    Failure,
+    Reply,
+    asked_wait,
+    timed_out,
+    without_secrets,
+    without_secrets_in,
+)
 
 REFUSED = (401, 402, 403, 404, 405, 501)
 SHOWN = 200
@@ -43,7 +52,8 @@ class HttpWay(WithoutTokens):
             # A lone half of a surrogate pair is valid JSON and fits into no file.
             text = reply_in(received.content, self.settings.reply).encode(errors="replace").decode()
             retrieved = passages_in(received.content, self.settings.context)
-            completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
+            answer = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
+            completion = without_secrets_in(answer, self.settings.headers.values())
             return Reply(completion=completion, seconds=time.monotonic() - start, remarks=retrieved.remarks)
         except TimeoutError:
             return timed_out(timeout)
@@ -91,9 +101,7 @@ class HttpWay(WithoutTokens):
 
     def _cleaned(self, text: str) -> str:
         """In one line, without the secrets that were sent: some servers repeat them."""
-        for secret in self.settings.headers.values():
-            text = text.replace(secret, "…")
-        return " ".join(text.split())[:SHOWN]
+        return " ".join(without_secrets(text, self.settings.headers.values()).split())[:SHOWN]
 
 
 @asynccontextmanager

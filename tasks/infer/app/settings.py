@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.secrets import holds_password
@@ -29,10 +27,6 @@ PROMPT = "{prompt}"
 """What stands in a body for the prompt."""
 CONCURRENCY = 4
 MEGABYTES = 4096
-ALLOWED = "CONTRAPOSE_APPS"
-"""Variable that names the applications that may run on this machine, each as after `app/`, separated by line breaks or
-semicolons; `*` allows everything. A suite of somebody else's, an announcement or a form may name anything, such as a
-command that deletes files."""
 PREFIX = "app/"
 CALLABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 METHODS = ("POST", "PUT", "PATCH", "GET")
@@ -122,8 +116,10 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     """
     refuse_unknown(spec, ARGUMENTS)
     kind = kind_of(spec)
+    # Where a run sends portions to other machines, it has decided before that the address may be asked.
+    if kind != "http" or not spec.identity:
+        Permissions.here().refuse_app(spec.name)
     if kind != "http":
-        refuse_unallowed(spec.name)
         for name in ("method", "body", "reply", "context", "headers"):
             if name in spec.args:
                 raise wrong(name, spec.args[name], expected="nothing: it is for applications behind an address")
@@ -253,48 +249,3 @@ def _headers(spec: ModelSpec) -> Mapping[str, str]:
         str(name): read_header(str(place), address=spec.name, where="model_args.headers")
         for name, place in named.items()
     }
-
-
-_by_caller: ContextVar[tuple[str, ...]] = ContextVar("allowed applications", default=())
-
-
-@contextmanager
-def allowed(model: str | None) -> Iterator[None]:
-    """Allow the application that a caller names, inside and in this context alone."""
-    named = (model.removeprefix(PREFIX),) if model and model.startswith(PREFIX) else ()
-    token = _by_caller.set((*_by_caller.get(), *named))
-    try:
-        yield
-    finally:
-        _by_caller.reset(token)
-
-
-def allow(model: str | None) -> None:
-    """Allow the application that the command line names, here and in processes that are begun from here."""
-    with allowed(model):
-        os.environ.update(allowed_in_children())
-
-
-def allowed_in_children() -> dict[str, str]:
-    """The variable for a process that is begun from here; empty where nothing is allowed."""
-    names = "\n".join(filter(None, (os.environ.get(ALLOWED), *_by_caller.get())))
-    return {ALLOWED: names} if names else {}
-
-
-def refuse_unallowed(name: str) -> None:
-    """Refuse to run what neither the machine nor the caller allows.
-
-    Args:
-        name: the callable, or `cmd:` and the command.
-
-    Raises:
-        ModelError: it is not allowed.
-    """
-    entries = {entry.strip() for entry in re.split(r"[;\n]", allowed_in_children().get(ALLOWED, ""))}
-    if not entries & {"*", name}:
-        raise ModelError(
-            f"{name} may not be run here",
-            expected="an application that --model names, or that the machine allows",
-            remedy=f"Nothing was run. Set {ALLOWED}={shlex.quote(name)} where the run takes place.",
-            where=f"{PREFIX}{name}",
-        )

@@ -19,8 +19,8 @@ from contrapose.tasks.infer.base import Broker
 SETTLING_SECONDS = 0.02
 
 ODD_COUNTS = (
-    "The endpoint says {} where a number of tokens should stand, a whole one from 0 to 2,147,483,647. Such counts are "
-    "left out, and the budget goes by estimates in their place."
+    "The endpoint says {} where a number of tokens should stand that such a request can take. Such counts are left "
+    "out, and the budget goes by estimates in their place."
 )
 FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"
 

@@ -11,6 +11,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 
+from contrapose.tasks.config.hosts import open_socket
+
 if TYPE_CHECKING:
     import yarl
     from multidict import CIMultiDict
@@ -105,7 +107,9 @@ class HttpClient:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 # How many requests run at a time is decided above.
-                connector=aiohttp.TCPConnector(limit=0, ssl=not self._secure or httpx2.create_ssl_context()),
+                connector=aiohttp.TCPConnector(
+                    limit=0, ssl=not self._secure or httpx2.create_ssl_context(), socket_factory=open_socket
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion
@@ -15,6 +16,8 @@ from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
 AGAIN = (408, 409)
 """Statuses after which the same request may be answered, as after those of the server's own errors."""
+LEAST_SECRET = 8
+"""Characters of a key that is taken for one in an answer; servers on one's own machine are sent EMPTY or none."""
 OVERLOADED = (429, 529)
 """Statuses that say that less should be asked."""
 
@@ -62,6 +65,31 @@ class Failure:
     def fell_over(self) -> bool:
         """Whether the server met an error of its own, and is not just busy."""
         return self.then == "retry" and self.status is not None and self.status >= 500
+
+
+def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
+    """A text without the secrets that were sent: some servers repeat them.
+
+    Args:
+        text: from a server.
+        secrets: keys and headers' values; of `Bearer <key>` the key itself, too.
+        least: characters of one; in an answer a shorter one is more likely a word: `LEAST_SECRET`.
+    """
+    parts = {part for secret in secrets for part in (secret, secret.rpartition(" ")[2]) if len(part) >= least}
+    for part in sorted(parts, key=len, reverse=True):
+        text = text.replace(part, "…")
+    return text
+
+
+def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Completion:
+    """An answer without the secrets that were sent."""
+    clean = partial(without_secrets, secrets=list(secrets), least=LEAST_SECRET)
+    text, passages = completion.text, completion.passages
+    return replace(
+        completion,
+        text=None if text is None else clean(text),
+        passages=None if passages is None else tuple(map(clean, passages)),
+    )
 
 
 def timed_out(seconds: float) -> Failure:

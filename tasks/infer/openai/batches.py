@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import forget_environment
 from contrapose.tasks.infer.openai.failures import one_line_error
@@ -26,12 +27,14 @@ from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Answer, Question, from_json
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.openai.failures import is_moderated
-from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, read_reply
+from contrapose.tasks.infer.openai.replies import MOST_HIDDEN, ErrorReplyError, NoLogprobsError, believed, read_reply
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
 from contrapose.tasks.store.prompts import PromptRow
 from contrapose.tasks.text.wording import counted
 
+MOST_CONTEXT = 2_000_000
+"""Tokens of the longest prompt that a model reads."""
 MOST_LINES = 50_000
 MOST_BYTES = 200_000_000
 """What one batch file may hold. Source: OpenAI's guide to the Batch API, "Rate limits"."""
@@ -210,7 +213,8 @@ def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
         why = said.get("message", said) if isinstance(said, dict) else said
         return Completion(error=f"the endpoint did not answer (status {status}: {why})")
     try:
-        return read_reply(json.dumps(body).encode(), question)
+        reply = json.dumps(body).encode()
+        return believed(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
     except (ValueError, NoLogprobsError, ErrorReplyError) as unread:
         return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
@@ -329,7 +333,8 @@ class BatchEndpoint:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with self._refusing(), self.client.files.with_streaming_response.content(file) as reply:
                 for row, line in enumerate(reply.iter_lines(), start=1):
-                    yield f"{file}, row {row}", line.encode()
+                    clean = without_secrets(line, [self.settings.key], least=LEAST_SECRET)
+                    yield f"{file}, row {row}", clean.encode()
 
     def _find(self, ours: str) -> Batch | None:
         return next((batch for batch in self.client.batches.list() if (batch.metadata or {}).get(OURS) == ours), None)

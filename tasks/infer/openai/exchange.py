@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.http import ReplyTooLargeError
-from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timed_out
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timed_out, without_secrets_in
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import Connection
 from contrapose.tasks.infer.openai.failures import broken, in_reply, one_line_error, refused, unreachable
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal, no_logprobs, refused_parameter
-from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, odd_counts, read_reply
+from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, believed, read_reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +83,14 @@ async def exchange(connection: Connection, bodies: Bodies, question: Question, *
 
 async def _post(connection: Connection, bodies: Bodies, question: Question, timeout: float) -> Reply:
     start = time.monotonic()
-    content = await connection.post(bodies.path, bodies.body(question), seconds=timeout)
+    sent = bodies.body(question)
+    content = await connection.post(bodies.path, sent, seconds=timeout)
     completion, seconds = read_reply(content, question), time.monotonic() - start
-    return Reply(completion=completion, seconds=seconds, odd=_odd(completion, content))
-
-
-def _odd(completion: Completion, content: bytes) -> str | None:
-    """A count that is none leaves a count at 0; a reply with both is not looked at again."""
-    used = completion.usage
-    return None if used.prompt_tokens and used.completion_tokens else odd_counts(content)
+    written = bodies.most(question).completion_tokens
+    completion, odd = believed(completion, content, sent=len(sent), written=written)
+    # Before anything stores it: a server may repeat the key that it was sent.
+    completion = without_secrets_in(completion, [bodies.settings.key])
+    return Reply(completion=completion, seconds=seconds, odd=odd)
 
 
 def _named(failure: Failure, error: object, bodies: Bodies, question: Question) -> Failure:

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.core.questions import TOO_LONG
-from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait
+from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait, without_secrets
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
@@ -164,7 +164,7 @@ def one_line_error(failure: BaseException, key: str) -> str:
 
 
 def _cleaned(text: str, key: str) -> str:
-    words = USER_INFO.sub("//…@", text if key == NO_KEY else text.replace(key, "…"))
+    words = USER_INFO.sub("//…@", text if key == NO_KEY else without_secrets(text, [key]))
     return " ".join(words.split())[:300]
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from contrapose.tasks.core.questions import Form, Question
@@ -27,6 +28,10 @@ ROUND_OFF = 1e-3
 """How far above 0 rounding may take a log-probability, in nats."""
 MOST_TOKENS = 2**31 - 1
 """Of one count: what a column of the response store takes in any database."""
+TEMPLATE_TOKENS = 4_096
+"""Of a prompt, beside those that are sent: a chat template, and what a server puts before every prompt."""
+MOST_HIDDEN = 131_072
+"""Of thoughts that are not shown: more than any model writes."""
 LONGEST_NUMBER = 300
 """Digits. What is longer would not be read at all, and take its reply with it."""
 
@@ -102,6 +107,38 @@ def read_reply(body: bytes, question: Question) -> Completion:
         return Completion(text=label, constrained=True, usage=usage)
     # Whatever the endpoint made of the form, this is text like any other: it is read by the usual rules, or not at all.
     return Completion(text=text, outcome=said.outcome, usage=usage)
+
+
+def believed(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
+    """A completion without counts of tokens that such a request cannot take, and the first odd count, for people.
+
+    A token is one byte of text at least. What a model thinks and keeps to itself has its own count in the reply.
+
+    Args:
+        completion: as `read_reply` read it.
+        body: of the reply.
+        sent: bytes of the request.
+        written: tokens that were asked for at most.
+    """
+    used = completion.usage
+    if 0 < used.prompt_tokens <= sent and 0 < used.completion_tokens <= max(written, 1):
+        return completion, None
+    most = sent + TEMPLATE_TOKENS, max(len(body), written) + _hidden(body)
+    counts = used.prompt_tokens, used.completion_tokens
+    beyond = [f"{name}: {count:,}" for name, count, limit in zip(COUNTS, counts, most, strict=True) if count > limit]
+    if not beyond:
+        return completion, odd_counts(body)
+    read, wrote = (count if count <= limit else 0 for count, limit in zip(counts, most, strict=True))
+    bounded = replace(used, prompt_tokens=read, completion_tokens=wrote)
+    return replace(completion, usage=bounded), beyond[0]
+
+
+def _hidden(body: bytes) -> int:
+    """Tokens of thoughts that a reply counts and does not show."""
+    used = _parsed(body).get("usage")
+    details = used.get("completion_tokens_details") if isinstance(used, Mapping) else None
+    count = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+    return min(count or 0, MOST_HIDDEN)
 
 
 def odd_counts(body: bytes) -> str | None:

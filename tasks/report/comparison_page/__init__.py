@@ -19,6 +19,7 @@ from contrapose.tasks.core.comparison import (
     Standing,
     judged,
 )
+from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.report import comparison_markdown
 from contrapose.tasks.report.comparison_markdown import against, allowed, asked, differing, unpaired
 from contrapose.tasks.report.comparison_page.flip_data import packed_flips, shown_flips
@@ -110,11 +111,11 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
         "comparison.json": f"{to_json(comparison)}\n".encode(),
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder_as_above(folder, exist_ok=True)
         for name, content in contents.items():
             part = folder / f".{name}.part"
             part.write_bytes(content)
-            part.replace(folder / name)
+            put_in_place(part, folder / name)
     except OSError as error:
         raise unwritable(folder, error, what="the comparison") from error
 

@@ -1,0 +1,295 @@
+"""What a suite, a form, an announcement or a deployment may name: files to read, folders to write, and what to run.
+
+Whatever you type on your own command line is allowed, for that command. A suite may come from somebody else, and so may
+the parameters of a run: these may name files below the working folder and below the suite's folder, and what the
+environment lists. Everything that is read, written, fetched or run for a configuration is decided here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from contrapose.tasks.config.hosts import DEPLOYED, origin_of, refuse_forbidden
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core import registry
+from contrapose.tasks.core.errors import ConfigError, ModelError, Problems
+from contrapose.tasks.core.secrets import without_user
+
+if TYPE_CHECKING:
+    from contrapose.tasks.config.run_config import RunConfig
+
+DATA = "CONTRAPOSE_DATA"
+"""Variable that lists files, folders and URLs that may be read, parted by line breaks or semicolons; `*`: all."""
+OUTPUT = "CONTRAPOSE_OUTPUT"
+"""Variable that lists folders and URLs that runs may be written to, likewise."""
+APPS = "CONTRAPOSE_APPS"
+"""Variable that lists applications, each as after `app/`, and addresses of clusters, likewise."""
+HISTORY = "CONTRAPOSE_HISTORY"
+VARIABLES = (DATA, OUTPUT, APPS)
+
+PREFIX = "app/"
+HUGGING_FACE = "hf/"
+PACKED = frozenset({"zip", "tar", "simplecache", "filecache", "blockcache"})
+"""What a chain of fsspec may begin with: it unpacks or keeps what the rest of the chain names."""
+ALWAYS_WRITABLE = frozenset({"runs", ".history"})
+"""The default of `output`, and the folder of the history in it."""
+MODELS = frozenset({"model", "reader", "baseline"})
+"""Keys whose values are models."""
+OPTIONS = {"data.source": " (--data)", "expectations": " (--expectations)", "model": " (--model)"}
+"""Options that name files, by the setting."""
+OF_KEYS: Mapping[str, str] = {
+    **dict.fromkeys(("data", "source", "expectations", "requests", "prompt_file", "reworded_file"), DATA),
+    **dict.fromkeys(("output", "history"), OUTPUT),
+    "address": APPS,
+}
+"""Last part of a key to the variable that allows what the key names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """What a run in one place may name."""
+
+    folder: Path
+    """The working folder."""
+    environment: Mapping[str, str] = field(repr=False)
+    """The variables of the run's process."""
+
+    @classmethod
+    def here(cls) -> Self:
+        """Those of this process."""
+        return cls(folder=Path.cwd(), environment={**os.environ, **variables()})
+
+    def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
+        """Refuse a configuration that names what it may not.
+
+        Args:
+            config: the run.
+            sources: data sources of its tests.
+
+        Raises:
+            ConfigError: with each address that is not allowed.
+        """
+        problems = Problems()
+        files = [("data.source", source) for source in dict.fromkeys(sources)]
+        files += [("expectations", file) for file in config.expectations]
+        for spec in filter(None, (config.model_spec(), config.reader_spec())):
+            files += [("model", file) for file in _files_of(spec)]
+        for setting, file in files:
+            with problems.gathered():
+                self.refuse_file(file, where=setting)
+        for setting, target in (("output", config.output), ("history", config.history)):
+            with problems.gathered():
+                self.refuse_target(target, where=setting)
+        with problems.gathered():
+            self._refuse_cluster(config.runner_args.address)
+        problems.refuse()
+
+    def refuse_file(self, address: str, *, where: str) -> None:
+        """Refuse a file or URL that may not be read; links are followed before it is decided.
+
+        Args:
+            address: a path, a URL or a chain of fsspec, or a dataset as `hf/<name>`.
+            where: it was named.
+
+        Raises:
+            ConfigError: it may not be read.
+        """
+        *packs, place = address.split("::")
+        host = origin_of(place)
+        if host is not None:
+            refuse_forbidden(host.host, where=where)
+        if self._is_listed(address, DATA):
+            return
+        path = _local_path(place.removeprefix(HUGGING_FACE), self.folder)
+        is_dataset = place.startswith(HUGGING_FACE) and not (path and path.is_dir())
+        is_open = is_dataset or host is not None or (path is not None and self._may_read(path))
+        if not is_open or any(pack.partition("://")[0] not in PACKED for pack in packs):
+            shown = without_user(address)
+            raise ConfigError(
+                f"{shown} may not be read for a suite or a form",
+                expected=f"a file below {self.folder} or the suite's folder, in no folder that begins with a dot, or "
+                "one that you name yourself",
+                remedy=f"Name it on the command line{OPTIONS.get(where, '')}, or set {DATA}={shlex.quote(shown)} where "
+                "the run takes place.",
+                where=where,
+            )
+
+    def refuse_target(self, address: str | None, *, where: str) -> None:
+        """Refuse a folder or URL that runs may not be written to.
+
+        Raises:
+            ConfigError: it is one.
+        """
+        if address is None or address in ALWAYS_WRITABLE or self._is_listed(address, OUTPUT):
+            return
+        if where == "history" and address == self.environment.get(HISTORY):
+            return
+        path = _local_path(address, self.folder)
+        if path is None or not _is_below(path, [self.folder, *self._folders(OUTPUT)], but=ALWAYS_WRITABLE):
+            shown = without_user(address)
+            option = "--out " if where == "output" else f"--set {where}="
+            raise ConfigError(
+                f"{shown} may not be written to for a suite or a form",
+                expected=f"a folder below {self.folder}, or one that you name yourself",
+                remedy=f"Name it on the command line ({option}{shlex.quote(shown)}), or set "
+                f"{OUTPUT}={shlex.quote(shown)} where the run takes place.",
+                where=where,
+            )
+
+    def refuse_app(self, name: str) -> None:
+        """Refuse an application that may not be asked: a callable, a command or an address.
+
+        Args:
+            name: as after `app/`.
+
+        Raises:
+            ModelError: it may not.
+        """
+        if not {"*", name} & set(self._entries(APPS)):
+            verb = "asked" if "://" in name else "run"
+            raise ModelError(
+                f"{name} may not be {verb} here",
+                expected="an application that --model names, or that the machine allows",
+                remedy=f"Nothing was {verb}. Set {APPS}={shlex.quote(name)} where the run takes place.",
+                where=f"{PREFIX}{name}",
+            )
+
+    def _refuse_cluster(self, address: str | None) -> None:
+        """Refuse a cluster that may not be reached: whoever runs it can run code in the process of the run."""
+        if address is not None and not {"*", address} & set(self._entries(APPS)):
+            raise ConfigError(
+                f"{without_user(address)} may not be reached for a suite or a form",
+                expected="a cluster that you name yourself",
+                remedy=f"Name it on the command line (--set runner_args.address=…), or set "
+                f"{APPS}={shlex.quote(without_user(address))} where the run takes place.",
+                where="runner_args.address",
+            )
+
+    def _may_read(self, path: Path) -> bool:
+        return _is_below(path, [self.folder, *self._folders(DATA)])
+
+    def _entries(self, variable: str) -> list[str]:
+        """What a variable lists, and what `contrapose deploy` listed with it."""
+        text = f"{self.environment.get(variable, '')}\n{self.environment.get(variable + DEPLOYED, '')}"
+        return [entry.strip() for entry in re.split(r"[;\n]", text) if entry.strip()]
+
+    def _folders(self, variable: str) -> Iterator[Path]:
+        paths = (_local_path(entry, self.folder) for entry in self._entries(variable))
+        return (path for path in paths if path is not None)
+
+    def _is_listed(self, address: str, variable: str) -> bool:
+        """Whether a variable lists all addresses, this one, or a URL above it."""
+        above = "://" in address and ".." not in address.split("/")
+        return any(
+            entry in ("*", address) or (above and "://" in entry and address.startswith(f"{entry.rstrip('/')}/"))
+            for entry in self._entries(variable)
+        )
+
+
+def typed(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
+    """What somebody names on a command line or in Python, by the variable that allows it.
+
+    Args:
+        values: keys of a configuration, dotted or nested, to their values.
+        suite: the file of a suite, whose folder may be read; anything else adds nothing.
+    """
+    named: dict[str, list[str]] = {variable: [] for variable in VARIABLES}
+    for key, text in _texts(values):
+        if key in OF_KEYS:
+            named[OF_KEYS[key]].append(text)
+        elif key in MODELS and text.startswith(PREFIX):
+            named[APPS].append(text.removeprefix(PREFIX))
+        elif key in MODELS:
+            named[DATA] += _files_of(ModelSpec(id=text))
+    if isinstance(suite, str) and suite.endswith((".yaml", ".yml")):
+        beside = str(Path(os.path.expanduser(suite)).parent)
+        named[DATA] += [] if beside == "." else [beside]
+    # A list in a variable has signs of its own.
+    kept = {
+        variable: [entry for entry in entries if not set(entry) & {";", "\n"}] for variable, entries in named.items()
+    }
+    return {variable: list(dict.fromkeys(entries)) for variable, entries in kept.items() if entries}
+
+
+_of_call: ContextVar[dict[str, list[str]] | None] = ContextVar("named by a call", default=None)
+"""What a call from Python names, by the variable that allows it; None on the command line."""
+
+
+@contextmanager
+def allowed(model: str | None) -> Iterator[None]:
+    """Allow what a call from Python names, its model first, inside and in this context alone."""
+    token = _of_call.set({variable: list(entries) for variable, entries in (_of_call.get() or {}).items()})
+    try:
+        allow(typed({"model": model}))
+        yield
+    finally:
+        _of_call.reset(token)
+
+
+def allow(named: Mapping[str, Iterable[str]]) -> None:
+    """Allow what was named: on the command line for this process, in a call from Python as long as it lasts."""
+    of_call = _of_call.get()
+    for variable, entries in named.items():
+        before = os.environ.get(variable, "").split("\n") if of_call is None else of_call.get(variable, [])
+        all_named = list(dict.fromkeys(filter(None, [*before, *entries])))
+        if of_call is None:
+            os.environ[variable] = "\n".join(all_named)
+        else:
+            of_call[variable] = all_named
+
+
+def variables() -> dict[str, str]:
+    """The variables with what a call named, for processes that are begun from here; those that list nothing lack."""
+    of_call = _of_call.get() or {}
+    texts = {name: "\n".join(filter(None, (os.environ.get(name), *of_call.get(name, ())))) for name in VARIABLES}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in nested values, each with the last part of its key."""
+    if isinstance(value, str | Path):
+        yield key, str(value)
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _texts(part, str(name).rpartition(".")[2])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part, key)
+
+
+def _files_of(spec: ModelSpec) -> list[str]:
+    """Files that the provider of a model reads replies from; none where there is no such provider."""
+    if spec.provider not in registry.names("providers"):
+        return []
+    files = getattr(registry.provider(spec.provider), "files", None)
+    return list(files(spec)) if files else []
+
+
+def _local_path(address: str, folder: Path) -> Path | None:
+    """The path on this machine that fsspec makes of an address, with links followed; None for an address elsewhere."""
+    scheme, mark, _ = address.partition("://")
+    if mark and scheme not in ("file", "local"):
+        return None
+    bare = re.sub(r"^(file|local):(//)?", "", address)
+    return Path(os.path.realpath(os.path.join(folder, os.path.expanduser(bare))))
+
+
+def _is_below(path: Path, folders: Iterable[Path], *, but: Iterable[str] = ()) -> bool:
+    """Whether a path is one of these, or lies below one in no file or folder whose name begins with a dot."""
+    for folder in map(os.path.realpath, folders):
+        if str(path) == folder:
+            return True
+        # Below the root lies everything, the memory of processes too.
+        if folder != os.sep and path.is_relative_to(folder):
+            names = set(path.relative_to(folder).parts) - set(but)
+            if not any(name.startswith(".") for name in names):
+                return True
+    return False
