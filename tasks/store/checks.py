@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Engine, delete, select, update
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.base import StorePart, patient, put
 from contrapose.tasks.store.claims import Silence, now
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owner import gone, new_owner
+from contrapose.tasks.store.engine import gone, insert_into, new_owner
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]

@@ -13,8 +13,7 @@ from sqlalchemy import Connection, Engine, Float, Select, Table, Text, bindparam
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import BUSY_SECONDS, insert_into, keys_subquery, sent
-from contrapose.tasks.store.owner import gone, new_owner
+from contrapose.tasks.store.engine import BUSY_SECONDS, gone, insert_into, keys_subquery, new_owner, sent
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
 
 LEASE_SECONDS = BUSY_SECONDS + 30.0

@@ -1,10 +1,11 @@
-"""The database of the response store: where it is, and connections that are watched."""
+"""The database of the response store: where it is, its connections, and by what name a process works on it."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import resolved
@@ -216,8 +218,6 @@ def store_url() -> str:
 
 def identity_of_store() -> str:
     """What tells the store of this process from those of others: a file of the same name lies on every machine."""
-    import socket
-
     url = store_url()
     return f"{shown(url)} on {socket.gethostname()}" if file_of(url) else shown(url)
 
@@ -249,3 +249,37 @@ def _address(url: str) -> URL | None:
         address = make_url(url)
         return None if "@" in (address.host or "") else address
     return None
+
+
+def new_owner() -> str:
+    """`<machine>:<process>:<a random part>`: two owners never have one name, in one process or on two machines."""
+    return f"{_machine()}:{os.getpid()}:{uuid4().hex[:12]}"
+
+
+def gone(owner: str) -> bool:
+    """Whether an owner is certainly no more: a process of this machine that has ended."""
+    machine, process, _ = owner.rsplit(":", 2)
+    if os.name != "posix" or machine != _machine() or here(owner):
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def here(owner: str) -> bool:
+    """Whether an owner is, or was, part of this very process."""
+    machine, process, _ = owner.rsplit(":", 2)
+    return machine == _machine() and int(process) == os.getpid()
+
+
+def _machine() -> str:
+    """Host name and process namespace: containers may share the one, and have process numbers of their own."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        namespace = ""
+    return f"{socket.gethostname()}/{''.join(filter(str.isdigit, namespace))}"

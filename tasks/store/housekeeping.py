@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, delete, func, select
 
 from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import shown
+from contrapose.tasks.store.engine import gone, here, shown
 from contrapose.tasks.store.opening import write_anew
-from contrapose.tasks.store.owner import gone, here
 from contrapose.tasks.store.receipts import damaged_lines
 from contrapose.tasks.store.runs import ALIVE_SECONDS
 from contrapose.tasks.store.schema import ANSWERS, FORMS, RUNS

@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from contrapose.tasks.core.damage import private_folder, sync
-from contrapose.tasks.store.owner import gone, here, new_owner
+from contrapose.tasks.store.engine import gone, here, new_owner
 
 ROTATED_AT = 64_000_000
 """Bytes at which a file is closed and the next one begun: a closed file can be shortened when answers are forgotten."""

@@ -18,8 +18,7 @@ from contrapose.tasks.core.records import Call, Calls, Usage
 from contrapose.tasks.store.answers import percentiles
 from contrapose.tasks.store.base import StorePart, change, patient, put
 from contrapose.tasks.store.claims import pulse
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owner import gone, here, new_owner
+from contrapose.tasks.store.engine import gone, here, insert_into, new_owner
 from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS
 
 State = Literal["running", "incomplete", "finished", "superseded"]

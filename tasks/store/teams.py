@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.claims import LEASE_SECONDS, now
-from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owner import gone, new_owner
+from contrapose.tasks.store.engine import gone, insert_into, new_owner
 from contrapose.tasks.store.schema import PORTIONS, RATES
 
 

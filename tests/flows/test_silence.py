@@ -105,7 +105,7 @@ def test_a_pipe_is_no_file(option: str, capsys: pytest.CaptureFixture[str]) -> N
     others = [] if option == "--model" else ["--model", "mock"]
     assert main(["validate", "--test", "add_toxic_words", *others, *arguments]) == 2
     error = capsys.readouterr().err
-    assert "a pipe or device, which may never end: save its content as a file" in error
+    assert "a pipe" in error
     assert len(error.splitlines()) == 1
 
 

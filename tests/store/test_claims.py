@@ -17,8 +17,7 @@ from contrapose.tasks.infer.broker import RENEW_SECONDS
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.claims import GLANCE_SECONDS, LEASE_SECONDS, SILENT_SECONDS, Claims, Silence
-from contrapose.tasks.store.engine import BUSY_SECONDS
-from contrapose.tasks.store.owner import new_owner
+from contrapose.tasks.store.engine import BUSY_SECONDS, new_owner
 from contrapose.tasks.store.schema import CLAIMS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -181,7 +180,7 @@ def test_who_lives_gives_a_sign_before_silence_counts_whatever_one_look_adds() -
 
 
 def test_a_process_of_another_user_is_not_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.tasks.store.owner import gone, new_owner
+    from contrapose.tasks.store.engine import gone, new_owner
 
     def refused(process: int, number: int) -> None:
         raise PermissionError
@@ -192,7 +191,7 @@ def test_a_process_of_another_user_is_not_gone(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_process_that_is_no_more_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.tasks.store.owner import gone, new_owner
+    from contrapose.tasks.store.engine import gone, new_owner
 
     def missing(process: int, number: int) -> None:
         raise ProcessLookupError

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from contrapose.tasks.store.owner import gone, here, new_owner
+from contrapose.tasks.store.engine import gone, here, new_owner
 
 
 def owner_of(process: int) -> str:

@@ -16,7 +16,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
 from contrapose.tasks.store.claims import pulse
-from contrapose.tasks.store.owner import here, new_owner
+from contrapose.tasks.store.engine import here, new_owner
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
