@@ -85,8 +85,8 @@ def _examples(test: str, skipped: pd.DataFrame, words: str, show: Show) -> Pairs
     # A report without skipped cases holds a frame without columns.
     if "skip_reason" not in skipped:
         return ()
-    alike = [skip_words(test, reason) == words for reason in skipped["skip_reason"]]
-    examples = skipped[alike].head(SKIPPED_SHOWN)
+    alike = [row for row, reason in enumerate(skipped["skip_reason"]) if skip_words(test, reason) == words]
+    examples = skipped.iloc[alike[:SKIPPED_SHOWN]]
     return tuple(
         (name_of(sample), elided(show(text), head=200, tail=100))
         for sample, text in zip(examples["sample_id"], examples["original"], strict=True)
