@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import shutil
+import signal
 import ssl
 import sys
 import tempfile
@@ -31,6 +32,11 @@ moments."""
 
 MEMORY, ROOM = Path("/dev/shm"), 4_000_000_000
 """A folder that lies in memory, and bytes that must be free there."""
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in its background deaf to Ctrl-C, and so would be all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _work_in_memory() -> None:
