@@ -146,11 +146,15 @@ def recording_prefect(prefect_server: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """URL of an empty response store, which the environment names."""
     url = sqlite(tmp_path)
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
-    return url
+    yield url
+    from contrapose.tasks.store.opening import receipts_of
+
+    # Each keeps a reserve on the disk until then.
+    receipts_of(url).close()
 
 
 @pytest.fixture
@@ -191,16 +195,17 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """URL of an empty store, which the environment names."""
     url = sqlite(tmp_path) if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
     monkeypatch.setenv("CONTRAPOSE_STORE", url)
     from sqlalchemy import text
 
-    from contrapose.tasks.store.opening import connect
+    from contrapose.tasks.store.opening import connect, receipts_of
     from contrapose.tasks.store.schema import METADATA
 
     with connect(url).begin() as connection:
         for table in METADATA.tables:
             connection.execute(text(f"DELETE FROM {table}"))
-    return url
+    yield url
+    receipts_of(url).close()

@@ -27,7 +27,7 @@ ROTATED_AT = 64_000_000
 """Bytes at which a file is closed and the next one begun: a closed file can be shortened when answers are forgotten."""
 SYNC_SECONDS = 1.0
 """Between two waits for the disk: what a power cut can lose."""
-RESERVE = 4_000_000
+RESERVE = 1_000_000
 """Bytes that each process keeps free for the answers that are under way when the disk is full."""
 BLOCK = 1_000_000
 """Bytes that are read together."""
@@ -147,8 +147,7 @@ class Receipts:
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         path = self.folder / f"{moment}-{os.getpid()}-{owner[-12:]}.jsonl"
         with path.with_suffix(".reserve").open("xb") as reserve:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(reserve.fileno(), 0, RESERVE)
+            reserve.write(os.urandom(RESERVE))  # some file systems keep no zeros
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         self._path, self._process = path, os.getpid()
         self._size = self._lines = 0

@@ -128,7 +128,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 def test_a_full_disk_under_the_store_is_told_at_once_and_costs_nothing(
     whole: tuple[Endpoint, Path, Path], tmp_path: Path
 ) -> None:
-    with serving() as endpoint, small_disk(tmp_path / "disk", "4300k") as disk:
+    with serving() as endpoint, small_disk(tmp_path / "disk", "1300k") as disk:
         own = {"CONTRAPOSE_STORE": f"sqlite:///{disk}/answers.sqlite3", "TMPDIR": str(tmp_path)}
         started = time.monotonic()
         ran = run(endpoint, tmp_path / "runs", tmp_path / "home", **own)
