@@ -149,6 +149,8 @@ def house(folder: Path, *, database: str | None = None, **settings: str) -> Iter
         port = int(free.getsockname()[1])
     usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
     environment = usual | {
+        # The rows of tests lie beside the folder that workers work in.
+        "CONTRAPOSE_DATA": str(folder.parent),
         "CONTRAPOSE_HOME": str(folder / "home"),
         "CONTRAPOSE_STORE": f"sqlite:///{folder / 'answers.sqlite3'}",
         "DO_NOT_TRACK": "1",
