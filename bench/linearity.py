@@ -51,8 +51,8 @@ class Growth:
 
 
 def repeated(fragment: str, length: int) -> str:
-    """The fragment, as often as it takes."""
-    return (fragment * (length // len(fragment) + 1))[:length]
+    """The fragment, as often as it takes; a part of one at the end would be another text, which is read otherwise."""
+    return fragment * max(length // len(fragment), 1)
 
 
 def seconds(reader: str, text: str) -> float:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.damage import regular
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
@@ -260,7 +259,7 @@ def _sha256(selection: Selection) -> str:
     digest = hashlib.sha256()
     for name in selection.files:
         try:
-            with Place.at(name, setting="model").here() as path, regular(path).open("rb") as file:
+            with Place.at(name, setting="model").here() as path, path.open("rb") as file:
                 for part in iter(lambda: file.read(PART), b""):
                     digest.update(part)
         except OSError as error:

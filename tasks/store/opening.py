@@ -258,9 +258,11 @@ def write_anew(engine: Engine, receipts: Receipts) -> int:
                 written = fresh.append(lines)
                 connection.execute(NOTE, {"file": written.file, "end": written.end})
         fresh.close()
-        connection.execute(delete(RECEIPTS).where(RECEIPTS.c.file.in_([file.name for file in old])))
+    # In this order: what is noted of a file that is still there keeps it from being read again.
     for file in old:
         file.unlink(missing_ok=True)
+    with engine.begin() as connection:
+        connection.execute(delete(RECEIPTS).where(RECEIPTS.c.file.in_([file.name for file in old])))
     return answers
 
 

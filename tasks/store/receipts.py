@@ -189,12 +189,6 @@ class Receipts:
                 os.ftruncate(self._handle, self._size)
             raise
 
-    def sync(self) -> None:
-        """Have the disk hold all that was written."""
-        with self._lock:
-            if self._path is not None:
-                self._sync()
-
     def _sync(self) -> None:
         self._synced = time.monotonic()
         os.fdatasync(self._handle) if hasattr(os, "fdatasync") else os.fsync(self._handle)
@@ -238,7 +232,9 @@ def lines_of(path: Path, start: int = 0, end: int | None = None) -> Iterator[byt
     """The lines of a file that are ended, without their ends; the file is open only while a block is read."""
     rest = b""
     while True:
-        with path.open("rb") as file:
+        block = b""
+        # Another process may have written what it holds into a newer file.
+        with suppress(FileNotFoundError), path.open("rb") as file:
             file.seek(start + len(rest))
             block = file.read(BLOCK if end is None else max(min(BLOCK, end - start - len(rest)), 0))
         if not block:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from heapq import merge
 from itertools import groupby, islice
@@ -34,11 +35,15 @@ def catch_up(engine: Engine, receipts: Receipts) -> None:
         return
     with engine.execution_options(reading=True).connect() as connection:
         known = noted(connection)
-    behind = [file for file in files if file.stat().st_size > known.get(file.name, 0)]
+    behind = [file for file in files if _size(file) > known.get(file.name, 0)]
     if not behind:
         return
     closed = [file for file in behind if not receipts.is_being_written(file)]
     with engine.begin() as connection:
+        # Of two processes that come to a server at once, the second waits here, and finds what the first has added.
+        unknown = insert_into(connection.dialect.name, RECEIPTS).on_conflict_do_nothing(index_elements=["file"])
+        connection.execute(unknown, [{"file": file.name, "bytes": 0} for file in behind])
+        connection.execute(select(RECEIPTS.c.file).with_for_update())
         known = noted(connection)
         counts = add(connection, {file: known.get(file.name, 0) for file in behind}, ended=closed)
     receipts.tidy()
@@ -49,6 +54,13 @@ def catch_up(engine: Engine, receipts: Receipts) -> None:
     if engine.dialect.name == "postgresql":
         for file in closed:
             file.unlink(missing_ok=True)
+
+
+def _size(file: Path) -> int:
+    """Bytes of a file; 0 of one that another process has just replaced by a newer one."""
+    with suppress(FileNotFoundError):
+        return file.stat().st_size
+    return 0
 
 
 def noted(connection: Connection) -> dict[str, int]:
@@ -85,7 +97,7 @@ def add(
             _apply(connection, same, counts)
     connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(select(ANSWERS.c.key))))
     for file in files:
-        if file in ended and ends[file.name] < (size := file.stat().st_size):
+        if file in ended and ends[file.name] < (size := _size(file)):
             counts["damaged"] += 1
             ends[file.name] = size
         connection.execute(NOTE, {"file": file.name, "end": ends[file.name]})

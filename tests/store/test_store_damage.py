@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from contrapose.tasks.store.base import patient
 from contrapose.tasks.store.engine import store_url
 from contrapose.tasks.store.opening import connect, examine
 from contrapose.tasks.store.prompts import PromptRow
+from contrapose.tasks.store.replay import catch_up
 
 MANY = [keyed(number, "word " * (number % 60) * (20 if number % 97 == 0 else 1)) for number in range(1500)]
 """Enough for a tree of several levels, and some that flow over their page."""
@@ -186,7 +188,6 @@ def test_flips_after_a_kill_lose_nothing(
 ) -> None:
     path, rng = Path(own_store.removeprefix("sqlite:///")), random.Random(3)
     save(Store().answers, *MANY[:300], run=Store().runs.begin("run", config="{}", folder="."))
-    Store().answers.receipts.sync()
     killed = tmp_path / "killed"
     shutil.copytree(path.parent, killed, ignore=shutil.ignore_patterns("*.lock"))
     for number in range(flips):
@@ -343,6 +344,40 @@ def test_what_is_forgotten_is_in_no_receipt_any_more(path: Path) -> None:
     path.unlink()
     assert found() == {}
     assert Store().runs.spent("run").calls == 1500
+
+
+def test_what_is_forgotten_stays_so_where_older_receipts_could_not_be_removed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = Path.unlink
+
+    def killed(self: Path, missing_ok: bool = False) -> None:
+        if self.suffix == ".jsonl":
+            raise KeyboardInterrupt
+        remove(self, missing_ok=missing_ok)
+
+    with monkeypatch.context() as kept:
+        kept.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Store().housekeeping.clear()
+    close()
+    assert any(b"word word" in receipts.read_bytes() for receipts in receipts_of(path))
+    assert found() == {}
+    assert Store().runs.spent("run").calls == 1500
+
+
+def test_two_who_come_to_a_server_at_once_count_what_waits_for_it_once(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTRAPOSE_STORE", postgres_url)
+    table, run = Store().answers, Store().runs.begin("at-once", config="{}", folder=".")
+    table.append(batch_of(MANY[:3], run=run, model="m", spent=Usage(calls=3), failures=0, again=False))
+    table.receipts.close()
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(catch_up, table.engine, table.receipts) for _ in range(2)]:
+            done.result()
+    assert Store().runs.spent(run).calls == 3
+    assert not table.receipts.files()
 
 
 def test_an_answer_that_was_asked_again_stays_the_newer_one(path: Path) -> None:

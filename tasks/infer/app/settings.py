@@ -27,7 +27,6 @@ PROMPT = "{prompt}"
 """What stands in a body for the prompt."""
 CONCURRENCY = 4
 MEGABYTES = 4096
-PREFIX = "app/"
 CALLABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 METHODS = ("POST", "PUT", "PATCH", "GET")
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

@@ -296,7 +296,7 @@ _ORDINAL = expression(
 _TIED = expression(
     r"(?i)\b(?:(?:it|this|that|these|they|overall|so|therefore)(?:'s| is| are| was|,)?|call it|declare|ends? in"
     r"|results? in|(?:verdict|result|overall)\s?:)"
-    r" (?:(?:therefore|thus|basically|essentially|really|effectively|still|it's|it is|also|a) )*(?:an? )?(?:tied?"
+    r" (?:(?:therefore|thus|basically|essentially|really|effectively|still|it's|it is|also|a) ){0,4}(?:an? )?(?:tied?"
     r"|draw|toss[- ]?up|dead heat)\b"
     r"|\b(?:see|rate|regard|consider|call|judge|rank) (?:them|both|the two)(?: both)? (?:as |to be )?(?:equal\w*"
     r"|tied|even|on a par)\b|\b(?:offset|cancel|balance)s? (?:each other|one another|out)\b"
