@@ -26,5 +26,5 @@ def set_by_hand(monkeypatch: pytest.MonkeyPatch, name: str) -> Clocks:
     found = Clocks()
     monkeypatch.setattr(f"contrapose.tasks.store.{name}.now", lambda connection: found.wall)
     measured = SimpleNamespace(monotonic=lambda: found.measured)
-    monkeypatch.setattr("contrapose.tasks.store.claims.time", measured)
+    monkeypatch.setattr("contrapose.tasks.store.owners.time", measured)
     return found

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 from sqlalchemy import Connection, Engine, delete, select, update
 
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.store.base import StorePart, patient, put
-from contrapose.tasks.store.claims import Silence, now
-from contrapose.tasks.store.engine import gone, insert_into, new_owner
+from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owners import Silence, is_gone, new_owner, now, pulse
+from contrapose.tasks.store.replay import put
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]
@@ -104,11 +105,10 @@ class Checks(StorePart):
                 return row
             time.sleep(LOOK_SECONDS)
 
-    @patient
     def get(self, key: str) -> CheckRow | None:
-        """A check; None where there is none."""
-        with self.reading.begin() as connection:
-            return _row(connection, key)
+        """Return a check; None where there is none."""
+        rows = self.fetch(select(CHECKS).where(CHECKS.c.key == key))
+        return CheckRow(**rows[0]._mapping) if rows else None
 
     def decide(self, key: str, *, verdict: str, decision: str) -> None:
         """Keep a decision.
@@ -126,9 +126,8 @@ class Checks(StorePart):
         """Note that all that follows the verdict promote is done, and whether that was a promotion."""
         self._set(key, state="promoted" if promoted else "told")
 
-    @patient
     def newer(self, key: str, *, alike: str) -> CheckRow | None:
-        """The last check that was promoted of those announced after this one; None where there is none.
+        """Return the last check that was promoted of those announced after this one; None where there is none.
 
         Args:
             key: of this one.
@@ -136,43 +135,24 @@ class Checks(StorePart):
         """
         began = select(CHECKS.c.started).where(CHECKS.c.key == key).scalar_subquery()
         later = (CHECKS.c.key.startswith(alike), CHECKS.c.state == "promoted", CHECKS.c.started > began)
-        with self.reading.begin() as connection:
-            row = connection.execute(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc())).first()
-        return None if row is None else CheckRow(**row._mapping)
+        rows = self.fetch(select(CHECKS).where(*later).order_by(CHECKS.c.started.desc()).limit(1))
+        return CheckRow(**rows[0]._mapping) if rows else None
 
-    @patient
     def release(self, key: str) -> None:
         """Forget a check of this owner's that came to no decision: the next announcement begins anew."""
         own = (CHECKS.c.key == key, CHECKS.c.owner == self.owner, CHECKS.c.state == "checking")
-        with self.engine.begin() as connection:
-            connection.execute(delete(CHECKS).where(*own))
-            self.record(connection, {"do": "drop", "table": "checks", "by": "key", "of": [key]})
+        self.execute(delete(CHECKS).where(*own), {"do": "drop", "table": "checks", "by": "key", "of": [key]})
 
     @contextmanager
     def alive(self, key: str) -> Iterator[None]:
         """Give signs of life meanwhile; afterwards the check is anybody's, as far as something is left to do."""
-        ended = threading.Event()
-
-        def renew() -> None:
-            while not ended.wait(LEASE_SECONDS / 4):
-                # Where this fails for long, another process takes over, and the next write tells.
-                with suppress(ContraposeError):
-                    self.confirm(key)
-
-        thread = threading.Thread(target=renew, name="check-alive", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            self._leave(key)
-
-    @patient
-    def _leave(self, key: str) -> None:
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
-        with self.engine.begin() as connection:
-            connection.execute(mine.values(until=LEFT))
+        try:
+            # Where a sign fails for long, another process takes over, and the next write raises.
+            with pulse(partial(self.confirm, key), every=LEASE_SECONDS / 4):
+                yield
+        finally:
+            self.execute(mine.values(until=LEFT))
 
     @patient
     def _take(
@@ -185,38 +165,33 @@ class Checks(StorePart):
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
             row = {"key": key, **candidate, "state": "checking", **own, "started": started}
-            connection.execute(
-                insert_into(self.engine.dialect.name, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row
-            )
+            connection.execute(insert_into(self.dialect, CHECKS).on_conflict_do_nothing(index_elements=["key"]), row)
             current = _row(connection, key)
-            if current is None or current.owner == self.owner:
-                return self._recorded(connection, key)
-            if again and self._anew(current):
-                own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
-            elif wanted and current.state == "told":
-                own |= {"state": "decided"}
-            elif not self._free(current, moment):
-                return current
-            connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
-            return self._recorded(connection, key)
+            if current is not None and current.owner != self.owner:
+                # Not in the flow run that a person may just have answered.
+                is_over = not current.open and current.state != "promoted" and current.flow_run != self.flow_run
+                if again and is_over:
+                    own |= {"state": "checking", "verdict": None, "decision": None, "started": moment}
+                elif wanted and current.state == "told":
+                    own |= {"state": "decided"}
+                elif not self._is_free(current, moment):
+                    return current
+                connection.execute(update(CHECKS).where(CHECKS.c.key == key).values(**own))
+            return self._record_row(connection, key)
 
-    def _recorded(self, connection: Connection, key: str) -> CheckRow | None:
-        """A check, of which there is a receipt as it is now."""
+    def _record_row(self, connection: Connection, key: str) -> CheckRow | None:
+        """Return a check after writing a receipt of it as it is now."""
         row = _row(connection, key)
         if row is not None:
             self.record(connection, put("checks", asdict(row)))
         return row
 
-    def _anew(self, row: CheckRow) -> bool:
-        """Whether it can begin anew; not in the flow run that a person may just have answered."""
-        return not row.open and row.state != "promoted" and row.flow_run != self.flow_run
-
-    def _free(self, row: CheckRow, moment: float) -> bool:
+    def _is_free(self, row: CheckRow, moment: float) -> bool:
         """Whether this owner may take it over: nobody works on it, or this flow run did before."""
         if row.flow_run == self.flow_run:
             return row.state != "promoted"
         dead = self._others.dead({row.owner: row.until}, now=moment)
-        return row.open and (row.until == LEFT or bool(dead) or gone(row.owner))
+        return row.open and (row.until == LEFT or bool(dead) or is_gone(row.owner))
 
     @patient
     def _set(self, key: str, **values: str) -> None:
@@ -231,7 +206,7 @@ class Checks(StorePart):
                     where=key[-12:],
                 )
             if values:
-                self._recorded(connection, key)
+                self._record_row(connection, key)
 
 
 def _row(connection: Connection, key: str) -> CheckRow | None:

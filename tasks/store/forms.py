@@ -1,7 +1,4 @@
-"""How a model's endpoint must be asked: in which form for letters, and with which settings changed.
-
-Whoever finds it out first settles it for all runs on the store.
-"""
+"""Forms: how a model's endpoint must be asked. The run that finds it out first settles it for all runs on the store."""
 
 from __future__ import annotations
 
@@ -9,34 +6,30 @@ import time
 
 from sqlalchemy import select
 
-from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.replay import upsert
+from contrapose.tasks.store.base import StorePart
+from contrapose.tasks.store.engine import upsert
+from contrapose.tasks.store.replay import put
 from contrapose.tasks.store.schema import FORMS
 
 
 class FormTable(StorePart):
-    """What was found out, in a database."""
+    """Forms in a database."""
 
-    @patient
     def find(self, key: str, *, run: str | None = None) -> str | None:
-        """What was found out; with `run`, only if that run found it out itself."""
-        wanted = select(FORMS.c.form).where(FORMS.c.key == key)
-        with self.reading.begin() as connection:
-            form: str | None = connection.execute(wanted if run is None else wanted.where(FORMS.c.run == run)).scalar()
-        return form
+        """Return a form; with `run`, only if that run found it out itself."""
+        own = [] if run is None else [FORMS.c.run == run]
+        rows = self.fetch(select(FORMS.c.form).where(FORMS.c.key == key, *own))
+        return str(rows[0].form) if rows else None
 
-    @patient
     def note(self, key: str, form: str, *, model: str, run: str, again: bool) -> None:
-        """Keep what was found out.
+        """Keep a form.
 
         Args:
             key: of the model, and of what was tried.
-            form: the form that it takes, or the settings that it makes necessary, as JSON.
+            form: in which letters are asked for, or settings that the endpoint needs, as JSON.
             model: its id.
             run: id of the run that found it out.
             again: whether this replaces what was found before; otherwise that stays.
         """
         row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
-        with self.engine.begin() as connection:
-            connection.execute(upsert(connection.dialect.name, FORMS, row, newer=again), row)
-            self.record(connection, {"do": "put" if again else "keep", "table": "forms", "row": row})
+        self.execute(upsert(self.dialect, FORMS, row, newer=again).values(**row), put("forms", row, newer=again))

@@ -1,4 +1,4 @@
-"""What the store holds, how it is emptied, and how it leaves the house."""
+"""Housekeeping: what the store holds, how answers are forgotten, checked and exported."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, delete, func, select
 
 from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import gone, here, shown
-from contrapose.tasks.store.opening import write_anew
+from contrapose.tasks.store.engine import shown, url_of
+from contrapose.tasks.store.owners import is_gone, is_here
 from contrapose.tasks.store.receipts import damaged_lines
+from contrapose.tasks.store.replay import write_anew
 from contrapose.tasks.store.runs import ALIVE_SECONDS
 from contrapose.tasks.store.schema import ANSWERS, FORMS, RUNS
 
@@ -38,43 +39,30 @@ class Housekeeping(StorePart):
 
     @property
     def place(self) -> str:
-        """Where the store is, without a password."""
-        return shown(self.engine.url.render_as_string(hide_password=False))
+        """Address of the store without a password."""
+        return shown(url_of(self.engine))
 
     @patient
     def size(self) -> int:
         """Bytes that the database takes."""
         with self.reading.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                size = select(func.pg_database_size(func.current_database()))
-                return int(connection.execute(size).scalar_one())
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+            if self.dialect == "postgresql":
+                return int(connection.execute(select(func.pg_database_size(func.current_database()))).scalar_one())
+            pages, size = (connection.exec_driver_sql(f"PRAGMA page_{what}").scalar_one() for what in ("count", "size"))
+            return int(pages) * int(size)
 
-    @patient
     def held(self) -> list[Held]:
-        """What there is of every model, by name."""
-        columns = ANSWERS.c
-        wanted = (
-            select(
-                columns.model,
-                func.count(),
-                func.sum(columns.prompt_tokens),
-                func.sum(columns.completion_tokens),
-                func.min(columns.stored),
-                func.max(columns.stored),
-            )
-            .group_by(columns.model)
-            .order_by(columns.model)
-        )
-        with self.reading.begin() as connection:
-            return [Held(*row) for row in connection.execute(wanted)]
+        """Return what there is of every model, by name."""
+        tokens = (func.sum(ANSWERS.c.prompt_tokens), func.sum(ANSWERS.c.completion_tokens))
+        times = (func.min(ANSWERS.c.stored), func.max(ANSWERS.c.stored))
+        wanted = select(ANSWERS.c.model, func.count(), *tokens, *times).group_by(ANSWERS.c.model)
+        return [Held(*row) for row in self.fetch(wanted.order_by(ANSWERS.c.model))]
 
     @patient
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
-        """Forget answers, and in which form letters are asked of models that have none left; returns how many answers.
+        """Forget answers, and the forms of models that have none left; return how many answers.
 
-        Those of runs of other processes that are going on stay, for their receipts are still being written. What is
+        Answers of other processes' runs that are going on stay, for their receipts are still being written. What is
         forgotten is removed from the receipts, too.
 
         Args:
@@ -84,45 +72,36 @@ class Housekeeping(StorePart):
         statement = delete(ANSWERS)
         statement = statement if model is None else statement.where(ANSWERS.c.model == model)
         statement = statement if before is None else statement.where(ANSWERS.c.stored < before)
-        alive = select(RUNS.c.id, RUNS.c.owner).where(
-            RUNS.c.state == "running", RUNS.c.seen > time.time() - ALIVE_SECONDS
-        )
+        is_alive = (RUNS.c.state == "running", RUNS.c.seen > time.time() - ALIVE_SECONDS)
         with self.engine.begin() as connection:
-            others = [row.id for row in connection.execute(alive) if not (here(row.owner) or gone(row.owner))]
+            alive = connection.execute(select(RUNS.c.id, RUNS.c.owner).where(*is_alive)).all()
+            others = [row.id for row in alive if not (is_here(row.owner) or is_gone(row.owner))]
             statement = statement.where(ANSWERS.c.run.not_in(others)) if self.has_receipts else statement
             count = connection.execute(statement).rowcount
             connection.execute(delete(FORMS).where(FORMS.c.model.not_in(select(ANSWERS.c.model))))
         if self.has_receipts:
             write_anew(self.engine, self.receipts)
-            self._shrink()
+            # Give the room back to the disk; not while another process is writing, which can wait.
+            with closing(self.engine.raw_connection()) as raw, suppress(sqlite3.OperationalError):
+                raw.cursor().execute("VACUUM")
         return count
 
     def damaged_receipts(self) -> list[str]:
-        """Where receipts are that are not what was written, each as `file:line`."""
-        if not self.has_receipts:
-            return []
-        return [f"{path}:{line}" for path in self.receipts.files() for line in damaged_lines(path)]
+        """Return where damaged receipts are, each as `file:line`."""
+        files = self.receipts.files() if self.has_receipts else []
+        return [f"{path}:{line}" for path in files for line in damaged_lines(path)]
 
     def write_receipts(self) -> None:
         """Write all receipts anew, from what the database holds."""
         write_anew(self.engine, self.receipts)
 
-    def _shrink(self) -> None:
-        """Give the room back to the disk; not while somebody else is writing, which can wait."""
-        raw = self.engine.raw_connection()
-        try:
-            with suppress(sqlite3.OperationalError):
-                raw.cursor().execute("VACUUM")
-        finally:
-            raw.close()
-
     def export(self, *, model: str | None = None) -> Iterator[str]:
-        """Answers as JSON, a line each, the oldest first."""
+        """Yield answers as JSON, a line each, the oldest first."""
         wanted: Select[Any] = select(ANSWERS).order_by(ANSWERS.c.stored, ANSWERS.c.key)
         wanted = wanted if model is None else wanted.where(ANSWERS.c.model == model)
         with self.reading.begin() as connection:
             for row in connection.execution_options(yield_per=1000).execute(wanted).mappings():
-                # The sum over an answer is the store's own business.
+                # The checksum of an answer is the store's own business.
                 answer = {name: value for name, value in json.loads(row["answer"]).items() if name != "crc"}
                 record = {**row, "question": json.loads(row["question"]), "answer": answer}
                 yield json.dumps(record, ensure_ascii=False)

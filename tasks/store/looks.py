@@ -1,4 +1,4 @@
-"""By which cases a question about a model was left open: whoever judges it with more of them looks once more."""
+"""Looks: on which cases a question about a model was left open, so that a later run with more of them counts it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from contrapose.tasks.store.base import StorePart, patient, put
-from contrapose.tasks.store.replay import upsert
+from contrapose.tasks.store.base import StorePart
+from contrapose.tasks.store.engine import upsert
+from contrapose.tasks.store.replay import put
 from contrapose.tasks.store.schema import LOOKS
 
 KEPT = 256
-"""Cases of a look that are kept, those with the least hashes: as good as all to tell whether they are among others."""
+"""Cases of a look that are kept, those with the least hashes: enough to see whether they are among others."""
 SHARED = 0.5
 """Of an earlier look's cases, the share that must be among those of a later one: it has seen that evidence before."""
-
-
 SETTLED = "settled"
-"""Key of a row that is about no question, but tells when its run stops."""
+"""Key of a row that is about no question, but says when its run stops."""
 
 
 class Settled(NamedTuple):
-    """What runs have found out together that are asked side by side."""
+    """What runs that are asked side by side have found out together."""
 
     looks: Mapping[str, int]
     """For each test, after which look all of them stop."""
@@ -35,7 +34,6 @@ class Settled(NamedTuple):
 class LookTable(StorePart):
     """Looks in a database."""
 
-    @patient
     def note(self, key: str, hashes: Collection[str], *, run: str) -> None:
         """Keep that these cases left a question open; a run that goes on replaces what it had judged.
 
@@ -46,37 +44,25 @@ class LookTable(StorePart):
         """
         self._put({"key": key, "run": run, "cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))})
 
-    @patient
     def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:
-        """Keep after which look each test of a run stops, which runs that are asked side by side have in common."""
+        """Keep after which look each test of a run stops, as runs that are asked side by side have agreed."""
         sketch = json.dumps({"looks": dict(looks), "runs": list(beside)})
         self._put({"key": SETTLED, "run": run, "cases": 0, "sketch": sketch})
 
     def _put(self, row: Mapping[str, object]) -> None:
-        with self.engine.begin() as connection:
-            connection.execute(upsert(connection.dialect.name, LOOKS, row, newer=True), dict(row))
-            self.record(connection, put("looks", row))
+        self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put("looks", row))
 
-    @patient
     def settled(self, run: str) -> Settled | None:
-        """The same; None for a run that stops by itself."""
-        with self.reading.begin() as connection:
-            wanted = select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run)
-            sketch = connection.execute(wanted).scalar()
-        return None if sketch is None else Settled(**json.loads(sketch))
+        """Return when the tests of a run stop; None for a run that stops by itself."""
+        rows = self.fetch(select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run))
+        return Settled(**json.loads(rows[0].sketch)) if rows else None
 
-    @patient
     def before(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
-        """By how many cases other runs left the question open, which were fewer, and for the most part these.
-
-        Looks at as many cases are one. The numbers ascend.
-        """
+        """Numbers of cases, ascending, on which other runs left the question open: fewer, and mostly among these."""
         wanted = select(LOOKS.c.cases, LOOKS.c.sketch).where(LOOKS.c.key == key, LOOKS.c.run != run)
-        with self.reading.begin() as connection:
-            rows = connection.execute(wanted.where(LOOKS.c.cases < len(hashes))).all()
-        own = set(hashes)
-        return tuple(sorted({row.cases for row in rows if _is_part(json.loads(row.sketch), own)}))
-
-
-def _is_part(sketch: list[str], own: Collection[str]) -> bool:
-    return bool(sketch) and sum(name in own for name in sketch) >= SHARED * len(sketch)
+        own, counts = set(hashes), set()
+        for row in self.fetch(wanted.where(LOOKS.c.cases < len(hashes))):
+            sketch = json.loads(row.sketch)
+            if sketch and sum(name in own for name in sketch) >= SHARED * len(sketch):
+                counts.add(row.cases)
+        return tuple(sorted(counts))

@@ -1,26 +1,29 @@
 """Receipts applied to a database, which is an index of them.
 
-The database notes how much of each file it holds, in the transaction that adds it: whatever it lacks, after a kill, a
-damage or a deletion, is read from there.
+The database notes how many bytes of each file it holds, in the transaction that adds them. What it lacks after a kill,
+a damage or a deletion is read from there.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from heapq import merge
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, Update, bindparam, delete, select, text, update
+import orjson
+from sqlalchemy import Connection, Engine, Update, bindparam, delete, select, text, update
 
 from contrapose.tasks.core.damage import warn
-from contrapose.tasks.store.engine import insert_into, keys_subquery, sent
-from contrapose.tasks.store.receipts import Receipts, Written, read, to_line
-from contrapose.tasks.store.schema import ANSWERS, CLAIMS, METADATA, READINGS, RECEIPTS, RUNS
+from contrapose.tasks.store.engine import insert_into, keys_subquery, sent, upsert
+from contrapose.tasks.store.receipts import Receipts, Written, read
+from contrapose.tasks.store.schema import ANSWERS, CLAIMS, DURABLE, METADATA, READINGS, RECEIPTS, RUNS, SPENT
 
 TOGETHER = 1000
 """Receipts that one statement adds."""
@@ -28,8 +31,30 @@ Entry = Mapping[str, Any]
 """A receipt: `at`, a Unix time, `do`, and what that needs."""
 
 
+def put(table: str, row: Mapping[str, Any], *, newer: bool = True) -> dict[str, Any]:
+    """Receipt of a row that was inserted; of two with one key, whether the newer one stays."""
+    # SQLAlchemy's names of columns are a kind of str.
+    return {"do": "put" if newer else "keep", "table": table, "row": {str(name): row[name] for name in row}}
+
+
+def change(table: str, by: str, of: Collection[str], **values: object) -> dict[str, Any]:
+    """Receipt of a change of rows that have one of some values in a column."""
+    return {"do": "change", "table": table, "by": by, "of": list(of), "values": values}
+
+
+def answer_receipt(row: Mapping[str, Any], *, newer: bool) -> dict[str, Any]:
+    """Receipt of an answer, in which the question and the reply are JSON; in the database they are text."""
+    fragments = {"question": orjson.Fragment(row["question"]), "answer": orjson.Fragment(row["answer"])}
+    return {"at": row["stored"], "do": "put" if newer else "keep", "table": "answers", "row": {**row, **fragments}}
+
+
+def _answer_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The opposite: an answer's row of a receipt as the database has it."""
+    return {**row, "question": json.dumps(row["question"]), "answer": json.dumps(row["answer"])}
+
+
 def catch_up(engine: Engine, receipts: Receipts) -> None:
-    """Add what the receipts hold and the database lacks; say so where a process was killed before it could."""
+    """Add what the receipts hold and the database lacks; report it where a process was killed before it could."""
     files = receipts.files()
     if not files:
         return
@@ -64,60 +89,60 @@ def _size(file: Path) -> int:
 
 
 def noted(connection: Connection) -> dict[str, int]:
-    """How many bytes of each file of receipts a database holds."""
+    """Bytes of each file of receipts that a database holds, by the file's name."""
     return {row.file: row.bytes for row in connection.execute(select(RECEIPTS))}
 
 
 _GO_ON = text("UPDATE receipts SET bytes = :end WHERE file = :file AND bytes = :start")
-NOTE = text("INSERT INTO receipts VALUES (:file, :end) ON CONFLICT (file) DO UPDATE SET bytes = excluded.bytes")
+_NOTE = text("INSERT INTO receipts VALUES (:file, :end) ON CONFLICT (file) DO UPDATE SET bytes = excluded.bytes")
 
 
 def applied(connection: Connection, receipts: Receipts, written: Written) -> bool:
-    """Note that the database holds some receipts, once it has all before them; whether it lacked them until now."""
+    """Note that the database holds some receipts, after adding all before them; return whether it lacked them."""
     if connection.execute(_GO_ON, written._asdict()).rowcount:
         return True
-    noted = connection.execute(select(RECEIPTS.c.bytes).where(RECEIPTS.c.file == written.file)).scalar() or 0
-    if noted >= written.end:
+    held = connection.execute(select(RECEIPTS.c.bytes).where(RECEIPTS.c.file == written.file)).scalar() or 0
+    if held >= written.end:
         return False
-    if noted < written.start and (receipts.folder / written.file).exists():
-        add(connection, {receipts.folder / written.file: noted}, end=written.start)
-    connection.execute(NOTE, {"file": written.file, "end": written.end})
+    if held < written.start and (receipts.folder / written.file).exists():
+        add(connection, {receipts.folder / written.file: held}, end=written.start)
+    connection.execute(_NOTE, {"file": written.file, "end": written.end})
     return True
 
 
 def add(
     connection: Connection, files: Mapping[Path, int], *, end: int | None = None, ended: Sequence[Path] = ()
 ) -> Counter[str]:
-    """Add the receipts of some files from their offsets on, the oldest first; how many answers, and damaged lines."""
+    """Add the receipts of some files from their offsets on, the oldest first.
+
+    Returns:
+        How many rows each table got, and how many lines are `damaged`.
+    """
     counts: Counter[str] = Counter()
     ends = {file.name: start for file, start in files.items()}
-    entries = merge(*(_entries(file, start, end, counts, ends) for file, start in files.items()), key=_moment)
-    for _, alike in groupby(entries, key=lambda entry: (entry["do"], entry.get("table"), tuple(entry.get("row", ())))):
-        while same := list(islice(alike, TOGETHER)):
-            _apply(connection, same, counts)
+
+    def entries(file: Path, start: int) -> Iterator[Entry]:
+        moment = 0.0
+        for receipt in read(file, start, end):
+            ends[file.name] = receipt.end
+            if receipt.content is None:
+                counts["damaged"] += 1
+            else:
+                # In the order of the file, whatever the clock did.
+                moment = max(moment, float(receipt.content["at"]))
+                yield {**receipt.content, "at": moment}
+
+    merged = merge(*(entries(file, start) for file, start in files.items()), key=lambda entry: entry["at"])
+    for _, alike in groupby(merged, key=lambda entry: (entry["do"], entry.get("table"), tuple(entry.get("row", ())))):
+        while part := list(islice(alike, TOGETHER)):
+            _apply(connection, part, counts)
     connection.execute(delete(CLAIMS).where(CLAIMS.c.key.in_(select(ANSWERS.c.key))))
     for file in files:
         if file in ended and ends[file.name] < (size := _size(file)):
             counts["damaged"] += 1
             ends[file.name] = size
-        connection.execute(NOTE, {"file": file.name, "end": ends[file.name]})
+        connection.execute(_NOTE, {"file": file.name, "end": ends[file.name]})
     return counts
-
-
-def _moment(entry: Entry) -> float:
-    return float(entry["at"])
-
-
-def _entries(file: Path, start: int, end: int | None, counts: Counter[str], ends: dict[str, int]) -> Iterator[Entry]:
-    moment = 0.0
-    for receipt in read(file, start, end):
-        ends[file.name] = receipt.end
-        if receipt.content is None:
-            counts["damaged"] += 1
-        else:
-            # In the order of the file, whatever the clock did.
-            moment = max(moment, _moment(receipt.content))
-            yield {**receipt.content, "at": moment}
 
 
 def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str]) -> None:
@@ -126,75 +151,70 @@ def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str
     table = METADATA.tables.get(entries[0].get("table", ""))
     if do in ("keep", "put") and table is not None:
         counts[table.name] += len(entries)
-        rows = [answer_row(entry["row"]) if table is ANSWERS else dict(entry["row"]) for entry in entries]
-        connection.execute(upsert(dialect, table, entries[0]["row"], newer=do == "put"), rows)
+        rows = [_answer_row(entry["row"]) if table is ANSWERS else dict(entry["row"]) for entry in entries]
+        connection.execute(upsert(dialect, table, rows[0], newer=do == "put"), rows)
     elif do == "claim":
-        claims = (
-            {"owner": entry["owner"], "until": entry["until"], "key": key} for entry in entries for key in entry["keys"]
-        )
-        connection.execute(insert_into(dialect, CLAIMS).on_conflict_do_nothing(index_elements=["key"]), list(claims))
-    elif do in ("change", "drop") and table is not None:
-        for entry in entries:
-            statement = delete(table) if do == "drop" else update(table).values(**entry["values"])
-            statement = statement.where(table.c[entry["by"]].in_(keys_subquery(dialect)))
-            connection.execute(statement, sent(connection, entry["of"]))
-    elif do == "forget":
-        for entry in entries:
-            chosen = ANSWERS.c.key.in_(keys_subquery(dialect)), ANSWERS.c.run != entry["run"]
-            connection.execute(delete(ANSWERS).where(*chosen), sent(connection, entry["of"]))
+        rows = [{"owner": e["owner"], "until": e["until"], "key": key} for e in entries for key in e["keys"]]
+        connection.execute(insert_into(dialect, CLAIMS).on_conflict_do_nothing(index_elements=["key"]), rows)
     elif do == "spend":
         for entry in entries:
             spend(connection, entry["run"], entry["taken"], reads=entry["reads"], now=entry["at"])
+    elif do in ("change", "drop", "forget"):
+        table = ANSWERS if table is None else table
+        for entry in entries:
+            chosen = table.c[entry.get("by", "key")].in_(keys_subquery(dialect))
+            if do == "change":
+                statement: Any = update(table).values(**entry["values"]).where(chosen)
+            else:
+                kept = [table.c.run != entry["run"]] if do == "forget" else []
+                statement = delete(table).where(chosen, *kept)
+            connection.execute(statement, sent(dialect, entry["of"]))
 
 
-def upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -> Any:
-    """The statement that inserts rows with some columns; of two with one key the one that is there stays, or goes."""
-    statement = insert_into(dialect, table)
-    keys = [column.name for column in table.primary_key]
-    if not newer:
-        return statement.on_conflict_do_nothing(index_elements=keys)
-    new = {name: statement.excluded[name] for name in columns if name not in keys}
-    return statement.on_conflict_do_update(index_elements=keys, set_=new)
+def write_anew(engine: Engine, receipts: Receipts) -> int:
+    """Write a receipt of each row that lasts, and remove the older receipts that nobody is writing.
 
-
-def answer_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer as the database has it, in which the question and the reply are text; in a receipt they are JSON."""
-    return {**row, "question": to_line(row["question"]), "answer": to_line(row["answer"])}
+    Returns:
+        How many answers there are.
+    """
+    receipts.close()
+    catch_up(engine, receipts)
+    old = [file for file in receipts.files() if not receipts.is_being_written(file)]
+    fresh = Receipts(receipts.folder)
+    answers = 0
+    with engine.begin() as connection:
+        for table in DURABLE:
+            stored = connection.execution_options(yield_per=TOGETHER).execute(select(table))
+            names = [str(column.name) for column in table.columns]
+            for part in stored.partitions(TOGETHER):
+                rows = [dict(zip(names, row, strict=True)) for row in part]
+                if table is ANSWERS:
+                    answers += len(rows)
+                    written = fresh.append([answer_receipt(row, newer=True) for row in rows])
+                else:
+                    written = fresh.append([{"at": time.time(), **put(table.name, row)} for row in rows])
+                connection.execute(_NOTE, {"file": written.file, "end": written.end})
+        fresh.close()
+    # In this order: what is noted of a file that is still there keeps it from being read again.
+    for file in old:
+        file.unlink(missing_ok=True)
+    with engine.begin() as connection:
+        connection.execute(delete(RECEIPTS).where(RECEIPTS.c.file.in_([file.name for file in old])))
+    return answers
 
 
 def spend(connection: Connection, run: str, taken: Mapping[str, int], *, reads: bool, now: float) -> None:
-    """Count what came of a batch to its run, and to what the run's reader has spent where that asked."""
-    connection.execute(
-        _spending(), {"its": run, "now": now, **{f"more_{name}": count for name, count in taken.items()}}
-    )
+    """Add what a batch took to what its run has spent, and to what the run's reader has where that asked."""
+    values = {"its": run, "now": now, **{f"more_{name}": count for name, count in taken.items()}}
+    connection.execute(_spending(), values)
     if reads:
         first = insert_into(connection.dialect.name, READINGS).values(run=run, seen=now, **taken)
         added = {name: READINGS.c[name] + count for name, count in taken.items()}
         connection.execute(first.on_conflict_do_update(index_elements=["run"], set_={**added, "seen": now}))
 
 
-COUNTED = ("answers", "requests", "failures", "prompt_tokens", "completion_tokens")
-"""Columns of a run, and of what its reader spent, that count what came of batches."""
-
-
 @cache
 def _spending() -> Update:
-    """The statement that counts what came of a batch to its run."""
-    more = {name: RUNS.c[name] + bindparam(f"more_{name}") for name in COUNTED}
+    """Statement that adds to what a run has spent."""
+    more = {name: RUNS.c[name] + bindparam(f"more_{name}") for name in SPENT}
     return update(RUNS).where(RUNS.c.id == bindparam("its")).values(**more, seen=bindparam("now"))
-
-
-def answer_line(row: Mapping[str, Any], *, again: bool) -> str:
-    """The receipt of an answer; what is JSON already is not written again."""
-    return (
-        f'{{"at": {row["stored"]!r}, "do": "{"put" if again else "keep"}", "table": "answers", '
-        f'"row": {{"key": "{row["key"]}", "model": {_quoted(row["model"])}, "question": {row["question"]}, '
-        f'"answer": {row["answer"]}, "prompt_tokens": {row["prompt_tokens"]}, '
-        f'"completion_tokens": {row["completion_tokens"]}, "requests": {row["requests"]}, '
-        f'"seconds": {row["seconds"]!r}, "run": {_quoted(row["run"])}, "stored": {row["stored"]!r}}}}}'
-    )
-
-
-@lru_cache(maxsize=64)
-def _quoted(text: str) -> str:
-    return to_line(text)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, case, literal, select, union_all, update
+from sqlalchemy import ColumnElement, case, select, update
 
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Call, Calls, Usage
-from contrapose.tasks.store.answers import percentiles
-from contrapose.tasks.store.base import StorePart, change, patient, put
-from contrapose.tasks.store.claims import pulse
-from contrapose.tasks.store.engine import gone, here, insert_into, new_owner
-from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS
+from contrapose.tasks.store.base import StorePart, patient
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owners import is_gone, is_here, new_owner, pulse
+from contrapose.tasks.store.replay import change, put
+from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS, SPENT
 
 State = Literal["running", "incomplete", "finished", "superseded"]
 ALIVE_SECONDS = 30.0
@@ -93,25 +93,20 @@ class Runs(StorePart):
             Its id: the name, with a number where that is taken.
         """
         now = time.time()
-        statement = (
-            insert_into(self.engine.dialect.name, RUNS)
-            .on_conflict_do_nothing(index_elements=["id"])
-            .returning(RUNS.c.id)
-        )
+        statement = insert_into(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
+        row = {
+            "state": "running",
+            "config": config,
+            "owner": new_owner(),
+            "folder": folder,
+            "started": now,
+            "seen": now,
+        }
         for number in range(1, 1000):
             chosen = name if number == 1 else f"{name}-{number}"
-            row = {
-                "id": chosen,
-                "state": "running",
-                "config": config,
-                "owner": new_owner(),
-                "folder": folder,
-                "started": now,
-                "seen": now,
-            }
             with self.engine.begin() as connection:
-                if connection.execute(statement, row).first() is not None:
-                    self.record(connection, put("runs", row))
+                if connection.execute(statement, {"id": chosen, **row}).first() is not None:
+                    self.record(connection, put("runs", {"id": chosen, **row}))
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
@@ -136,9 +131,8 @@ class Runs(StorePart):
                     remedy="`contrapose resume` lists them; a new run asks nothing twice that was answered.",
                     where=run,
                 )
-            over = gone(row.owner) or (retried and here(row.owner))
-            alive = row.seen > time.time() - ALIVE_SECONDS and not over
-            if row.state == "running" and alive:
+            over = is_gone(row.owner) or (retried and is_here(row.owner))
+            if row.state == "running" and row.seen > time.time() - ALIVE_SECONDS and not over:
                 raise GoingOnError(
                     "the run is going on in another process",
                     expected="a run that has ended",
@@ -146,8 +140,7 @@ class Runs(StorePart):
                     where=run,
                 )
             # It will find what it had asked for itself, which it has counted as answers.
-            hits = -row.answers
-            values = {"state": "running", "seen": time.time(), "hits": hits, "owner": new_owner()}
+            values = {"state": "running", "seen": time.time(), "hits": -row.answers, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
             self.record(connection, change("runs", "id", [run], **values))
 
@@ -174,18 +167,19 @@ class Runs(StorePart):
 
     @contextmanager
     def alive(self, run: str) -> Iterator[None]:
-        """Give signs of life of a run meanwhile, whatever it does, as long as it is this process's."""
-        with pulse(partial(self._beat, run, self._owner(run)), every=PULSE_SECONDS):
+        """Give signs of life of a run meanwhile, as long as it is this process's."""
+        own = (RUNS.c.id == run, RUNS.c.owner == self._owner(run), RUNS.c.state == "running")
+        with pulse(lambda: self.execute(update(RUNS).where(*own).values(seen=time.time())), every=PULSE_SECONDS):
             yield
 
     def confirm(self, run: str) -> None:
-        """See that a run is still this process's, before what it found is published.
+        """Check that a run is still this process's, before what it found is published.
 
         Raises:
             GoingOnError: another process has taken it over, since this one gave no sign of life.
         """
         owner = self._owner(run)
-        if owner and not here(owner):
+        if owner and not is_here(owner):
             raise GoingOnError(
                 "another process has taken the run over",
                 expected=f"a sign of life every {ALIVE_SECONDS:.0f} s",
@@ -193,155 +187,111 @@ class Runs(StorePart):
                 where=run,
             )
 
+    def _owner(self, run: str) -> str:
+        """Owner of a run; empty where the store does not know it any more."""
+        rows = self.fetch(select(RUNS.c.owner).where(RUNS.c.id == run))
+        return str(rows[0].owner) if rows else ""
+
     @patient
     def add_hits(self, run: str, count: int) -> None:
-        """Note answers that a run found in the store."""
+        """Add answers that a run found in the store."""
+        counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
         with self.engine.begin() as connection:
-            counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
             hits = connection.execute(counted.returning(RUNS.c.hits)).scalar()
             self.record(connection, change("runs", "id", [run], hits=hits))
 
     @patient
     def end(self, run: str, state: State) -> None:
         """Note that a run came to its end; older unfinished ones that asked for the same are superseded."""
+        values = {"state": state, "seen": time.time()}
+        same = (
+            RUNS.c.config == select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery(),
+            RUNS.c.folder == select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery(),
+        )
+        older = (RUNS.c.id != run, RUNS.c.state.in_(UNFINISHED), RUNS.c.seen < time.time() - ALIVE_SECONDS)
+        superseded = update(RUNS).where(*same, *older).values(state="superseded").returning(RUNS.c.id)
         with self.engine.begin() as connection:
-            values = {"state": state, "seen": time.time()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
-            self.record(connection, change("runs", "id", [run], **values))
-        if state == "finished":
-            same = select(RUNS.c.config).where(RUNS.c.id == run).scalar_subquery()
-            here = select(RUNS.c.folder).where(RUNS.c.id == run).scalar_subquery()
-            older = RUNS.c.state.in_(UNFINISHED)
-            silent = RUNS.c.seen < time.time() - ALIVE_SECONDS
-            others = update(RUNS).where(RUNS.c.config == same, RUNS.c.folder == here, RUNS.c.id != run, older, silent)
-            with self.engine.begin() as connection:
-                ids = connection.execute(others.values(state="superseded").returning(RUNS.c.id)).scalars().all()
-                if ids:
-                    self.record(connection, change("runs", "id", ids, state="superseded"))
+            ids = connection.execute(superseded).scalars().all() if state == "finished" else []
+            others = [change("runs", "id", ids, state="superseded")] if ids else []
+            self.record(connection, change("runs", "id", [run], **values), *others)
 
-    @patient
     def get(self, run: str) -> RunRow | None:
-        """A run; None where there is no such run."""
-        with self.reading.begin() as connection:
-            row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one_or_none()
-            return None if row is None else RunRow(**row._mapping, reading=_reading(connection, run))
+        """Return a run; None where there is no such run."""
+        rows = self.fetch(select(RUNS).where(RUNS.c.id == run))
+        return RunRow(**rows[0]._mapping, reading=self.read(run)) if rows else None
 
-    @patient
     def latency(self, run: str) -> dict[float, float]:
-        """Seconds at some percentiles of the latencies of a run's answers; a million answers take seconds to read."""
-        with self.reading.begin() as connection:
-            return percentiles(connection, run, SHARES)
+        """Nearest-rank percentiles of the latencies of a run's answers, in seconds; empty where none is known."""
+        import numpy as np
 
-    @patient
+        own = select(ANSWERS.c.seconds).where(ANSWERS.c.run == run, ANSWERS.c.seconds > 0)
+        # A database that sorts a million of them takes several times as long, and hundreds of megabytes.
+        seconds = np.sort(np.array(self.fetch(own), dtype=float).ravel())
+        return {share: float(seconds[max(math.ceil(share * len(seconds)), 1) - 1]) for share in SHARES if len(seconds)}
+
     def latest(self, most: int) -> list[tuple[str, str]]:
-        """Ids and configurations of the runs that were seen last, the latest first."""
+        """Return ids and configurations of the runs that were seen last, the latest first."""
         wanted = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(most)
-        with self.reading.begin() as connection:
-            return [(row.id, row.config) for row in connection.execute(wanted)]
+        return [(row.id, row.config) for row in self.fetch(wanted)]
 
-    @patient
     def spent(self, run: str) -> Usage:
-        """What a run has spent so far; nothing where there is no such run."""
-        wanted = select(RUNS.c.requests, RUNS.c.prompt_tokens, RUNS.c.completion_tokens).where(RUNS.c.id == run)
-        with self.reading.begin() as connection:
-            row = connection.execute(wanted).one_or_none()
-            return Usage() if row is None else Usage(calls=row[0], prompt_tokens=row[1], completion_tokens=row[2])
+        """Return what a run has spent so far; nothing where there is no such run."""
+        row = self.get(run)
+        return Usage() if row is None else row.spent
 
-    @patient
     def read(self, run: str) -> Taken:
-        """What the reader of a run has spent so far; nothing where it has none."""
-        with self.reading.begin() as connection:
-            return _reading(connection, run)
+        """Return what the reader of a run has spent so far; nothing where it has none."""
+        rows = self.fetch(select(*(READINGS.c[name] for name in SPENT)).where(READINGS.c.run == run))
+        return Taken(**rows[0]._mapping) if rows else Taken()
 
-    @patient
     def unfinished(self) -> Sequence[RunRow]:
-        """Runs that did not come to their end, the newest first; those that seem to be running are among them."""
+        """Return runs that did not come to their end, the newest first; running ones are among them."""
         wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
-        with self.reading.begin() as connection:
-            return [RunRow(**row._mapping) for row in connection.execute(wanted)]
-
-    @patient
-    def _owner(self, run: str) -> str:
-        """Who works on a run; empty where the store does not know it any more."""
-        with self.reading.begin() as connection:
-            return connection.execute(select(RUNS.c.owner).where(RUNS.c.id == run)).scalar() or ""
-
-    @patient
-    def _beat(self, run: str, owner: str) -> None:
-        own = (RUNS.c.id == run, RUNS.c.owner == owner, RUNS.c.state == "running")
-        with self.engine.begin() as connection:
-            connection.execute(update(RUNS).where(*own).values(seen=time.time()))
-
-
-def _reading(connection: Connection, run: str) -> Taken:
-    columns = [READINGS.c[column.name] for column in fields(Taken)]
-    row = connection.execute(select(*columns).where(READINGS.c.run == run)).one_or_none()
-    return Taken() if row is None else Taken(**row._mapping)
+        return [RunRow(**row._mapping) for row in self.fetch(wanted)]
 
 
 MOST = 5
 """Calls of each kind."""
 
-TOKENS = Price(input=1_000_000, output=1_000_000)
-"""What makes every token count the same."""
-
 
 class CallTable(StorePart):
     """Calls in a database."""
 
-    @patient
     def most(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
-        """The slowest and the dearest calls among those that a run made itself.
+        """Return the slowest and the dearest calls among those that a run made itself.
 
         Args:
             run: its id.
             prices: of each model's tokens, by its id; where one is unknown, or all are free, the dearest calls took
                 most tokens.
         """
-        wanted = union_all(_greatest(run, "slowest", ANSWERS.c.seconds), _greatest(run, "dearest", _weight(prices)))
-        columns = (
-            ANSWERS.c.model,
-            ANSWERS.c.question,
-            ANSWERS.c.seconds,
-            ANSWERS.c.prompt_tokens,
-            ANSWERS.c.completion_tokens,
-        )
-        greatest = wanted.subquery()
-        whole = select(greatest.c.kind, greatest.c.weight, *columns).join(ANSWERS, ANSWERS.c.key == greatest.c.key)
-        with self.reading.begin() as connection:
-            rows = connection.execute(whole.order_by(greatest.c.weight.desc(), ANSWERS.c.key)).all()
-        slowest, dearest = (
-            tuple(_call(row, prices.get(row.model)) for row in rows if row.kind == kind)
-            for kind in ("slowest", "dearest")
-        )
+
+        def cost(price: Price) -> ColumnElement[Any]:
+            return ANSWERS.c.prompt_tokens * price.input + ANSWERS.c.completion_tokens * price.output
+
+        known = {model: price for model, price in prices.items() if price is not None}
+        if len(known) < len(prices) or not any(price.input or price.output for price in known.values()):
+            dearness = cost(Price(input=1_000_000, output=1_000_000))
+        else:
+            dearness = case(*((ANSWERS.c.model == model, cost(price)) for model, price in known.items()), else_=0)
+        slowest, dearest = (self._greatest(run, weight, prices) for weight in (ANSWERS.c.seconds, dearness))
         return Calls(slowest=slowest, dearest=dearest)
 
-
-def _greatest(run: str, kind: str, weight: ColumnElement[Any]) -> Any:
-    """Keys only: the database then sorts no prompts."""
-    columns = (literal(kind).label("kind"), ANSWERS.c.key, weight.label("weight"))
-    ordered = select(*columns).where(ANSWERS.c.run == run).order_by(weight.desc(), ANSWERS.c.key).limit(MOST)
-    # SQLite takes an order and a limit inside a union only where they stand in a query of their own.
-    return select(ordered.subquery())
-
-
-def _weight(prices: Mapping[str, Price | None]) -> ColumnElement[Any]:
-    known = {model: price for model, price in prices.items() if price is not None}
-    if len(known) < len(prices) or not any(price.input or price.output for price in known.values()):
-        return _cost(TOKENS)
-    return case(*((ANSWERS.c.model == model, _cost(price)) for model, price in known.items()), else_=0)
-
-
-def _cost(price: Price) -> ColumnElement[Any]:
-    return ANSWERS.c.prompt_tokens * price.input + ANSWERS.c.completion_tokens * price.output
-
-
-def _call(row: Any, price: Price | None) -> Call:
-    usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
-    return Call(
-        prompt=str(json.loads(row.question)["prompt"]),
-        seconds=row.seconds,
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        cost=None if price is None else price.of(usage),
-    )
+    def _greatest(self, run: str, weight: ColumnElement[Any], prices: Mapping[str, Price | None]) -> tuple[Call, ...]:
+        # Keys only: the database then sorts no prompts.
+        order = (weight.desc(), ANSWERS.c.key)
+        keys = select(ANSWERS.c.key).where(ANSWERS.c.run == run).order_by(*order).limit(MOST)
+        calls = []
+        for row in self.fetch(select(ANSWERS).where(ANSWERS.c.key.in_(keys)).order_by(*order)):
+            price = prices.get(row.model)
+            usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
+            call = Call(
+                prompt=str(json.loads(row.question)["prompt"]),
+                seconds=row.seconds,
+                prompt_tokens=row.prompt_tokens,
+                completion_tokens=row.completion_tokens,
+                cost=None if price is None else price.of(usage),
+            )
+            calls.append(call)
+        return tuple(calls)

@@ -6,6 +6,15 @@ from sqlalchemy import BigInteger, Column, Float, Index, Integer, MetaData, Stri
 
 METADATA = MetaData()
 
+
+def _counts(*names: str) -> list[Column[int]]:
+    """Columns of counts that begin at 0."""
+    return [Column(name, BigInteger, nullable=False, default=0) for name in names]
+
+
+SPENT = ("answers", "requests", "failures", "prompt_tokens", "completion_tokens")
+"""Columns that count what came of a run's questions: its answers, all requests, and the questions given up."""
+
 ANSWERS = Table(
     "answers",
     METADATA,
@@ -59,12 +68,8 @@ RUNS = Table(
     Column("folder", Text, nullable=False, comment="working folder, which relative paths start from"),
     Column("started", Float, nullable=False, comment="Unix time"),
     Column("seen", Float, nullable=False, comment="Unix time of the last sign of life"),
-    Column("answers", BigInteger, nullable=False, default=0),
-    Column("requests", BigInteger, nullable=False, default=0, comment="the failed ones too"),
-    Column("failures", BigInteger, nullable=False, default=0, comment="questions given up"),
     Column("hits", BigInteger, nullable=False, default=0, comment="answers found in the store"),
-    Column("prompt_tokens", BigInteger, nullable=False, default=0),
-    Column("completion_tokens", BigInteger, nullable=False, default=0),
+    *_counts(*SPENT),
 )
 """One row per run: its configuration, and what it has spent."""
 
@@ -102,14 +107,9 @@ PORTIONS = Table(
     Column("owner", Text, primary_key=True, comment="machine:process:random part; of the team's own row, the team"),
     Column("team", Text, nullable=False, comment="id of the portions that are asked at the same time"),
     Column("label", Text, nullable=False, comment="which cases of which test"),
-    Column("calls", BigInteger, nullable=False, default=0, comment="granted; what is spent already is part of it"),
-    Column("prompt_tokens", BigInteger, nullable=False, default=0, comment="granted"),
-    Column("completion_tokens", BigInteger, nullable=False, default=0, comment="granted"),
-    Column("settled", BigInteger, nullable=False, default=0, comment="calls among the granted that are over"),
-    Column("done", BigInteger, nullable=False, default=0),
-    Column("from_store", BigInteger, nullable=False, default=0),
-    Column("failed", BigInteger, nullable=False, default=0),
-    Column("requests", BigInteger, nullable=False, default=0),
+    *_counts("calls", "prompt_tokens", "completion_tokens"),  # granted, with what is spent already
+    *_counts("settled"),  # calls among the granted that are over
+    *_counts("done", "from_store", "failed", "requests"),
     Column("cost", Float, nullable=False, default=0.0, comment="US dollars"),
     Column("stopped", Text, nullable=False, default="", comment="why nothing more is asked; empty: it is"),
     Column("until", Float, nullable=False, comment="Unix time after which the portion is taken for dead"),
@@ -129,11 +129,7 @@ READINGS = Table(
     "readings",
     METADATA,
     Column("run", Text, primary_key=True),
-    Column("answers", BigInteger, nullable=False),
-    Column("requests", BigInteger, nullable=False, comment="the failed ones too"),
-    Column("failures", BigInteger, nullable=False, comment="questions given up"),
-    Column("prompt_tokens", BigInteger, nullable=False),
-    Column("completion_tokens", BigInteger, nullable=False),
+    *_counts(*SPENT),
     Column("seen", Float, nullable=False, comment="Unix time of the last change"),
 )
 """One row per run whose replies another model reads: what that has spent, which is part of what the run has."""

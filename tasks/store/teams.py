@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -11,8 +11,9 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.claims import LEASE_SECONDS, now
-from contrapose.tasks.store.engine import gone, insert_into, new_owner
+from contrapose.tasks.store.claims import LEASE_SECONDS
+from contrapose.tasks.store.engine import insert_into
+from contrapose.tasks.store.owners import is_gone, new_owner, now
 from contrapose.tasks.store.schema import PORTIONS, RATES
 
 
@@ -92,10 +93,11 @@ class Teams(StorePart):
         with self.engine.begin() as connection:
             # Portions that are given room one after the other never have more than all may have.
             connection.execute(select(PORTIONS.c.owner).where(PORTIONS.c.owner == team).with_for_update())
-            others = self._others(connection, team, owner)
+            its_others = select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)
+            others = connection.execute(its_others).all()
             spoken_for = sum((_granted(row) for row in others), Usage())
             usage = next((one for one in wanted[:-1] if fits(spoken_for + one)), wanted[-1])
-            values = {**_columns(usage), "settled": settled.calls, "until": now(connection) + LEASE_SECONDS}
+            values = {**asdict(usage), "settled": settled.calls, "until": now(connection) + LEASE_SECONDS}
             if not connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values)).rowcount:
                 # The database was made anew, and knows no portions.
                 self._insert(connection, team=team, owner=owner, label="", **values)
@@ -119,43 +121,30 @@ class Teams(StorePart):
         """
         own = PORTIONS.c.owner == owner
         with self.engine.begin() as connection:
-            values: dict[str, Any] = {
-                "done": counts.done,
-                "from_store": counts.from_store,
-                "failed": counts.failed,
-                "requests": counts.requests,
-                "cost": counts.cost,
-                "settled": spent.calls,
-                "until": now(connection) + LEASE_SECONDS,
-            }
+            until = now(connection) + LEASE_SECONDS
+            values: dict[str, Any] = {**asdict(counts), "settled": spent.calls, "until": until}
             values |= {"stopped": stopped} if stopped else {}
-            values |= _columns(spent) if over else {}
+            values |= asdict(spent) if over else {}
             connection.execute(update(PORTIONS).where(own).values(**values))
             team = select(PORTIONS.c.team).where(own).scalar_subquery()
             reason = select(PORTIONS.c.stopped).where(PORTIONS.c.team == team, PORTIONS.c.stopped != "").limit(1)
             return connection.execute(reason).scalar()
 
-    @patient
     def stop(self, team: str, reason: str) -> None:
         """Let all portions of a team ask nothing more."""
-        with self.engine.begin() as connection:
-            connection.execute(update(PORTIONS).where(PORTIONS.c.owner == team).values(stopped=reason))
+        self.execute(update(PORTIONS).where(PORTIONS.c.owner == team).values(stopped=reason))
 
-    @patient
     def counts(self, team: str) -> TeamCounts:
-        """How far all portions of a team have come."""
+        """Return how far all portions of a team have come."""
         names = ("done", "from_store", "failed", "requests", "cost")
-        wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0).label(name) for name in names))
-        with self.reading.begin() as connection:
-            sums = connection.execute(wanted.where(PORTIONS.c.team == team)).one()._mapping
+        wanted = select(*(func.coalesce(func.sum(PORTIONS.c[name]), 0) for name in names))
+        *counts, cost = self.fetch(wanted.where(PORTIONS.c.team == team))[0]
         # PostgreSQL adds up whole numbers as decimals.
-        return TeamCounts(**{name: int(sums[name]) for name in names[:-1]}, cost=float(sums["cost"]))
+        return TeamCounts(**dict(zip(names, map(int, counts), strict=False)), cost=float(cost))
 
-    @patient
     def end(self, team: str) -> None:
         """Forget a team."""
-        with self.engine.begin() as connection:
-            connection.execute(delete(PORTIONS).where(PORTIONS.c.team == team))
+        self.execute(delete(PORTIONS).where(PORTIONS.c.team == team))
 
     @patient
     def slots(self, key: str, count: float, *, rate: float) -> float:
@@ -171,7 +160,7 @@ class Teams(StorePart):
         """
         with self.engine.begin() as connection:
             moment = now(connection)
-            first = insert_into(self.engine.dialect.name, RATES).values(key=key, free=moment)
+            first = insert_into(self.dialect, RATES).values(key=key, free=moment)
             connection.execute(first.on_conflict_do_nothing(index_elements=["key"]))
             row = connection.execute(select(RATES.c.free).where(RATES.c.key == key).with_for_update()).one()
             # After a clock was set back nobody waits for it to come to the same time again.
@@ -180,10 +169,7 @@ class Teams(StorePart):
             return float(start - moment)
 
     def _insert(self, connection: Connection, **row: Any) -> None:
-        connection.execute(insert_into(self.engine.dialect.name, PORTIONS).values(**row))
-
-    def _others(self, connection: Connection, team: str, owner: str) -> Sequence[Row[Any]]:
-        return connection.execute(select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)).all()
+        connection.execute(insert_into(self.dialect, PORTIONS).values(**row))
 
 
 LONGEST_TEAM_SECONDS = 30 * 86_400.0
@@ -196,14 +182,6 @@ def _granted(row: Row[Any]) -> Usage:
     return Usage(calls=row.calls, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
 
 
-def _columns(usage: Usage) -> dict[str, int]:
-    return {
-        "calls": usage.calls,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-    }
-
-
 def _ended(row: Row[Any], moment: float) -> bool:
     """Whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
-    return row.until < moment or (row.owner != row.team and gone(row.owner))
+    return row.until < moment or (row.owner != row.team and is_gone(row.owner))

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerTable, Keyed, batch_of, is_whole, percentiles
+from contrapose.tasks.store.answers import AnswerTable, Keyed, batch_of, checksum_ok
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -159,7 +159,7 @@ def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
     assert json.loads(row.question)["prompt"] == "question 3"
     # What is unknown takes no room; a sum over it all stands at its end.
     assert list(json.loads(row.answer)) == ["text", "crc"]
-    assert is_whole(row.key, row.answer, row.prompt_tokens, row.completion_tokens)
+    assert checksum_ok(row.key, row.answer, row.prompt_tokens, row.completion_tokens)
     assert abs(row.stored - time.time()) < 600
 
 
@@ -168,14 +168,10 @@ def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
     table, run = Store().answers, begin()
     # The first has none, as answers of a batch.
     save(table, *(keyed(number) for number in range(count + 1)), run=run)
-    with table.engine.begin() as connection:
-        found = percentiles(connection, run, (0.0, 0.5, 0.95, 1.0))
     latencies = [number / 10 for number in range(1, count + 1)]
-    ranks = {0.0: 1, 0.5: (count + 1) // 2, 0.95: -(-95 * count // 100), 1.0: count}
-    assert found == {share: latencies[rank - 1] for share, rank in ranks.items()}
+    ranks = {0.5: (count + 1) // 2, 0.95: -(-95 * count // 100), 0.99: -(-99 * count // 100)}
+    assert Store().runs.latency(run) == {share: latencies[rank - 1] for share, rank in ranks.items()}
 
 
 def test_a_run_without_answers_has_no_percentiles() -> None:
-    table, run = Store().answers, begin()
-    with table.engine.begin() as connection:
-        assert percentiles(connection, run, (0.5,)) == {}
+    assert Store().runs.latency(begin()) == {}

@@ -16,8 +16,9 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.broker import RENEW_SECONDS
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.claims import GLANCE_SECONDS, LEASE_SECONDS, SILENT_SECONDS, Claims, Silence
-from contrapose.tasks.store.engine import BUSY_SECONDS, new_owner
+from contrapose.tasks.store.claims import LEASE_SECONDS, Claims
+from contrapose.tasks.store.engine import BUSY_SECONDS
+from contrapose.tasks.store.owners import GLANCE_SECONDS, SILENT_SECONDS, Silence, is_gone, new_owner
 from contrapose.tasks.store.schema import CLAIMS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -180,25 +181,23 @@ def test_who_lives_gives_a_sign_before_silence_counts_whatever_one_look_adds() -
 
 
 def test_a_process_of_another_user_is_not_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.tasks.store.engine import gone, new_owner
 
     def refused(process: int, number: int) -> None:
         raise PermissionError
 
     machine, _, number = new_owner().rsplit(":", 2)
     monkeypatch.setattr("os.kill", refused)
-    assert not gone(f"{machine}:{os.getpid() + 1}:{number}")
+    assert not is_gone(f"{machine}:{os.getpid() + 1}:{number}")
 
 
 def test_a_process_that_is_no_more_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contrapose.tasks.store.engine import gone, new_owner
 
     def missing(process: int, number: int) -> None:
         raise ProcessLookupError
 
     machine, _, number = new_owner().rsplit(":", 2)
     monkeypatch.setattr("os.kill", missing)
-    assert gone(f"{machine}:{os.getpid() + 1}:{number}")
+    assert is_gone(f"{machine}:{os.getpid() + 1}:{number}")
 
 
 def test_one_claim_is_dropped_and_no_other_and_only_by_its_owner() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from store.test_answers import begin, keyed, save
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.store import Store
-from contrapose.tasks.store import engine as opening
-from contrapose.tasks.store.engine import BETWEEN_SECONDS, BUSY_SECONDS, _patiently, reach, without_address
+from contrapose.tasks.store.engine import BUSY_SECONDS, reach, without_address
 from contrapose.tasks.store.opening import connect
 
 
@@ -23,60 +21,9 @@ def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         for number in range(20):
             url = f"sqlite:///{tmp_path}/{number}.sqlite3"
-            for engine in pool.map(reach, [url] * 8):
+            for engine in pool.map(connect.__wrapped__, [url] * 8):
                 with engine.connect() as connection:
                     assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-
-
-def test_a_locked_file_is_tried_again() -> None:
-    tries = []
-
-    def change() -> None:
-        tries.append(1)
-        if len(tries) < 3:
-            raise sqlite3.OperationalError("database is locked")
-
-    _patiently(change)
-    assert len(tries) == 3
-
-
-class Clock:
-    """A clock that moves only where somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.slept: set[float] = set()
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.add(seconds)
-        self.now += seconds
-
-
-def failing(message: str) -> Callable[[], None]:
-    def change() -> None:
-        raise sqlite3.OperationalError(message)
-
-    return change
-
-
-def test_a_file_that_stays_locked_is_told_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    monkeypatch.setattr(opening, "time", clock)
-    with pytest.raises(sqlite3.OperationalError, match="locked"):
-        _patiently(failing("database is locked"))
-    assert BUSY_SECONDS < clock.now <= BUSY_SECONDS + 2 * BETWEEN_SECONDS
-    assert clock.slept == {BETWEEN_SECONDS}
-
-
-def test_a_file_that_is_broken_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    monkeypatch.setattr(opening, "time", clock)
-    with pytest.raises(sqlite3.OperationalError, match="broken"):
-        _patiently(failing("broken"))
-    assert clock.slept == set()
 
 
 def test_the_room_of_what_is_forgotten_is_given_back(own_store: str) -> None:

@@ -64,13 +64,17 @@ def test_another_error_is_told_at_once() -> None:
     assert away.calls == 1
 
 
-def test_what_was_healed_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.base._healed", lambda engine, error, number: number < 2)
-    assert Away(1, DatabaseError).answer() == 2
-    damaged_again = Away(2, DatabaseError)
+def test_a_transaction_is_retried_after_its_store_was_healed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    healed: list[bool] = []
+    monkeypatch.setattr("contrapose.tasks.store.base.is_damage", lambda error: True)
+    monkeypatch.setattr("contrapose.tasks.store.base.heal", lambda path, url, *, anyway: healed.append(anyway))
+    url = f"sqlite:///{tmp_path / 'answers.sqlite3'}"
+    assert Away(2, DatabaseError, url=url).answer() == 3
+    assert healed == [False, True]
+    damaged_again = Away(3, DatabaseError, url=url)
     with pytest.raises(ContraposeError):
         damaged_again.answer()
-    assert damaged_again.calls == 2
+    assert damaged_again.calls == 3
 
 
 def test_a_store_that_is_no_database_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.claims import pulse
-from contrapose.tasks.store.engine import here, new_owner
+from contrapose.tasks.store.owners import is_here, new_owner, pulse
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
@@ -206,7 +205,7 @@ def test_a_run_begins_with_nothing_spent_and_nothing_found(clock: Clock) -> None
     row = row_of(Store().runs.begin("run", config="{}", folder="/work"))
     assert (row.answers, row.requests, row.failures, row.hits) == (0, 0, 0, 0)
     assert (row.started, row.seen, Store().runs.latency(row.id)) == (clock.now, clock.now, {})
-    assert here(row.owner)
+    assert is_here(row.owner)
 
 
 def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) -> None:
@@ -240,7 +239,7 @@ def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
     runs.again(run)
     row = row_of(run)
     assert (row.state, row.seen) == ("running", clock.now)
-    assert here(row.owner)
+    assert is_here(row.owner)
 
 
 def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_before(clock: Clock) -> None:

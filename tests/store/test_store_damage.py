@@ -205,8 +205,8 @@ def test_a_torn_last_line_is_told_and_lost_alone(path: Path, warnings: Callable[
     (receipts,) = receipts_of(path)
     lines = receipts.read_bytes().splitlines(keepends=True)
     # As a kill leaves it: without an end, the last answer cut off.
-    answers = [line for line in lines if b'"table": "answers"' in line]
-    kept = [line for line in lines if line not in answers[-1:] and b'"do": "end"' not in line]
+    answers = [line for line in lines if b'"table":"answers"' in line]
+    kept = [line for line in lines if line not in answers[-1:] and b'"do":"end"' not in line]
     receipts.write_bytes(b"".join(kept) + answers[-1][:100])
     path.unlink()
     assert len(found()) == len(WHOLE) - 1
