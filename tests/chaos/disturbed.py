@@ -59,18 +59,20 @@ class Run:
 
     def command(self) -> list[str]:
         """What is typed."""
+        return ["run", *self.configuration(), "--exit-zero", "--quiet", "--out", str(self.out), *self.options]
+
+    def configuration(self) -> list[str]:
+        """Words that say what is asked."""
         return [
-            *(*self.before, sys.executable, "-m", "contrapose.flows.cli", "run", "--model", "openai/any"),
-            *("--suite", "full", "--exit-zero", "--quiet", "--out", str(self.out)),
+            *("--model", "openai/any", "--suite", "full"),
             *(word for test in self.tests for word in ("--test", test)),
             *(() if self.limit is None else ("--limit", str(self.limit))),
             *("--set", f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"),
             *("--set", f"model_args.concurrency={IN_FLIGHT}"),
-            *self.options,
         ]
 
-    def start(self) -> subprocess.Popen[str]:
-        """Start it in a process group of its own; its temporary files lie beside its results."""
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start it, or another command, in a process group of its own; its temporary files are next to its results."""
         temporary = self.out.parent / "temporary"
         temporary.mkdir(parents=True, exist_ok=True)
         own = {
@@ -80,7 +82,7 @@ class Run:
             "TMPDIR": str(temporary),
         }
         return subprocess.Popen(
-            self.command(),
+            [*self.before, sys.executable, "-m", "contrapose.flows.cli", *(words or self.command())],
             env={**os.environ, **own, **self.environment},
             start_new_session=True,
             stdout=subprocess.DEVNULL,
@@ -136,15 +138,15 @@ class Run:
 
     def results(self) -> pa.Table:
         """The rows of its newest folder; what the file says of the model names the port of its endpoint."""
-        return pq.read_table(self._newest / "results.parquet").replace_schema_metadata()
+        return pq.read_table(self.newest / "results.parquet").replace_schema_metadata()
 
     def outcomes(self) -> list[dict[str, object]]:
         """What its newest folder says of each test."""
-        tests: list[dict[str, object]] = json.loads((self._newest / "summary.json").read_text())["tests"]
+        tests: list[dict[str, object]] = json.loads((self.newest / "summary.json").read_text())["tests"]
         return tests
 
     @property
-    def _newest(self) -> Path:
+    def newest(self) -> Path:
         return max(self.out.glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
 
 

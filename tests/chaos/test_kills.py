@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from batch_server import BatchServer
 from disturbed import IN_FLIGHT, Run, asked_twice, in_flight, kill
-from fake_endpoint import Request
+from fake_endpoint import Request, serving_this
 
 KILLS = int(os.environ.get("CONTRAPOSE_CHAOS_KILLS", "50"))
 """On each kind of store."""
 SEED = int(os.environ.get("CONTRAPOSE_CHAOS_SEED", "0"))
-EARLY_KILLS = 4
+EARLY_KILLS = REPORT_KILLS = BATCH_KILLS = max(KILLS // 5, 4)
+REPORTING = 1.5
+"""Seconds after which a report is written that was begun."""
 STARTING = 0.3
 """Share of the kills before the first question is asked."""
 ASKING = 1.5
@@ -124,6 +127,56 @@ def test_a_run_that_may_stop_early_stops_where_an_undisturbed_one_does(
         kills=EARLY_KILLS,
         outcome=f"stopped after {stopping['judged']} of {stopping['cases']} cases, as if undisturbed",
     )
+
+
+def test_a_run_that_is_killed_while_it_writes_its_report_asks_nothing_again(
+    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    whole, rng = calm(run), random.Random(SEED)
+    assert run.ended().code == 0
+    asked = Counter(run.endpoint.asked)
+    files = {path.name for path in run.newest.iterdir()}
+    writing = 0
+    for _ in range(REPORT_KILLS):
+        before = set(run.out.iterdir())
+        process = run.start()
+        while process.poll() is None and not set(run.out.iterdir()) > before:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, REPORTING))
+        writing += process.poll() is None
+        kill(process)
+        for folder in run.out.glob("[!.]*"):
+            assert {path.name for path in folder.iterdir()} == files, "a folder of a run is shown before it is complete"
+    assert writing >= REPORT_KILLS / 2, "most runs had ended before they were to be killed"
+    assert run.ended().code == 0
+    assert Counter(run.endpoint.asked) == asked
+    assert run.results().equals(whole.results)
+    note("kills while the report is written", run.endpoint, kills=writing, outcome="nothing asked; the same results")
+
+
+def test_a_batch_whose_commands_are_killed_is_submitted_once(
+    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+) -> None:
+    whole, rng = calm(run), random.Random(SEED)
+    with serving_this(BatchServer(delay_made=0.5, looks=2)) as server:
+        run = replace(run, endpoint=server)
+        ends = Counter[str]()
+        for words in (("batch", "submit", *run.configuration()), ("batch", "collect", "--wait", "--every", "0.2")):
+            for _ in range(BATCH_KILLS):
+                process = run.start(*words)
+                # From before the store is opened to after the last change.
+                time.sleep(rng.uniform(0.2, 1.2) * whole.ended.seconds / 2)
+                ends["before a kill" if process.poll() is not None else "killed"] += 1
+                kill(process)
+            last = run.ended(run.start(*words))
+            assert last.code == 0, last
+        assert set(server.paid.values()) == {1}, "a prompt was in two batches"
+        assert len(server.paid) == len(whole.prompts)
+        assert run.ended().code == 0
+        assert not server.asked, "a prompt was asked that a batch had answered"
+        assert run.results().equals(whole.results)
+        outcome = f"{len(server.batches)} batches, each prompt in one; the same results"
+        note("kills of batch submit and batch collect", server, kills=ends["killed"], outcome=outcome)
 
 
 def last_began(kills: list[Killed]) -> float:
