@@ -160,13 +160,13 @@ def test_a_batch_whose_commands_are_killed_is_submitted_once(
     whole, rng = calm(run), random.Random(SEED)
     with serving_this(BatchServer(delay_made=0.5, looks=2)) as server:
         run = replace(run, endpoint=server)
-        ends = Counter[str]()
+        startup, killed = run.ended(run.start("batch", "status")).seconds, 0
         for words in (("batch", "submit", *run.configuration()), ("batch", "collect", "--wait", "--every", "0.2")):
             for _ in range(BATCH_KILLS):
                 process = run.start(*words)
                 # From before the store is opened to after the last change.
-                time.sleep(rng.uniform(0.2, 1.2) * whole.ended.seconds / 2)
-                ends["before a kill" if process.poll() is not None else "killed"] += 1
+                time.sleep(rng.uniform(0.5, 1.5) * startup)
+                killed += process.poll() is None
                 kill(process)
             last = run.ended(run.start(*words))
             assert last.code == 0, last
@@ -175,8 +175,9 @@ def test_a_batch_whose_commands_are_killed_is_submitted_once(
         assert run.ended().code == 0
         assert not server.asked, "a prompt was asked that a batch had answered"
         assert run.results().equals(whole.results)
+        assert killed >= BATCH_KILLS, "most commands had ended before they were to be killed"
         outcome = f"{len(server.batches)} batches, each prompt in one; the same results"
-        note("kills of batch submit and batch collect", server, kills=ends["killed"], outcome=outcome)
+        note("kills of batch submit and batch collect", server, kills=killed, outcome=outcome)
 
 
 def last_began(kills: list[Killed]) -> float:
