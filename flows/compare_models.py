@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form, as_parameter
+from contrapose.flows.orchestration.spinner import silent
 from contrapose.flows.run_context import enter
 from contrapose.flows.side_by_side import ask_side_by_side, decided_between
 from contrapose.tasks.compare.compare import refuse_margin

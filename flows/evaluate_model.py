@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from prefect import flow
 
-from contrapose.flows.begun_run import alive, begin
 from contrapose.flows.orchestration.events import tell_finished
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.orchestration.verdict_state import FailFlow, ended
 from contrapose.flows.reporting import Published, report
+from contrapose.flows.run_lifecycle import alive, begin
 from contrapose.flows.steps import (
     asked_cases,
     evaluate,

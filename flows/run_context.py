@@ -30,7 +30,7 @@ from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
-    from contrapose.flows.earlier_looks import Schedule
+    from contrapose.flows.look_schedule import Schedule
     from contrapose.tasks.infer.task import Asked, Terms
 
 

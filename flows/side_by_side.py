@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contrapose.flows.begun_run import alive, begin
-from contrapose.flows.orchestration.progress import watched
-from contrapose.flows.run_context import Run
-from contrapose.flows.steps import load, perturb, validate_cases
-from contrapose.flows.stopping import (
+from contrapose.flows.early_stopping import (
     Gradual,
     ask_next,
     count_saved,
@@ -21,6 +17,10 @@ from contrapose.flows.stopping import (
     read_replies,
     results_now,
 )
+from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.run_context import Run
+from contrapose.flows.run_lifecycle import alive, begin
+from contrapose.flows.steps import load, perturb, validate_cases
 from contrapose.tasks.compare.pairs import pairs_of
 from contrapose.tasks.compare.rows import rows_in
 from contrapose.tasks.config.run_config import RunConfig

@@ -11,14 +11,14 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from prefect import get_run_logger
 
 from contrapose.flows.account import usage_summary
-from contrapose.flows.asking_back import ask_back
-from contrapose.flows.earlier_looks import Schedule
-from contrapose.flows.gate import admit
-from contrapose.flows.orchestration.at_work import at_work, warn
+from contrapose.flows.early_stopping import Gradual, ask_until_decided
+from contrapose.flows.follow_up_questions import ask_back
+from contrapose.flows.look_schedule import Schedule
 from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.orchestration.spinner import at_work, warn
+from contrapose.flows.portions import cases_of, portion_size, results_of, together
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
-from contrapose.flows.stopping import Gradual, ask_until_decided
-from contrapose.flows.teamwork import cases_of, portion_size, results_of, together
+from contrapose.flows.validation_gate import admit
 from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call

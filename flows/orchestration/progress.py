@@ -18,7 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows.orchestration.at_work import is_silent
+from contrapose.flows.orchestration.spinner import is_silent
 from contrapose.tasks.infer.meter import Meter, metered
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.wording import dollars

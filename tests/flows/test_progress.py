@@ -14,8 +14,8 @@ from rich.console import Console
 
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
-from contrapose.flows.orchestration.at_work import at_work, silent
 from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, answers_in_words, clock, plain, watched
+from contrapose.flows.orchestration.spinner import at_work, silent
 from contrapose.tasks.infer.meter import Meter, doing, metered
 from contrapose.tasks.text.cleaning import one_line
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 from store.test_runs import become_silent
 
-from contrapose.flows.begun_run import STARTS, begin, begun
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.run_lifecycle import STARTS, begin, begun
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.opening import connect

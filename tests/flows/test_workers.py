@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from prefect import flow, task
 
-from contrapose.flows import teamwork
-from contrapose.flows.begun_run import begin
+from contrapose.flows import portions
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration.workers import Workers
+from contrapose.flows.portions import cases_of, portion_size, results_of
 from contrapose.flows.run_context import enter
+from contrapose.flows.run_lifecycle import begin
 from contrapose.flows.steps import infer, load
-from contrapose.flows.teamwork import cases_of, portion_size, results_of
 from contrapose.tasks.config.permissions import APPS, allowed
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
 from contrapose.tasks.core import errors
@@ -104,7 +104,7 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
         whole = cases_of(run, plan, samples)
         trials = infer(run, {plan.test: whole})[plan.test].tables
         results = results_of(run, plan, trials)
-        monkeypatch.setattr(teamwork, "LEAST_ROWS", 5000)
+        monkeypatch.setattr(portions, "LEAST_ROWS", 5000)
         run.workers.inside = False
         assert len(trials) > 2
         return [whole, results, cases_of(run, plan, samples), results_of(run, plan, trials)]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from contrapose.flows.account import usage_summary
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.orchestration.workers import Submitted
+from contrapose.flows.portions import together
 from contrapose.flows.reader import of_reader
 from contrapose.flows.run_context import Run, Trials, reading_terms
-from contrapose.flows.teamwork import together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp
 from contrapose.tasks.evaluate.embeddings import revision

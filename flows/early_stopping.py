@@ -9,12 +9,12 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from contrapose.flows.asking_back import Heard, ask_back
-from contrapose.flows.earlier_looks import Schedule
-from contrapose.flows.orchestration.at_work import silent
+from contrapose.flows.follow_up_questions import Heard, ask_back
+from contrapose.flows.look_schedule import Schedule
+from contrapose.flows.orchestration.spinner import silent
 from contrapose.flows.orchestration.workers import Submitted
+from contrapose.flows.portions import portion_size, results_of, together
 from contrapose.flows.run_context import Run, Trials, no_trials, terms
-from contrapose.flows.teamwork import portion_size, results_of, together
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.evaluate.gate import GateDecision, decided, rules
