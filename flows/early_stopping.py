@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 
 import pyarrow as pa
 
-from contrapose.flows.follow_up_questions import Heard, ask_back
+from contrapose.flows.follow_up_questions import FollowUpCache, ask_follow_ups
 from contrapose.flows.look_schedule import Schedule
 from contrapose.flows.orchestration.spinner import silent
-from contrapose.flows.orchestration.workers import Submitted
-from contrapose.flows.portions import portion_size, results_of, together
-from contrapose.flows.run_context import Run, Trials, no_trials, terms
+from contrapose.flows.portions import ask_portions, portion_size, score_trials, shared_terms
+from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.evaluate.gate import GateDecision, decided, rules
@@ -23,169 +22,136 @@ from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
 from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in
 from contrapose.tasks.infer.meter import Meter
-from contrapose.tasks.infer.task import Asked, Terms
-from contrapose.tasks.infer.task import infer as infer_task
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.looks import Settled
 from contrapose.tasks.tables.columnar import frame_of
 from contrapose.tasks.tables.table import ROWS, Table, read_rows
 
 
 @dataclass(slots=True, kw_only=True)
-class Gradual:
-    """A test that is asked portion by portion."""
+class GradualTest:
+    """A test of a run that is asked portion by portion."""
 
+    run: Run
     plan: Plan
     cases: Table
     """All of them, in the order in which they are asked."""
     schedule: Schedule
     """After which cases one looks."""
     portions: list[list[Chunk]]
-    """What is asked before each look."""
-    replies: Trials
-    """Whatever was asked so far, as it was answered."""
-    trials: Trials
-    """The same, with what was said about replies that could not be read."""
+    """Chunks that are asked before each look."""
+    replies: Trials = field(default_factory=Trials)
+    """Trials so far, as they were answered."""
+    trials: Trials = field(default_factory=Trials)
+    """The same, with answers about replies that could not be read."""
     taken: int = 0
     """Looks that are behind."""
     decision: GateDecision | None = None
-    """What the last look says; None where that is nothing."""
-    results: dict[str, Table] = field(default_factory=dict)
-    """Of each table of trials, by its hash: nothing is scored at every look anew."""
+    """Decision at the last look; None where nothing can be said."""
+    scored: dict[str, Table] = field(default_factory=dict)
+    """Results of each table of trials, by its hash: nothing is scored again at every look."""
     figures: dict[str, pa.Table] = field(default_factory=dict)
-    """What these say, by the hash of the results."""
-    heard: Heard = field(default_factory=Heard)
-    """What was found out about replies that could not be read, likewise."""
+    """Figures of these results, by their hash."""
+    cache: FollowUpCache = field(default_factory=FollowUpCache)
+    """What is known of replies that could not be read."""
 
     @property
-    def over(self) -> bool:
-        """Whether all is asked."""
+    def is_over(self) -> bool:
+        """True when all is asked."""
         return self.taken == len(self.schedule.looks)
 
     @property
-    def saved(self) -> int:
-        """Questions after the last look; one that several cases share is counted once."""
-        counter = Counter(look_up=lambda questions: {})
-        counter.add("asked", self._portions(0, self.end))
-        asked = counter.total.questions
-        counter.add("left", self._portions(self.end, self.cases["rows"]))
-        return counter.total.questions - asked
-
-    @property
     def end(self) -> int:
-        """How many rows of the cases come before the last look."""
+        """Rows of the cases before the last look."""
         return self.schedule.looks[self.taken - 1].end if self.taken else 0
 
-    def _portions(self, first: int, end: int) -> Iterator[list[Case]]:
-        for start in range(first, end, ROWS):
-            yield read_rows(self.cases, Case, first=start, end=min(start + ROWS, end))
+    def read_replies(self, *, stopped: str | None) -> None:
+        """Have the replies so far read; the model, or the run's reader, is asked about those that rules cannot read."""
+        with silent(True):
+            own = {self.plan.test: self.replies}
+            self.trials = ask_follow_ups(self.run, own, stopped=stopped, cache=self.cache)[self.plan.test]
+
+    def results(self) -> list[Table]:
+        """Return the results of all trials so far."""
+        if self.plan.probe_settings.calibrated:
+            # The threshold comes from all controls: one more of them may change how every case is scored.
+            return [score_trials(self.run, self.plan, self.trials.tables)]
+        for table in self.trials.tables:
+            if table["sha256"] not in self.scored:
+                self.scored[table["sha256"]] = score_trials(self.run, self.plan, [table])
+        return [self.scored[table["sha256"]] for table in self.trials.tables]
+
+    def decide(self, *, tests: int) -> GateDecision | None:
+        """Compare all results so far with the gates; None where nothing can be said yet."""
+        tables = self.results()
+        for table in tables:
+            if table["sha256"] not in self.figures:
+                self.figures[table["sha256"]] = figures_in(table, self.plan.test)
+        # Columns that only some of the parts have hold nothing in the others.
+        parts = pa.concat_tables((self.figures[table["sha256"]] for table in tables), promote_options="default")
+        frame = frame_of(zip(parts.column_names, parts.columns, strict=True))
+        looks = self.schedule.up_to(self.taken).evidence
+        return verdict_now(frame, self.plan, rules(self.run.config, self.plan, tests=tests, looks=looks))
+
+    def finished_trials(self) -> Trials:
+        """Return the trials with their looks, and the questions saved; a question that cases share counts once."""
+        counter, counts, ends = Counter(look_up=lambda questions: {}), [0], (0, self.end, self.cases["rows"])
+        for first, end in pairwise(ends):
+            starts = range(first, end, ROWS)
+            counter.add("", (read_rows(self.cases, Case, first=start, end=min(start + ROWS, end)) for start in starts))
+            counts.append(counter.total.questions)
+        return replace(self.trials, schedule=self.schedule.up_to(self.taken), saved=counts[2] - counts[1])
 
 
-def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> list[Gradual]:
-    """Every test of a run, asked until it is decided, whatever becomes of the others.
-
-    Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
-    beside other models stops where all of them do.
-    """
-    settled = Store().looks.settled(run.id)
-    tests = [gradual(run, plan, cases[plan.test], beside=settled.runs if settled else ()) for plan in run.plans]
-    going = [test for test in tests if not test.over]
-    stopped: str | None = None
-    while going:
-        stopped = ask_next(run, going, meter, stopped=stopped)
-        for test in going:
-            _look(run, test, tests=len(tests), stopped=stopped)
-        certain = [_is_over(test, settled) for test in tests] if settled else decided([t.decision for t in tests])
-        going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.over)]
-        count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
-    return tests
-
-
-def _is_over(test: Gradual, settled: Settled) -> bool:
-    return test.taken >= settled.looks.get(test.plan.test, len(test.schedule.looks))
-
-
-def gradual(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> Gradual:
-    """A test of which nothing is asked yet, alone or beside other runs."""
+def prepare_test(run: Run, plan: Plan, cases: Table, *, beside: Sequence[str]) -> GradualTest:
+    """Return a test of which nothing is asked yet, alone or side by side with other runs."""
     schedule = Schedule.of_portions(run, plan, cases, beside=beside)
     ends = [look.end for look in schedule.looks]
     portions = chunks(plan.test, cases, portion_size(run, cases), ends=ends)
     by_look = {look: list(own) for look, own in groupby(portions, key=lambda chunk: bisect_right(ends, chunk.first))}
-    asked, nothing = [by_look.get(look, []) for look in range(len(ends))], no_trials()
-    return Gradual(plan=plan, cases=cases, schedule=schedule, portions=asked, replies=nothing, trials=nothing)
+    by_order = [by_look.get(look, []) for look in range(len(ends))]
+    return GradualTest(run=run, plan=plan, cases=cases, schedule=schedule, portions=by_order)
 
 
-def ask_next(run: Run, going: Sequence[Gradual], meter: Meter, *, stopped: str | None) -> str | None:
-    """Ask the next portion of each test; returns why nothing is to be asked any more, if that is so."""
-    submitted: list[tuple[Gradual, Submitted[Asked]]] = []
-    counted = Meter()
-    with together(run, terms(run), counted) as shared:
+def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dict[str, Trials]:
+    """Ask every test of a run until it is decided, whatever becomes of the others; return their trials.
+
+    Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
+    side by side with other models stops where all of them do.
+    """
+    settled = Store().looks.settled(run.id)
+    beside = settled.runs if settled else ()
+    tests = [prepare_test(run, plan, cases[plan.test], beside=beside) for plan in run.plans]
+    going = [test for test in tests if not test.is_over]
+    stopped: str | None = None
+    while going:
+        stopped = ask_next_portions(run, going, meter, stopped=stopped)
         for test in going:
-            for chunk in test.portions[test.taken]:
-                pending = _submit(run, test, chunk, shared, stopped=stopped)
-                stopped = stopped or (pending.outcome()["stopped"] if pending.done else None)
-                submitted.append((test, pending))
-            test.taken += 1
-        for test, pending in submitted:
-            asked = pending.outcome()
-            test.replies, stopped = test.replies.plus(asked), stopped or asked["stopped"]
-    meter.take(counted)
+            complete = not test.replies.unasked
+            if complete or test.is_over:
+                test.read_replies(stopped=stopped)
+            test.decision = test.decide(tests=len(tests)) if complete else None
+        if settled:
+            last = settled.looks
+            certain = [test.taken >= last.get(test.plan.test, len(test.schedule.looks)) for test in tests]
+        else:
+            certain = decided([test.decision for test in tests])
+        going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.is_over)]
+        count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
+    return {test.plan.test: test.finished_trials() for test in tests}
+
+
+def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, stopped: str | None) -> str | None:
+    """Ask the next portion of each test; return why nothing more is to be asked, if that is so."""
+    by_name = {test.plan.test: test for test in going}
+    portions = [(test.plan, test.cases, chunk) for test in going for chunk in test.portions[test.taken]]
+    with shared_terms(run, run.terms(), meter) as terms:
+        for name, asked in ask_portions(run, portions, terms, stopped=stopped):
+            by_name[name].replies, stopped = by_name[name].replies.plus(asked), stopped or asked["stopped"]
+    for test in going:
+        test.taken += 1
     return stopped
 
 
-def _submit(run: Run, test: Gradual, chunk: Chunk, shared: Terms, *, stopped: str | None) -> Submitted[Asked]:
-    return run.workers.submit(
-        infer_task,
-        label=chunk.label,
-        cases=test.cases,
-        rows=(chunk.first, chunk.end),
-        terms=shared,
-        stopped=stopped,
-        only_likelihoods=not test.plan.probe_settings.asks_back("none"),
-    )
-
-
-def count_saved(meter: Meter, tests: Iterable[Gradual]) -> None:
-    """Let a meter tell how many questions of decided tests need not be asked any more."""
+def count_saved(meter: Meter, tests: Iterable[GradualTest]) -> None:
+    """Let a meter show how many questions of decided tests need not be asked any more."""
     meter.saved = sum(questions_in(test.cases, first=test.end) for test in tests)
-
-
-def _look(run: Run, test: Gradual, *, tests: int, stopped: str | None) -> None:
-    """Have what was asked read and scored, and hold it against the gates, unless something of it was not asked."""
-    complete = not test.replies.unasked
-    if complete or test.over:
-        read_replies(run, test, stopped=stopped)
-    test.decision = decision_now(run, test, tests=tests) if complete else None
-
-
-def read_replies(run: Run, test: Gradual, *, stopped: str | None) -> None:
-    """Have the replies so far read, the model, or the run's reader, asked about those that rules cannot read."""
-    name = test.plan.test
-    with silent(True):
-        test.trials = ask_back(run, {name: test.replies}, stopped=stopped, heard=test.heard)[name]
-
-
-def decision_now(run: Run, test: Gradual, *, tests: int) -> GateDecision | None:
-    """What can be said about the gates at the last look; None where that is nothing yet."""
-    evidence = test.schedule.up_to(test.taken).evidence
-    parts = []
-    for table in results_now(run, test):
-        if table["sha256"] not in test.figures:
-            test.figures[table["sha256"]] = figures_in(table, test.plan.test)
-        parts.append(test.figures[table["sha256"]])
-    # Columns that only some of the parts have hold nothing in the others.
-    results = pa.concat_tables(parts, promote_options="default")
-    frame = frame_of(zip(results.column_names, results.columns, strict=True))
-    return verdict_now(frame, test.plan, rules(run.config, test.plan, tests=tests, looks=evidence))
-
-
-def results_now(run: Run, test: Gradual) -> list[Table]:
-    """The results of all trials so far."""
-    plan, tables = test.plan, test.trials.tables
-    if plan.probe_settings.calibrated:
-        # The threshold comes from all controls: one more of them may change how every case is scored.
-        return [results_of(run, plan, tables)]
-    for table in tables:
-        if table["sha256"] not in test.results:
-            test.results[table["sha256"]] = results_of(run, plan, [table])
-    return [test.results[table["sha256"]] for table in tables]

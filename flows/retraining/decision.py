@@ -1,9 +1,8 @@
-"""The decision on a retrained model: the candidate is compared with the baseline, and a verdict is told."""
+"""The decision on a retrained model: the candidate is compared with the baseline, and the verdict announced."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,14 +12,13 @@ from uuid import NAMESPACE_URL, uuid5
 from prefect.artifacts import create_markdown_artifact
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.events import emit_verdict
 from contrapose.flows.orchestration.form import as_parameter
+from contrapose.flows.orchestration.verdict_state import emit_verdict
 from contrapose.flows.run_context import Run, enter
-from contrapose.flows.side_by_side import ask_side_by_side, decided_on_candidate
+from contrapose.flows.side_by_side import ask_side_by_side, is_candidate_decided
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.decision import Decision, Side
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
@@ -28,7 +26,6 @@ from contrapose.tasks.core.policy import call
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.promotion.candidate import (
     Candidate,
-    Ruling,
     baseline_config,
     candidate_config,
     decide,
@@ -46,14 +43,14 @@ from contrapose.tasks.store.checks import Checks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainedCheck:
-    """What stays the same from the first step to the last."""
+    """The context of a check: every step receives it."""
 
     key: str
-    """What it is called in the store."""
+    """Its name in the store."""
     candidate: Candidate
     """As it was announced."""
     baseline: str
-    """Id of the model that it is held against; empty: the configuration's."""
+    """Id of the model that it is compared with; empty: the configuration's."""
     config: RunConfig
     """Of both runs."""
     margin: float
@@ -70,7 +67,7 @@ def judge(check: RetrainedCheck) -> Decision:
     """Evaluate both models, the baseline first, compare them, and write down the decision.
 
     Raises:
-        ContraposeError: something the user can mend; nothing is decided.
+        ContraposeError: something the user can fix; nothing is decided.
     """
     before = enter(baseline_config(check.config, check.baseline))
     after = enter(candidate_config(check.config, check.candidate))
@@ -78,13 +75,32 @@ def judge(check: RetrainedCheck) -> Decision:
     # What would end badly is refused before anything is spent.
     refuse_baseline(after.identity, before.identity, model=named.model)
     refuse_unready(check.promotion, revision=named.revision, training_run=named.training_run)
-    begun = _side_by_side(before, after, margin=check.margin)
-    baseline, candidate = (_evaluated(run, name) for run, name in zip((before, after), begun, strict=True))
+    begun: list[str | None] = [None, None]
+    if after.config.stop != "all":
+        begun[:] = ask_side_by_side([before.config, after.config], margin=check.margin, decide=is_candidate_decided)
+    baseline, candidate = (_evaluate(run, name) for run, name in zip((before, after), begun, strict=True))
     folders = [baseline["folder"], candidate["folder"]]
     comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin)
-    selected = [plan.test for plan in after.plans]
-    ruling = decide(verdicts(comparison), selected=selected, candidate=candidate, baseline=baseline)
-    decision = _decision(check, ruling, comparison, candidate=candidate, baseline=baseline)
+    tests, selected = verdicts(comparison), [plan.test for plan in after.plans]
+    ruling = decide(tests, selected=selected, candidate=candidate, baseline=baseline)
+    moment = datetime.now(UTC)
+    name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
+    decision = Decision(
+        schema_version=1,
+        verdict=ruling.verdict,
+        reasons=ruling.reasons,
+        model=named.model,
+        revision=named.revision,
+        training_run=named.training_run,
+        margin=check.margin,
+        tests=tests,
+        candidate=candidate,
+        baseline=baseline,
+        answer=None,
+        check=check.key,
+        decided=moment.isoformat(timespec="microseconds"),
+        folder=str(free_folder(Place.at(check.config.output, setting="output"), name).resolved()),
+    )
 
     def fill(part: Path) -> None:
         write_comparison(part, comparison, flips_of(comparison), show_toxic=check.config.show_toxic)
@@ -94,38 +110,8 @@ def judge(check: RetrainedCheck) -> Decision:
     return decision
 
 
-def _decision(
-    check: RetrainedCheck, ruling: Ruling, comparison: Comparison, *, candidate: Side, baseline: Side
-) -> Decision:
-    moment, named = datetime.now(UTC), check.candidate
-    name = f"{moment:%Y%m%dT%H%M%SZ}-{check.config.suite}-retrained"
-    return Decision(
-        schema_version=1,
-        verdict=ruling.verdict,
-        reasons=ruling.reasons,
-        model=named.model,
-        revision=named.revision,
-        training_run=named.training_run,
-        margin=check.margin,
-        tests=verdicts(comparison),
-        candidate=candidate,
-        baseline=baseline,
-        answer=None,
-        check=check.key,
-        decided=moment.isoformat(timespec="microseconds"),
-        folder=str(free_folder(Place.at(check.config.output, setting="output"), name).resolved()),
-    )
-
-
-def _side_by_side(before: Run, after: Run, *, margin: float) -> Sequence[str | None]:
-    """Ids of both runs, if they stop together; None for each where both are asked everything."""
-    if after.config.stop == "all":
-        return (None, None)
-    return ask_side_by_side([before.config, after.config], margin=margin, decide=decided_on_candidate)
-
-
-def _evaluated(vetted: Run, begun: str | None) -> Side:
-    """The side of a model, which must be the one that was vetted: a run looks for its model again.
+def _evaluate(vetted: Run, begun: str | None) -> Side:
+    """Evaluate a model, which must be the one that was vetted: a run looks for its model again.
 
     Raises:
         ContraposeError: the run failed, or its model is another one.
@@ -143,7 +129,7 @@ def _evaluated(vetted: Run, begun: str | None) -> Side:
     )
 
 
-def tell(decision: Decision, *, suite: str) -> None:
+def announce_decision(decision: Decision, *, suite: str) -> None:
     """Emit the event, and show the verdict in Prefect."""
     payload = {
         "verdict": decision["verdict"],
@@ -155,7 +141,7 @@ def tell(decision: Decision, *, suite: str) -> None:
         "check": decision["check"],
         "answer": decision["answer"],
     }
-    _emit(decision["model"], payload, moment=decision["decided"])
+    _emit_once(decision["model"], payload, moment=decision["decided"])
     create_markdown_artifact(
         key=artifact_key(suite, "retrained"),
         markdown=f"{render(decision).decode()}\n\nFolder: `{decision['folder']}`\n",
@@ -163,9 +149,9 @@ def tell(decision: Decision, *, suite: str) -> None:
     )
 
 
-def tell_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
+def announce_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
     """Emit the event for a check that came to no verdict."""
-    # Other errors may hold anything in their text: only their kind is told.
+    # Other errors may hold anything in their text: only their kind is shown.
     reason = str(error) if isinstance(error, ContraposeError) else type(error).__name__
     payload: dict[str, Any] = {
         "verdict": "insufficient evidence",
@@ -177,10 +163,10 @@ def tell_failure(candidate: Candidate, error: Exception, *, check: str) -> None:
         "check": check,
         "answer": None,
     }
-    _emit(candidate.model, payload, moment=None)
+    _emit_once(candidate.model, payload, moment=None)
 
 
-def _emit(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
-    """One event for one verdict, even where a run that was interrupted tells it again."""
+def _emit_once(model: str, payload: dict[str, Any], *, moment: str | None) -> None:
+    """Emit one event for one verdict, even where an interrupted run emits it again."""
     number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
     emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)

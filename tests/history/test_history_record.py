@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from past_runs import past_run
 
-from contrapose.flows.account import record, remember
+from contrapose.flows.reporting import record, remember
 from contrapose.flows.run_context import Run
 from contrapose.flows.run_lifecycle import begin
 from contrapose.tasks.config.run_config import RunConfig

@@ -17,8 +17,8 @@ from rich.console import Console
 from test_history_command import told
 from test_view_pages import page
 
-from contrapose.flows.account import remember
 from contrapose.flows.cli.history import as_data, as_text
+from contrapose.flows.reporting import remember
 from contrapose.flows.run_lifecycle import begin
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import History
