@@ -83,12 +83,7 @@ def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]
 def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
     """Return the distinct questions of a run that the store cannot answer; those about replies are not among them.
 
-    Args:
-        config: the run.
-        portions: cases of all its tests, some at a time.
-
-    Raises:
-        ConfigError: the model is not behind an OpenAI-compatible endpoint, or everything is to be asked again.
+    Raises ConfigError where the model has no OpenAI-compatible endpoint, or everything is to be asked again.
     """
     spec = config.model_spec()
     if spec.provider != "openai":
@@ -174,10 +169,7 @@ class Prepared:
 def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> Prepared:
     """Note batches of the questions, as far as the budget goes; nothing is sent yet.
 
-    Args:
-        questions: to be asked.
-        config: whose model, settings and budget hold.
-        run: to which the answers are counted, and what they take; None: to a new one.
+    Answers and cost are counted to the run; without one, to a new run.
     """
     budget = open_budget(config, spent=Store().runs.spent(run) if run else Usage())
     bodies = bodies_of(questions.spec.model_dump_json())
@@ -208,13 +200,9 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
 
 
 def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
-    """Submit batches that are noted, and not known to be submitted; one that is refused keeps none from the others.
+    """Submit noted batches, all or those with our ids; one that is refused keeps none from the others.
 
-    Args:
-        chosen: our ids of those that are meant; None: all.
-
-    Raises:
-        ModelError: an endpoint refuses, or does not answer; doing it again submits nothing twice.
+    Raises ModelError where an endpoint refuses, or does not answer; doing it again submits nothing twice.
     """
     prompts, refused = Store().prompts, None
     for row in prompts.batches():
@@ -235,11 +223,7 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
 
 
 def cancel(row: SubmittedBatch) -> str:
-    """Give a batch up, and say what became of it: its endpoint answers no more, and its answers can be collected.
-
-    Raises:
-        ModelError: the endpoint does not answer.
-    """
+    """Give a batch up, and say what became of it: its answers can be collected. Raises ModelError."""
     if row.state == PREPARED:
         Store().prompts.release(row.id)
         return f"{row.id}: forgotten; it was not submitted, as far as is known"
@@ -273,8 +257,7 @@ class Collected:
 def collect(row: SubmittedBatch) -> Collected | None:
     """Store the answers of a batch; what it did not answer may be asked again. None where it has not ended.
 
-    Raises:
-        ModelError: the endpoint does not answer; doing it again takes no answer twice.
+    Raises ModelError where the endpoint does not answer; doing it again takes no answer twice.
     """
     prompts = Store().prompts
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
@@ -291,20 +274,9 @@ def collect(row: SubmittedBatch) -> Collected | None:
 
 
 def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, run: str) -> Iterator[str]:
-    """Have a run's questions answered by batches, and wait for these, a day at most; doing it again goes on.
+    """Have a run's questions answered by batches, wait for these a day at most, and yield a line for each event.
 
-    What a batch does not answer stays open: the run asks it itself, one by one.
-
-    Args:
-        config: the run.
-        portions: cases of all its tests, some at a time.
-        run: its id.
-
-    Yields:
-        What happens, a line each.
-
-    Raises:
-        ContraposeError: the model has no batches, or its endpoint refuses.
+    Doing it again goes on. A question that a batch does not answer is asked by the run itself.
     """
     questions = open_questions(config, portions)
     yield from questions.left_aside()
@@ -321,11 +293,7 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
 
 
 def standing(row: SubmittedBatch) -> str:
-    """Describe how far a batch is.
-
-    Raises:
-        ModelError: the endpoint does not answer.
-    """
+    """Describe how far a batch is; raise ModelError where the endpoint does not answer."""
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:

@@ -17,8 +17,7 @@ from prefect.runtime import flow_run
 
 from contrapose.flows.orchestration.form import Form
 from contrapose.flows.orchestration.verdict_state import carry_verdict
-from contrapose.flows.retraining.approval import ask
-from contrapose.flows.retraining.decision import RetrainedCheck, announce_decision, announce_failure, judge
+from contrapose.flows.retraining.decision import RetrainedCheck, announce_decision, announce_failure, ask, judge
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict

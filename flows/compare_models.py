@@ -225,11 +225,7 @@ def _publish(suite: RunConfig, folders: list[str], baseline: str, *, margin: flo
 
 
 def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:
-    """Return the configuration of each model's run.
-
-    Raises:
-        ConfigError: there are not two different models, or the baseline is none of them.
-    """
+    """Return the configuration of each model's run; raise ConfigError for wrong models or baseline."""
     chosen = [ComparedModel(model=model) if isinstance(model, str) else model for model in models]
     if len(chosen) < 2 or any(model in chosen[:place] for place, model in enumerate(chosen)):
         raise ConfigError(

@@ -69,13 +69,7 @@ def ask_follow_ups(
     The run's reader is asked, or else the model under test. It comes after all other questions, so that it takes
     nothing from their budget. First the model is asked about a few replies that rules read, and about made-up ones: one
     that misreads these is asked nothing more. What is not answered leaves its reply unread, and no verdict incomplete:
-    a warning says how many there are.
-
-    Args:
-        run: the run.
-        trials: of every test, or of some.
-        stopped: why nothing more is to be asked, where asking was stopped.
-        cache: what is known from before; what is found now is added.
+    a warning says how many there are. `stopped` is why nothing more is to be asked; what is found is added to `cache`.
     """
     cache, unread = cache or FollowUpCache(), dict[str, list[Unread]]()
     for plan in run.plans:

@@ -30,8 +30,7 @@ class Reader:
 def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> Reader | None:
     """Find the reader that a run may need; None where none is asked, or the model under test reads.
 
-    Raises:
-        ContraposeError: it cannot be found, or the cost is limited and what it costs is not known.
+    Raises ContraposeError where it cannot be found, or the cost is limited and its price is unknown.
     """
     spec = config.reader_spec()
     if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
@@ -44,12 +43,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
 
 
 def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
-    """Return a warning where a reader is set and no test may ask it: no error, since a suite serves several models.
-
-    Args:
-        config: the run.
-        asked: whether a test may ask it.
-    """
+    """Return a warning where a reader is set and no test may ask it: no error, since a suite serves several models."""
     if asked or not config.reader:
         return []
     return [

@@ -34,7 +34,7 @@ from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
-    from contrapose.flows.look_schedule import Schedule
+    from contrapose.flows.early_stopping import Schedule
     from contrapose.tasks.infer.task import Asked, Terms
 
 P = ParamSpec("P")

@@ -62,10 +62,9 @@ def alive(run: Run) -> AbstractContextManager[None]:
 
 
 def find_begun(store: Runs) -> str | None:
-    """Return the id of the unfinished run that this flow run began when it started before; None where there is none.
+    """Return the id of the unfinished run that this flow run began at an earlier start, or None.
 
-    Raises:
-        ContraposeError: it was started too often.
+    Raises ContraposeError where it was started too often.
     """
     flow_run = _kept_flow_run()
     if flow_run is None or flow_run.run_count <= 1:
@@ -90,11 +89,7 @@ def _kept_flow_run() -> FlowRun | None:
 
 
 def config_of(row: RunRow) -> RunConfig:
-    """Return the configuration that a run began with.
-
-    Raises:
-        ConfigError: it is not one of this version.
-    """
+    """Return the configuration that a run began with; raise ConfigError where it is not one of this version."""
     try:
         return RunConfig.model_validate_json(row.config)
     except ValidationError as error:

@@ -52,12 +52,7 @@ def ask_side_by_side(configs: Sequence[RunConfig], *, margin: float, decide: Dec
     """Ask several models the same cases, portion by portion, until every test is decided; return the ids of the runs.
 
     The runs are left unfinished. Each is resumed by its id: in the response store it finds the answers, and after which
-    look it stops.
-
-    Args:
-        configs: of the runs, the baseline first.
-        margin: loss of pass rate that is still called not worse, 0 to 1.
-        decide: when a test needs no further case.
+    look it stops. The baseline comes first; `margin` is the loss of pass rate that is still called not worse, 0 to 1.
     """
     runs = [begin(config, alone=False) for config in configs]
     names, models = [run.id for run in runs], list[dict[str, GradualTest]]()

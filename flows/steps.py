@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from prefect import get_run_logger
 
-from contrapose.flows.early_stopping import ask_until_decided
+from contrapose.flows.early_stopping import Schedule, ask_until_decided
 from contrapose.flows.follow_up_questions import ask_follow_ups
-from contrapose.flows.look_schedule import Schedule
 from contrapose.flows.orchestration.progress import watched
 from contrapose.flows.orchestration.spinner import at_work, warn
 from contrapose.flows.portions import ask_portions, make_cases, portion_size, score_trials, shared_terms

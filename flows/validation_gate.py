@@ -19,11 +19,7 @@ from contrapose.tasks.validate.kinds import Handed
 
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:
-    """Return the tables, when all of them are valid.
-
-    Raises:
-        GateError: one is not; a folder that it names holds the rows.
-    """
+    """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
     if not any(map(refused, checked)):
         return checked
     folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")

@@ -60,17 +60,7 @@ def carry_verdict(value: T, *, verdict: str, message: str, name: str = "", error
 
     Callers of the flow get the value itself: Prefect takes it out of the state. Not after an attempt that failed: with
     a state, Prefect would raise the error of that attempt at the end of the one that went well. Tag and label carry the
-    verdict then.
-
-    Args:
-        value: result of the flow.
-        verdict: for a tag and a label.
-        message: of the state.
-        name: of the state, where states are named after verdicts; empty: as Prefect calls it.
-        error: what the flow run fails with, if it does.
-
-    Raises:
-        ContraposeError: that error, where it is not carried by a state.
+    verdict then. `error` is what the flow run fails with, if it does.
     """
     context = FlowRunContext.get()
     if context is None or context.flow_run is None or not is_kept():
@@ -139,13 +129,8 @@ def emit_verdict(
 ) -> None:
     """Emit an event with a verdict, which is a label of its resource, too: triggers do not see the payload.
 
-    Prefect's temporary server has no automations, and would only be kept waiting.
-
-    Args:
-        event: its name.
-        resource: what it is about.
-        payload: the verdict, and what goes with it.
-        number: id of the event, where the same one may be emitted again; empty: a new one.
+    Prefect's temporary server has no automations, and would only be kept waiting. `number` is the id of an event that
+    may be emitted again.
     """
     if is_kept():
         labelled = {**resource, "contrapose.verdict": str(payload["verdict"])}

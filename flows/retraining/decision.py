@@ -1,8 +1,9 @@
-"""The decision on a retrained model: the candidate is compared with the baseline, and the verdict announced."""
+"""The decision on a retrained model: candidate and baseline are compared, the verdict announced, a person asked."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,11 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from prefect.artifacts import create_markdown_artifact
+from prefect.exceptions import FlowPauseTimeout
+from prefect.flow_runs import pause_flow_run, suspend_flow_run
+from prefect.input import RunInput
+from prefect.runtime import deployment
+from pydantic import Field
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.form import as_parameter
@@ -19,7 +25,7 @@ from contrapose.flows.side_by_side import ask_side_by_side, is_candidate_decided
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.decision import Decision, Side
+from contrapose.tasks.core.decision import Decision, PersonsAnswer, Side
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import call
@@ -39,6 +45,8 @@ from contrapose.tasks.report.comparison_page import write_comparison
 from contrapose.tasks.report.decision_markdown import render, write_decision
 from contrapose.tasks.report.publish import free_folder, write_folder
 from contrapose.tasks.store.checks import Checks
+
+POLL_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +72,7 @@ class RetrainedCheck:
 
 
 def judge(check: RetrainedCheck) -> Decision:
-    """Evaluate both models, the baseline first, compare them, and write down the decision.
-
-    Raises:
-        ContraposeError: something the user can fix; nothing is decided.
-    """
+    """Evaluate both models, the baseline first, compare them, and write down the decision."""
     before = enter(baseline_config(check.config, check.baseline))
     after = enter(candidate_config(check.config, check.candidate))
     named = check.candidate
@@ -111,11 +115,7 @@ def judge(check: RetrainedCheck) -> Decision:
 
 
 def _evaluate(vetted: Run, begun: str | None) -> Side:
-    """Evaluate a model, which must be the one that was vetted: a run looks for its model again.
-
-    Raises:
-        ContraposeError: the run failed, or its model is another one.
-    """
+    """Evaluate a model; raise ContraposeError where it is no longer the one that was vetted."""
     published = evaluate_model(as_parameter(vetted.config), resumed=begun)
     manifest = json.loads((Place(published["folder"]) / "manifest.json").read())
     refuse_changed(manifest["model"], vetted.identity, model=vetted.config.model)
@@ -170,3 +170,30 @@ def _emit_once(model: str, payload: dict[str, Any], *, moment: str | None) -> No
     """Emit one event for one verdict, even where an interrupted run emits it again."""
     number = uuid5(NAMESPACE_URL, f"{VERDICT}/{payload['check']}/{moment}") if moment else None
     emit_verdict(VERDICT, resource=resource(model), payload=payload, number=number)
+
+
+class ApprovalReply(RunInput):
+    """What the form asks."""
+
+    # No list to choose from: in the older interface a list inside a dialog closes as soon as a mouse opens it.
+    approve: bool = Field(default=False, description="Promotes the candidate; otherwise it is held.")
+    reason: str = Field(min_length=1, max_length=500, description="Why; it is kept with the verdict.")
+
+
+def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
+    """Pause until a person approves or rejects the candidate; None where nobody answered in time.
+
+    A run of a deployment leaves its process meanwhile, and is started again with the answer.
+    """
+    form = ApprovalReply.with_initial_data(description=render(decision).decode())
+    # A flow run that is resumed finds its answer by the key: what was said of another decision is none to this one.
+    key = f"ask-{re.sub('[^0-9]', '', decision['decided'])}"
+    seconds = max(1, round(3600 * hours))
+    try:
+        if deployment.id:
+            reply = suspend_flow_run(wait_for_input=form, timeout=seconds, key=key)
+        else:
+            reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=key)
+    except FlowPauseTimeout:
+        return None
+    return PersonsAnswer(approved=reply.approve, reason=reply.reason)

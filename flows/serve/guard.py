@@ -73,35 +73,6 @@ def basic(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedRequest:
-    """A request, as the rules see it."""
-
-    method: str
-    """In capital letters."""
-    target: str
-    """Path and query, as they were sent."""
-    headers: Sequence[tuple[str, str]]
-    """Names, in any case, and values."""
-    port: int
-    """Port on which it came."""
-
-    def values(self, name: str) -> list[str]:
-        """Return all values of a header."""
-        return [value for header, value in self.headers if header.lower() == name]
-
-    @property
-    def path(self) -> str:
-        """The target without its query."""
-        return self.target.partition("?")[0]
-
-    @property
-    def is_navigation(self) -> bool:
-        """True where somebody goes to a page, as by a link: the reply is shown, and no other page reads it."""
-        shown = self.values("sec-fetch-mode") == ["navigate"] and self.values("sec-fetch-dest") == ["document"]
-        return shown and self.method in ("GET", "HEAD")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GuardAnswer:
     """An answer in place of what was asked for."""
 
@@ -129,40 +100,51 @@ class Guard:
         """Return a path with the ticket: who opens it first is given the cookie."""
         return f"{path}?{TICKET}={self._derive('ticket')}"
 
-    def answer(self, asked: GuardedRequest) -> GuardAnswer | None:
-        """Return the answer in place of what was asked for; None where the request is let in."""
-        if refused := self.misplaced(asked):
+    def answer(self, scope: Message) -> GuardAnswer | None:
+        """Return the answer in place of what an ASGI request asks for; None where it is let in."""
+        if refused := self.misplaced(scope):
             return refused
-        cookie, parts = f"{USER}-{self.port}={self._derive('cookie')}", asked.values("cookie")
-        has_cookie = _is_among(cookie, [part.strip() for header in parts for part in header.split(";")])
-        ticket = parse_qs(asked.target.partition("?")[2]).get(TICKET, [None])[0]
-        if ticket is not None and asked.method == "GET":
+        path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
+        cookie, cookies = f"{USER}-{self.port}={self._derive('cookie')}", ";".join(header_values(scope, "cookie"))
+        has_cookie = _is_among(cookie, [part.strip() for part in cookies.split(";")])
+        ticket = parse_qs(query).get(TICKET, [None])[0]
+        if ticket is not None and scope["method"] == "GET":
             valid = hmac.compare_digest(ticket.encode(), self._derive("ticket").encode())
             if has_cookie or (valid and self._ticket.acquire(blocking=False)):
                 # Never the address of another machine, as "//name" would be.
-                page = "/" + asked.path.lstrip("/\\")
+                page = "/" + path.lstrip("/\\")
                 return GuardAnswer(status=303, headers=(("Location", page), ("Set-Cookie", f"{cookie}; {ATTRIBUTES}")))
-        elif has_cookie or asked.path in self.open_paths or _is_among(basic(self.key), asked.values("authorization")):
+        elif has_cookie or path in self.open_paths or _is_among(basic(self.key), header_values(scope, "authorization")):
             return None
-        asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and asked.is_navigation else ()
+        asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and _is_navigation(scope) else ()
         return GuardAnswer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
 
-    def misplaced(self, asked: GuardedRequest) -> GuardAnswer | None:
-        """Refuse what names another machine, or comes from another page, whatever it brings."""
-        host = asked.values("host")
+    def misplaced(self, scope: Message) -> GuardAnswer | None:
+        """Refuse a request that names another machine, or comes from another page, whatever it brings."""
+        host, port = header_values(scope, "host"), scope["server"][1]
         # Browsers leave port 80 out.
-        known = [f"{name}:{asked.port}" for name in NAMES] + ([*NAMES] if asked.port == 80 else [])
+        known = [f"{name}:{port}" for name in NAMES] + ([*NAMES] if port == 80 else [])
         if host not in [[name] for name in known]:
             return GuardAnswer(status=404, text=ELSEWHERE)
-        if asked.values("origin") not in ([], [f"http://{host[0]}"]):
-            return GuardAnswer(status=403, text=FOREIGN)
-        if asked.values("sec-fetch-site") not in ([], ["same-origin"], ["none"]) and not asked.is_navigation:
+        own_page = header_values(scope, "sec-fetch-site") in ([], ["same-origin"], ["none"]) or _is_navigation(scope)
+        if header_values(scope, "origin") not in ([], [f"http://{host[0]}"]) or not own_page:
             return GuardAnswer(status=403, text=FOREIGN)
         return None
 
     def _derive(self, purpose: str) -> str:
         """Return a text that represents the key, and does not show it."""
         return hmac.new(self.key.encode(), purpose.encode(), sha256).hexdigest()
+
+
+def header_values(scope: Message, name: str) -> list[str]:
+    """Return all values of a header of an ASGI request; its name in small letters."""
+    return [value.decode("latin-1") for header, value in scope["headers"] if header.decode("latin-1").lower() == name]
+
+
+def _is_navigation(scope: Message) -> bool:
+    """Return True where somebody goes to a page, as by a link: the reply is shown, and no other page reads it."""
+    shown = header_values(scope, "sec-fetch-mode"), header_values(scope, "sec-fetch-dest")
+    return shown == (["navigate"], ["document"]) and scope.get("method", "GET") in ("GET", "HEAD")
 
 
 def _is_among(secret: str, values: Sequence[str]) -> bool:
@@ -188,11 +170,11 @@ def guarded(app: App, guard: Guard) -> App:
                     del headers["Cross-Origin-Opener-Policy"]
             await send(message)
 
-        if scope["type"] == "websocket" and guard.misplaced(request_in(scope)):
+        if scope["type"] == "websocket" and guard.misplaced(scope):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] != "http":
             await app(scope, receive, send)
-        elif (answer := guard.answer(request_in(scope))) is not None:
+        elif (answer := guard.answer(scope)) is not None:
             headers = {"Cache-Control": "no-store", "Content-Security-Policy": CLOSED, **dict(answer.headers)}
             await PlainTextResponse(answer.text, answer.status, headers)(scope, receive, seal)
         else:
@@ -202,14 +184,3 @@ def guarded(app: App, guard: Guard) -> App:
             await app(own, receive, seal)
 
     return layer
-
-
-def request_in(scope: Message) -> GuardedRequest:
-    """Return the request in the scope of an ASGI call, as the rules see it."""
-    query = scope["query_string"].decode("latin-1")
-    return GuardedRequest(
-        method=scope.get("method", "GET"),
-        target=scope["raw_path"].decode("latin-1") + (f"?{query}" if query else ""),
-        headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
-        port=scope["server"][1],
-    )

@@ -31,13 +31,9 @@ STARTING = 180.0
 
 
 def serve(options: DeploymentOptions, *, port: int | None = None) -> Iterator[str]:
-    """Serve Prefect with a worker and all deployments, until Ctrl-C, TERM, or the terminal is closed.
+    """Serve Prefect with a worker and all deployments, until Ctrl-C, TERM, or the terminal is closed; yield lines.
 
-    Yields:
-        A line for each thing that happens.
-
-    Raises:
-        ConfigError: the port is taken, or one of the processes ended by itself.
+    Raises ConfigError where the port is taken, or one of the processes ended by itself.
     """
     key = new_key()
     with own_port(port) as chosen, keeping(key, chosen) as kept:
@@ -103,9 +99,6 @@ def own_port(wanted: int | None) -> Iterator[int]:
 
     A server takes seconds until it listens. Until then, the port of the same number for datagrams, which nobody else
     uses, shows another `contrapose ui` that it is reserved.
-
-    Raises:
-        ConfigError: the wanted one is taken.
     """
     for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
         with socket.socket() as listener, socket.socket(type=socket.SOCK_DGRAM) as claim:
@@ -123,11 +116,7 @@ def own_port(wanted: int | None) -> Iterator[int]:
 
 
 def _wait_for(part: Part, asked: Event, guard: Guard, path: str, text: bytes) -> None:
-    """Wait until the server's answer holds a text that shows a part at work, or somebody asks to stop.
-
-    Raises:
-        ConfigError: the part ended, or takes too long.
-    """
+    """Wait until the server's answer holds a text that shows a part at work, or somebody asks to stop."""
     address = f"http://{HOST}:{guard.port}{path}"
     request = urllib.request.Request(address, headers={"Authorization": basic(guard.key)})
     end = time.monotonic() + STARTING

@@ -25,7 +25,6 @@ from contrapose.flows.serve.guard import (
     Send,
     guarded,
     new_key,
-    request_in,
 )
 from contrapose.tasks.core.errors import ConfigError
 
@@ -74,11 +73,12 @@ class Served:
 
 def _respond(site: Site, scope: Message) -> Response:
     """Return the page, or why there is none; pages are only read."""
-    asked, policy = request_in(scope), CLOSED
+    path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
+    policy = CLOSED
     response: Response = PlainTextResponse("There is no such page.\n", 404)
-    if asked.method not in ("GET", "HEAD"):
+    if scope["method"] not in ("GET", "HEAD"):
         response = PlainTextResponse("Pages are read here, nothing else.\n", 405, {"Allow": "GET, HEAD"})
-    elif reply := site(asked.target):
+    elif reply := site(f"{path}?{query}" if query else path):
         content, policy = reply.content, reply.policy
         headers = {"Content-Type": reply.kind, **({"Content-Disposition": "attachment"} if reply.download else {})}
         if isinstance(content, bytes):
@@ -93,15 +93,9 @@ def _respond(site: Site, scope: Message) -> Response:
 
 @contextmanager
 def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[Served]:
-    """Serve a site on loopback, until the end of the context.
+    """Serve a site on loopback, on the port or any that is free, until the end of the context.
 
-    Args:
-        site: the pages.
-        port: on loopback; 0: any that is free.
-        guard: lets requests in; None: those with the link, or the new key.
-
-    Raises:
-        ConfigError: the port cannot be used.
+    Without a guard, a new key is made. Raises ConfigError where the port cannot be used.
     """
 
     async def app(scope: Message, receive: Receive, send: Send) -> None:

@@ -101,11 +101,7 @@ class TemporaryServer:
         atexit.register(self.leave)
 
     def start(self) -> dict[str, str]:
-        """Begin it, wait until it answers, and return the settings by which Prefect asks this one.
-
-        Raises:
-            ConfigError: it ended, or took too long.
-        """
+        """Begin it, wait until it answers, and return the settings by which Prefect asks this one."""
         from prefect.settings import get_current_settings
 
         self.begin()

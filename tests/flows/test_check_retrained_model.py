@@ -245,7 +245,7 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     from prefect.client.schemas.filters import FlowRunFilter
     from prefect.flow_runs import resume_flow_run
 
-    monkeypatch.setattr("contrapose.flows.retraining.approval.POLL_SECONDS", 1)
+    monkeypatch.setattr("contrapose.flows.retraining.decision.POLL_SECONDS", 1)
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
     with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:
