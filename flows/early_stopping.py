@@ -87,7 +87,7 @@ class Schedule:
 
     @property
     def evidence(self) -> Looks:
-        """All looks of this run, and those of earlier ones, from which it goes on."""
+        """Looks of this run, and those of earlier ones, from which it goes on."""
         if not self.looks:
             return ONE_LOOK
         begin = min(max(self.earlier, default=0), self.looks[-1].judged - 1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.portions import shared_terms
 from contrapose.flows.reader import name_reader_args
 from contrapose.flows.reporting import usage_summary
@@ -87,7 +87,7 @@ def ask_follow_ups(
     title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     with (
-        watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
+        watch_progress(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
         shared_terms(run, run.reading_terms(), meter) as terms,
     ):
         asking = Asking(run, terms, cache)

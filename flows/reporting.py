@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, TypedDict
 
 from contrapose.flows.reader import idle_reader
-from contrapose.flows.run_context import Run, Trials, timed
+from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import cost_of
 from contrapose.tasks.core.errors import ContraposeError
@@ -59,7 +59,7 @@ def prepare_report() -> None:
         compile_page(package.__name__)
 
 
-@timed
+@time_stage
 def report(
     run: Run,
     samples: Mapping[str, Samples],

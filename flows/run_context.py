@@ -177,7 +177,7 @@ def _may_embed(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
     return any(not sample.options for sample in drawing.samples())
 
 
-def timed(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
+def time_stage(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
     """Decorate a stage: show it at a terminal, and note in `Run.timings` how long it took."""
 
     @wraps(stage)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contrapose.flows.early_stopping import GradualTest, ask_next_portions, count_saved, prepare_test
-from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.run_lifecycle import alive, begin
 from contrapose.flows.steps import load, perturb, validate_cases
 from contrapose.tasks.compare.pairs import pairs_of
@@ -81,7 +81,7 @@ def _ask_until_compared(models: Models, *, margin: float, decide: Decide) -> dic
     """Return after which look of each test all models stop; a test that differs between models is left out."""
     total = sum(questions_in(test.cases) for tests in models for test in tests.values())
     title, baseline = f"asking {counted('models', len(models))} side by side", models[0]
-    with watched(total, title=title, ended=lambda: "asked side by side") as meter:
+    with watch_progress(total, title=title, ended=lambda: "asked side by side") as meter:
         going = [name for name, first in baseline.items() if _is_shared(first, [tests[name] for tests in models])]
         over: list[str] = []
         while going and not _ask_all(models, going, meter):

@@ -9,11 +9,11 @@ from prefect import get_run_logger
 
 from contrapose.flows.early_stopping import Schedule, ask_until_decided
 from contrapose.flows.follow_up_questions import ask_follow_ups
-from contrapose.flows.orchestration.progress import watched
+from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.orchestration.spinner import at_work, warn
 from contrapose.flows.portions import ask_portions, make_cases, portion_size, score_trials, shared_terms
 from contrapose.flows.reporting import usage_summary
-from contrapose.flows.run_context import Run, Trials, timed
+from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.flows.validation_gate import admit
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.outcome import Outcome
@@ -41,7 +41,7 @@ from contrapose.tasks.validate.beside import prepare_to_look
 from contrapose.tasks.validate.expectations import SMALL
 
 
-@timed
+@time_stage
 def load(run: Run) -> dict[str, Samples]:
     """Load samples of every test."""
     loaded, refresh, seed = dict[str, Samples](), run.config.refresh, run.config.seed
@@ -58,7 +58,7 @@ def load(run: Run) -> dict[str, Samples]:
     return loaded
 
 
-@timed
+@time_stage
 def perturb(run: Run, samples: Mapping[str, Samples]) -> dict[str, Table]:
     """Make the cases of every test.
 
@@ -100,7 +100,7 @@ def _keep_recorded(run: Run, recording: HasSomeReplies, cases: Mapping[str, Tabl
     return kept
 
 
-@timed
+@time_stage
 def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str, Table]) -> list[Checked]:
     """Check samples and cases before the model is asked."""
     own, refresh, checked = run.suites, run.config.refresh, list[Checked]()
@@ -113,7 +113,7 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
     return admit(run, checked)
 
 
-@timed
+@time_stage
 def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> list[Checked]:
     """Check replies before they are scored."""
     checked = [
@@ -130,7 +130,7 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
     return admit(run, checked)
 
 
-@timed
+@time_stage
 def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str, Table]) -> list[Checked]:
     """Check results before they are published."""
     checked = [
@@ -147,7 +147,7 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
     return admit(run, checked)
 
 
-@timed
+@time_stage
 def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     """Ask every test's cases, portion by portion. The response store keeps each answer as it comes."""
     if run.config.batch_api:
@@ -156,7 +156,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
-    with watched(total, title=title, ended=lambda: spent(usage_summary(run)), key=key, soon=soon) as meter:
+    with watch_progress(total, title=title, ended=lambda: spent(usage_summary(run)), key=key, soon=soon) as meter:
         if run.config.stop == "early":
             decided = ask_until_decided(run, cases, meter)
             return {test: _warn_of_unread(test, trials) for test, trials in decided.items()}
@@ -206,13 +206,13 @@ def asked_cases(cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> dic
     return {test: first_rows(table, ends[test]) if test in ends else table for test, table in cases.items()}
 
 
-@timed
+@time_stage
 def evaluate(run: Run, trials: Mapping[str, Trials]) -> dict[str, Table]:
     """Score the trials of every test."""
     return {plan.test: score_trials(run, plan, trials[plan.test].tables) for plan in run.plans}
 
 
-@timed
+@time_stage
 def judge(
     run: Run,
     samples: Mapping[str, Samples],

@@ -40,7 +40,7 @@ SHORTEST_TITLE = 10
 
 
 @contextmanager
-def watched(
+def watch_progress(
     total: int,
     *,
     title: str,

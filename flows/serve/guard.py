@@ -102,7 +102,7 @@ class Guard:
 
     def answer(self, scope: Message) -> GuardAnswer | None:
         """Return the answer in place of what an ASGI request asks for; None where it is let in."""
-        if refused := self.misplaced(scope):
+        if refused := self.refuse_misplaced(scope):
             return refused
         path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
         cookie, cookies = f"{USER}-{self.port}={self._derive('cookie')}", ";".join(header_values(scope, "cookie"))
@@ -119,7 +119,7 @@ class Guard:
         asks = (("WWW-Authenticate", f'Basic realm="{USER}"'),) if self.kept and _is_navigation(scope) else ()
         return GuardAnswer(status=401, text=UNKNOWN + (KEPT.format(self.kept) if self.kept else ""), headers=asks)
 
-    def misplaced(self, scope: Message) -> GuardAnswer | None:
+    def refuse_misplaced(self, scope: Message) -> GuardAnswer | None:
         """Refuse a request that names another machine, or comes from another page, whatever it brings."""
         host, port = header_values(scope, "host"), scope["server"][1]
         # Browsers leave port 80 out.
@@ -152,7 +152,7 @@ def _is_among(secret: str, values: Sequence[str]) -> bool:
     return any(hmac.compare_digest(secret.encode(), value.encode()) for value in values)
 
 
-def guarded(app: App, guard: Guard) -> App:
+def guard_app(app: App, guard: Guard) -> App:
     """Return an ASGI application that answers only what its guard lets in; a websocket asks for the key itself."""
 
     async def layer(scope: Message, receive: Receive, send: Send) -> None:
@@ -170,7 +170,7 @@ def guarded(app: App, guard: Guard) -> App:
                     del headers["Cross-Origin-Opener-Policy"]
             await send(message)
 
-        if scope["type"] == "websocket" and guard.misplaced(scope):
+        if scope["type"] == "websocket" and guard.refuse_misplaced(scope):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] != "http":
             await app(scope, receive, send)

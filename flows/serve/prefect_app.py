@@ -11,7 +11,7 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guarded
+from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guard_app
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -87,7 +87,7 @@ def create() -> App:
     pages: App = without_login
     if not get_current_settings().server.analytics_enabled:
         pages = without_telemetry(pages, api.port)
-    return guarded(pages, Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN))
+    return guard_app(pages, Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN))
 
 
 def without_telemetry(app: App, port: int) -> App:

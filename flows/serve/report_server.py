@@ -23,7 +23,7 @@ from contrapose.flows.serve.guard import (
     Message,
     Receive,
     Send,
-    guarded,
+    guard_app,
     new_key,
 )
 from contrapose.tasks.core.errors import ConfigError
@@ -109,7 +109,7 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
     chosen = int(listening.getsockname()[1])
     chosen_guard = guard or Guard(key=new_key(), port=chosen)
     config = uvicorn.Config(
-        guarded(app, chosen_guard),
+        guard_app(app, chosen_guard),
         lifespan="off",
         log_config=None,
         log_level="critical",

@@ -16,7 +16,7 @@ from local_ui import ask
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from contrapose.flows.serve.guard import TICKET, Guard, basic, guarded, new_key
+from contrapose.flows.serve.guard import TICKET, Guard, basic, guard_app, new_key
 from contrapose.flows.serve.report_server import PageReply, Served, serving_site
 
 OPEN = frozenset({"/api/health"})
@@ -41,7 +41,7 @@ def layered(guard: Guard) -> Iterator[Served]:
     """That application behind the layer, in a real server."""
     import uvicorn
 
-    config = uvicorn.Config(guarded(echo, guard), port=0, log_level="error", lifespan="off")
+    config = uvicorn.Config(guard_app(echo, guard), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
@@ -204,7 +204,7 @@ def test_two_hosts_are_none() -> None:
     guard = Guard(key="k", port=80)
 
     def status(*headers: tuple[bytes, bytes]) -> int | None:
-        answer = guard.misplaced({"headers": headers, "server": ("127.0.0.1", 80)})
+        answer = guard.refuse_misplaced({"headers": headers, "server": ("127.0.0.1", 80)})
         return answer.status if answer else None
 
     assert status(host) is None

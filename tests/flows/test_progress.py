@@ -14,7 +14,7 @@ from rich.console import Console
 
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
-from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watched
+from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
 from contrapose.flows.orchestration.spinner import at_work, silent
 from contrapose.tasks.infer.meter import Meter, doing, metered
 from contrapose.tasks.text.cleaning import one_line
@@ -110,7 +110,7 @@ def shown_without_terminal(monkeypatch: pytest.MonkeyPatch, *, quiet: bool) -> s
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
     monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
-    with silent(quiet), watched(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
+    with silent(quiet), watch_progress(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
         meter.done = 3
     return file.getvalue()
 
@@ -132,7 +132,7 @@ def test_an_artifact_that_cannot_be_updated_ends_no_run(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", broken)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progress, "ARTIFACT_SECONDS", 0.01)
-    with silent(True), watched(3, title="asking mock", ended=str) as meter:
+    with silent(True), watch_progress(3, title="asking mock", ended=str) as meter:
         time.sleep(0.1)
         meter.done = 3
 
@@ -156,7 +156,7 @@ def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     calls: list[int] = []
-    with silent(True), watched(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
+    with silent(True), watch_progress(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
         time.sleep(0.05)
         assert not calls
         for _ in range(10):
