@@ -1,4 +1,4 @@
-"""What a run would have to ask, answered by the Batch API of its endpoint: noted, submitted, waited for, collected."""
+"""The questions of a run, answered by the Batch API of its endpoint: noted, submitted, waited for, collected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
 from contrapose.tasks.infer.ask import asked, besides, wants_letter
-from contrapose.tasks.infer.budget import Budget, open_budget
+from contrapose.tasks.infer.budget import open_budget
 from contrapose.tasks.infer.keys import Changes, Keys, changed
 from contrapose.tasks.infer.openai.batches import (
     ENDED,
@@ -47,10 +47,10 @@ CUSTOM_ID = slice(len('{"custom_id": "'), len('{"custom_id": "') + 64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestions:
-    """What a run would have to ask."""
+    """The questions that a run would have to ask."""
 
     spec: ModelSpec
-    """The model, told to reach nobody, with the settings that its endpoint makes necessary."""
+    """The model, set to reach nobody, with the settings that its endpoint makes necessary."""
     changes: Changes
     """These settings, as far as they are known."""
     rows: dict[str, PromptRow]
@@ -60,42 +60,56 @@ class OpenQuestions:
     batches: frozenset[str]
     """Our ids of the batches that are asking some of the others."""
     under_way: int
-    """How many these are."""
+    """Number of these others."""
 
     def lines(self) -> Iterator[bytes]:
-        """The questions as lines of a batch file."""
-        return lines_of(self.rows.values(), self.spec)
+        """Return the questions as lines of a batch file."""
+        return request_lines(self.rows.values(), self.spec)
 
     def left_aside(self) -> Iterator[str]:
-        """For people: questions that are not asked now."""
+        """Say which questions are not asked now."""
         if self.answered:
             yield f"{counted('prompts', self.answered)} answered in the response store, left out"
         if self.under_way:
             yield f"{counted('prompts', self.under_way)} in a batch that was submitted, left out"
 
 
+def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
+    """Return questions as lines of a batch file."""
+    bodies = bodies_of(spec.model_dump_json())
+    return (request_line(row.key, from_json(row.question), bodies) for row in rows)
+
+
 def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
-    """The distinct questions of a run that the store cannot answer. Those about replies are not among them.
+    """Return the distinct questions of a run that the store cannot answer; those about replies are not among them.
 
-    Args:
-        config: the run.
-        portions: cases of all its tests, some at a time.
-
-    Raises:
-        ConfigError: the model is not behind an OpenAI-compatible endpoint, or everything is to be asked again.
+    Raises ConfigError where the model has no OpenAI-compatible endpoint, or everything is to be asked again.
     """
-    spec = _offline(config)
+    spec = config.model_spec()
+    if spec.provider != "openai":
+        raise ConfigError(
+            f"{spec.id} is asked by no batch endpoint",
+            expected="openai/<model>, whose requests OpenAI's Batch API and `vllm run-batch` read",
+            remedy="Name one in --model.",
+            where="model",
+        )
+    if name := "refresh" if config.refresh else "ask_again" if config.ask_again else "":
+        raise ConfigError(
+            "a batch cannot ask again what is answered",
+            expected="a run that takes answers from the response store",
+            remedy=f"Leave {name} out, or forget the answers with `contrapose cache clear`.",
+            where=name,
+        )
+    spec = _take_offline(spec)
     provider = find("providers", spec.known_provider)()
     changes = known_changes(provider, spec)
     keys, forms = Keys(spec, provider.identity(spec)).changed(changes), forms_of(provider, spec)
     form, form_key = known_form(forms, keys), keys.of_forms(forms) if len(forms) > 1 else ""
-    rows: dict[str, PromptRow] = {}
-    under_way: dict[str, str] = {}
-    known: set[str] = set()
+    rows, under_way, known = dict[str, PromptRow](), dict[str, str](), set[str]()
     for portion in portions:
-        new: dict[str, PromptRow] = {}
+        new = dict[str, PromptRow]()
         cases = readable([case for case in portion if case.skip_reason is None], provider, keys.spec)
-        for question, of_letters in _questions(cases, form):
+        for question, of_letters in _questions_of(cases, form):
             key = keys.of(question)
             if key not in rows and key not in known and key not in under_way:
                 noted = form_key if of_letters else ""
@@ -114,28 +128,13 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
     )
 
 
-def _offline(config: RunConfig) -> ModelSpec:
-    """The model, told to reach nobody."""
-    spec = config.model_spec()
-    if spec.provider != "openai":
-        raise ConfigError(
-            f"{spec.id} is asked by no batch endpoint",
-            expected="openai/<model>, whose requests OpenAI's Batch API and `vllm run-batch` read",
-            remedy="Name one in --model.",
-            where="model",
-        )
-    if name := "refresh" if config.refresh else "ask_again" if config.ask_again else "":
-        raise ConfigError(
-            "a batch cannot ask again what is answered",
-            expected="a run that takes answers from the response store",
-            remedy=f"Leave {name} out, or forget the answers with `contrapose cache clear`.",
-            where=name,
-        )
+def _take_offline(spec: ModelSpec) -> ModelSpec:
+    """Return the model set to reach nobody."""
     return spec.model_copy(update={"args": {**spec.args, "offline": True}})
 
 
-def _questions(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
-    """What cases ask before any reply is there, each with whether a letter is asked for."""
+def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, bool]]:
+    """Return the questions of cases before any reply is there, each with a flag that says if a letter is asked for."""
     for case in cases:
         of_letters = wants_letter(case)
         yield from ((question, of_letters) for question in asked([case], form=form))  # type: ignore[arg-type]
@@ -143,14 +142,8 @@ def _questions(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, boo
         yield from ((question, again) for question in besides([case], form=form))  # type: ignore[arg-type]
 
 
-def lines_of(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
-    """Questions as lines of a batch file."""
-    bodies = bodies_of(spec.model_dump_json())
-    return (request_line(row.key, from_json(row.question), bodies) for row in rows)
-
-
 def note(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
-    """Keep what is about to leave. What comes back is counted to the run; without one, to a new one of its own."""
+    """Note questions that are about to leave; answers are counted to the run, or else to a new one of their own."""
     if not questions.rows:
         return
     store = Store()
@@ -170,35 +163,20 @@ class Prepared:
     batches: frozenset[str]
     """Our ids of them."""
     notices: tuple[str, ...]
-    """For people: what they take at most, and what the budget leaves out."""
+    """Lines for people: what they take at most, and what the budget leaves out."""
 
 
 def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> Prepared:
     """Note batches of the questions, as far as the budget goes; nothing is sent yet.
 
-    Args:
-        questions: to be asked.
-        config: whose model, settings and budget hold.
-        run: to which the answers are counted, and what they take; None: to a new one.
+    Answers and cost are counted to the run; without one, to a new run.
     """
-    chosen, notices = _affordable(questions, config, spent=Store().runs.spent(run) if run else Usage())
-    note(chosen, config, run=run)
-    batches = []
-    spec = changed(config.model_spec(), questions.changes).model_dump_json()
-    for part in parted(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
-        keys = [line[CUSTOM_ID] for line in part.splitlines()]
-        content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
-        # The time first: the endpoint is asked in the order in which batches were made.
-        batches.append(f"{time.time_ns():020}-{content}")
-        Store().prompts.prepare(batches[-1], [key.decode() for key in keys], spec=spec)
-    return Prepared(batches=frozenset(batches), notices=notices)
-
-
-def _affordable(questions: OpenQuestions, config: RunConfig, *, spent: Usage) -> tuple[OpenQuestions, tuple[str, ...]]:
-    """The first of the questions, as many as the budget allows; and what is to be said of that."""
-    budget, bodies = _budget(config, spent=spent), bodies_of(questions.spec.model_dump_json())
-    rows: dict[str, PromptRow] = {}
-    notices = []
+    budget = open_budget(config, spent=Store().runs.spent(run) if run else Usage())
+    bodies = bodies_of(questions.spec.model_dump_json())
+    if budget.price is not None and config.price is None:
+        cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}
+        budget.price = budget.price.model_copy(update=cheaper)
+    rows, notices = dict[str, PromptRow](), list[str]()
     for key, row in questions.rows.items():
         most = bodies.most(from_json(row.question))
         if not budget.reserve(most):
@@ -208,26 +186,23 @@ def _affordable(questions: OpenQuestions, config: RunConfig, *, spent: Usage) ->
     if rows:
         whole = replace(budget, spent=budget.reserved, reserved=Usage())
         notices.append(f"at most {whole.in_words()}")
-    return replace(questions, rows=rows), tuple(notices)
-
-
-def _budget(config: RunConfig, *, spent: Usage) -> Budget:
-    """What the batch may take, at the price of a batch where the listed one holds."""
-    budget = open_budget(config, spent=spent)
-    if budget.price is not None and config.price is None:
-        cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}
-        budget.price = budget.price.model_copy(update=cheaper)
-    return budget
+    chosen = replace(questions, rows=rows)
+    note(chosen, config, run=run)
+    batches = []
+    spec = changed(config.model_spec(), questions.changes).model_dump_json()
+    for part in parted(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
+        keys = [line[CUSTOM_ID] for line in part.splitlines()]
+        content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
+        # The time first: the endpoint is asked in the order in which batches were made.
+        batches.append(f"{time.time_ns():020}-{content}")
+        Store().prompts.prepare(batches[-1], [key.decode() for key in keys], spec=spec)
+    return Prepared(batches=frozenset(batches), notices=tuple(notices))
 
 
 def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
-    """Submit batches that are noted, and not known to be submitted; one that is refused keeps none from the others.
+    """Submit noted batches, all or those with our ids; one that is refused keeps none from the others.
 
-    Args:
-        chosen: our ids of those that are meant; None: all.
-
-    Raises:
-        ModelError: an endpoint refuses, or does not answer; doing it again submits nothing twice.
+    Raises ModelError where an endpoint refuses, or does not answer; doing it again submits nothing twice.
     """
     prompts, refused = Store().prompts, None
     for row in prompts.batches():
@@ -235,10 +210,9 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
             continue
         asked_there = prompts.asked_by(row.id)
         spec = ModelSpec.model_validate_json(row.spec)
-        offline = spec.model_copy(update={"args": {**spec.args, "offline": True}})
         try:
             with BatchEndpoint(spec) as endpoint:
-                batch = endpoint.submit(row.id, b"".join(lines_of(asked_there, offline)))
+                batch = endpoint.submit(row.id, b"".join(request_lines(asked_there, _take_offline(spec))))
         except ModelError as error:
             refused = error
             continue
@@ -249,14 +223,7 @@ def submit_prepared(chosen: Collection[str] | None = None) -> Iterator[str]:
 
 
 def cancel(row: SubmittedBatch) -> str:
-    """Give a batch up: its endpoint answers no more of it, and what it has answered can be collected.
-
-    Returns:
-        What became of it, for people.
-
-    Raises:
-        ModelError: the endpoint does not answer.
-    """
+    """Give a batch up, and say what became of it: its answers can be collected. Raises ModelError."""
     if row.state == PREPARED:
         Store().prompts.release(row.id)
         return f"{row.id}: forgotten; it was not submitted, as far as is known"
@@ -266,18 +233,18 @@ def cancel(row: SubmittedBatch) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What came of a batch that has ended."""
+    """A batch that has ended."""
 
     row: SubmittedBatch
     status: str
     """As the endpoint says."""
     problems: tuple[str, ...]
-    """What it says was wrong."""
+    """Errors that the endpoint names."""
     counts: ImportCounts | None
-    """What became of its results; None where there are none."""
+    """Its results, counted; None where there are none."""
 
     def in_words(self) -> Iterator[str]:
-        """For people, a line each."""
+        """Describe it for people, a line each."""
         yield self.status
         yield from self.problems
         if self.counts is None:
@@ -288,13 +255,9 @@ class Collected:
 
 
 def collect(row: SubmittedBatch) -> Collected | None:
-    """Take what a batch has brought; what it did not answer may be asked again.
+    """Store the answers of a batch; what it did not answer may be asked again. None where it has not ended.
 
-    Returns:
-        None where it has not ended.
-
-    Raises:
-        ModelError: the endpoint does not answer; doing it again takes no answer twice.
+    Raises ModelError where the endpoint does not answer; doing it again takes no answer twice.
     """
     prompts = Store().prompts
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:
@@ -311,20 +274,9 @@ def collect(row: SubmittedBatch) -> Collected | None:
 
 
 def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, run: str) -> Iterator[str]:
-    """Have a run's questions answered by batches, and wait for these, a day at most; doing it again goes on.
+    """Have a run's questions answered by batches, wait for these a day at most, and yield a line for each event.
 
-    What a batch does not answer stays open: the run asks it itself, one by one.
-
-    Args:
-        config: the run.
-        portions: cases of all its tests, some at a time.
-        run: its id.
-
-    Yields:
-        What happens, a line each.
-
-    Raises:
-        ContraposeError: the model has no batches, or its endpoint refuses.
+    Doing it again goes on. A question that a batch does not answer is asked by the run itself.
     """
     questions = open_questions(config, portions)
     yield from questions.left_aside()
@@ -341,11 +293,7 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
 
 
 def standing(row: SubmittedBatch) -> str:
-    """How a batch stands, in words.
-
-    Raises:
-        ModelError: the endpoint does not answer.
-    """
+    """Describe how far a batch is; raise ModelError where the endpoint does not answer."""
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"
     with BatchEndpoint(ModelSpec.model_validate_json(row.spec)) as endpoint:

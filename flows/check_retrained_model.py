@@ -1,4 +1,7 @@
-"""The flow over a retrained model: promote it, hold it, or is there too little evidence?"""
+"""The flow over a retrained model: promote it, hold it, or say that there is too little evidence.
+
+take the check ──▶ judge (evaluate baseline and candidate) ──▶ announce ──▶ ask a person ──▶ promote
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 from prefect import flow, get_run_logger
 from prefect.runtime import flow_run
 
 from contrapose.flows.orchestration.form import Form
-from contrapose.flows.orchestration.verdict_state import in_state
-from contrapose.flows.retraining.approval import ask
-from contrapose.flows.retraining.decision import RetrainedCheck, judge, tell, tell_failure
+from contrapose.flows.orchestration.verdict_state import carry_verdict
+from contrapose.flows.retraining.decision import RetrainedCheck, announce_decision, announce_failure, ask, judge
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict
@@ -26,18 +28,18 @@ from contrapose.tasks.promotion.settings import Promotion, retrained
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.decision_markdown import write_decision
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.checks import CheckRow, Checks, OvertakenError
+from contrapose.tasks.store.checks import OvertakenError
 
 
 class CheckedModel(TypedDict):
-    """What a check leaves."""
+    """Result of a check."""
 
     decision: Decision
     """The content of verdict.json."""
     duplicate: bool
     """The same announcement was decided on before, and nothing was done now."""
     done: list[str]
-    """What followed a promotion, in sentences."""
+    """Actions that followed a promotion, in sentences."""
 
 
 @flow(
@@ -77,9 +79,11 @@ def check_retrained_model(
         again: check again what was decided before, unless it was promoted.
 
     Raises:
-        ContraposeError: something the user can mend; nothing was promoted.
+        ContraposeError: something the user can fix; nothing was promoted.
     """
     candidate = Candidate(model=model, revision=revision, training_run=training_run, args=candidate_args or {})
+    with _announced_failure(candidate):
+        checks = Store().checks(flow_run=str(flow_run.id))
     check = RetrainedCheck(
         key=check_key(candidate, config, baseline=baseline, margin=margin),
         candidate=candidate,
@@ -88,68 +92,58 @@ def check_retrained_model(
         margin=margin,
         promotion=promotion or Promotion(),
         announced=announced,
-        checks=_checks(candidate),
+        checks=checks,
     )
-    decision = _begin(check, again=again)
-    if decision is not None:
-        return _ended(CheckedModel(decision=decision, duplicate=True, done=[]))
-    with check.checks.alive(check.key):
-        return _ended(_follow(check, _decided(check)))
+    with _announced_failure(candidate, check.key):
+        refuse_margin(margin)
+        row = checks.begin(
+            check.key,
+            announced=None if announced is None else announced.timestamp(),
+            again=again,
+            wanted=check.promotion.wanted,
+            **retrained(model, revision=revision, training_run=training_run),
+        )
+    if row.owner != checks.owner:
+        # Another flow run has decided on the same announcement.
+        return _end(CheckedModel(decision=json.loads(row.decision or "{}"), duplicate=True, done=[]))
+    with checks.alive(check.key):
+        decision = _decide(check)
+        announce_decision(decision, suite=config.suite)
+        if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
+            answer = ask(decision, hours=check.promotion.ask_hours)
+            if answer is not None:
+                decision = _apply_answer(check, decision, answer)
+                announce_decision(decision, suite=config.suite)
+        done = _promote(check, decision) if decision["verdict"] == "promote" else []
+        for sentence in done:
+            get_run_logger().info(sentence)
+        return _end(CheckedModel(decision=decision, duplicate=False, done=done))
 
 
-def _ended(checked: CheckedModel) -> CheckedModel:
+def _end(checked: CheckedModel) -> CheckedModel:
     decision = checked["decision"]
     message = f"{decision['verdict'].capitalize()}. {' '.join(decision['reasons'])}".strip()
-    return in_state(checked, verdict=decision["verdict"], message=message)
+    return carry_verdict(checked, verdict=decision["verdict"], message=message)
 
 
-def _checks(candidate: Candidate) -> Checks:
-    with _failure_told(candidate):
-        return Store().checks(flow_run=str(flow_run.id))
-
-
-def _begin(check: RetrainedCheck, *, again: bool) -> Decision | None:
-    """Take the check; where nothing is left to do, the decision that was made."""
-    named = check.candidate
-    with _failure_told(named, check.key):
-        refuse_margin(check.margin)
-        moment = None if check.announced is None else check.announced.timestamp()
-        wanted = check.promotion.wanted
-        labels = retrained(named.model, revision=named.revision, training_run=named.training_run)
-        row = check.checks.begin(check.key, announced=moment, again=again, wanted=wanted, **labels)
-    return None if row.owner == check.checks.owner else _stored(row)
-
-
-def _decided(check: RetrainedCheck) -> Decision:
-    """The decision on a check that is ours: an earlier process may have come so far."""
+def _decide(check: RetrainedCheck) -> Decision:
+    """Return the decision on a check that is ours: an earlier process may have made it."""
     row = check.checks.get(check.key)
     if row is not None and row.decision is not None:
-        return _stored(row)
+        stored: Decision = json.loads(row.decision)
+        return stored
     try:
-        with _failure_told(check.candidate, check.key):
+        with _announced_failure(check.candidate, check.key):
             decision = judge(check)
-            _keep(check, decision)
+            check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
             return decision
     except Exception:
         check.checks.release(check.key)
         raise
 
 
-def _follow(check: RetrainedCheck, decision: Decision) -> CheckedModel:
-    """Tell the verdict, ask a person where that is wanted, and promote."""
-    tell(decision, suite=check.config.suite)
-    if decision["verdict"] == "hold" and decision["answer"] is None and check.promotion.ask:
-        answer = ask(decision, hours=check.promotion.ask_hours)
-        if answer is not None:
-            return _follow(check, _answered(check, decision, answer))
-    done = _promoted(check, decision) if decision["verdict"] == "promote" else []
-    for sentence in done:
-        get_run_logger().info(sentence)
-    return CheckedModel(decision=decision, duplicate=False, done=done)
-
-
-def _promoted(check: RetrainedCheck, decision: Decision) -> list[str]:
-    """Promote, unless a candidate that was announced later is; what was done, in sentences."""
+def _promote(check: RetrainedCheck, decision: Decision) -> list[str]:
+    """Promote, unless a candidate that was announced later is; return what was done, in sentences."""
     newer = check.checks.newer(check.key, alike=check.key[:ALIKE])
     if newer is not None:
         check.checks.close(check.key, promoted=False)
@@ -158,39 +152,30 @@ def _promoted(check: RetrainedCheck, decision: Decision) -> list[str]:
             f"Not promoted: {' '.join(named.split())}, announced later, was. To go back to this one, check it again."
         ]
     confirm = partial(check.checks.confirm, check.key)
-    model = decision["model"]
-    done = call(promote, model=model, settings=check.promotion, decision=decision, confirm=confirm)
+    done = call(promote, model=decision["model"], settings=check.promotion, decision=decision, confirm=confirm)
     check.checks.close(check.key, promoted=bool(done))
     return done
 
 
-def _answered(check: RetrainedCheck, decision: Decision, answer: PersonsAnswer) -> Decision:
-    """The decision after a person's answer."""
+def _apply_answer(check: RetrainedCheck, decision: Decision, answer: PersonsAnswer) -> Decision:
+    """Return the decision after a person's answer."""
     moment = datetime.now(UTC).isoformat(timespec="microseconds")
     verdict: Verdict = "promote" if answer["approved"] else "hold"
     changed: Decision = {**decision, "verdict": verdict, "answer": answer, "decided": moment}
-    # Where another process has taken the check over, the file must not tell of this answer.
+    # Where another process has taken the check over, the file must not show this answer.
     check.checks.confirm(check.key)
     write_decision(Place(changed["folder"]), changed)
-    _keep(check, changed)
+    check.checks.decide(check.key, verdict=verdict, decision=json.dumps(changed))
     return changed
 
 
-def _keep(check: RetrainedCheck, decision: Decision) -> None:
-    check.checks.decide(check.key, verdict=decision["verdict"], decision=json.dumps(decision))
-
-
-def _stored(row: CheckRow) -> Decision:
-    return cast(Decision, json.loads(row.decision or "{}"))
-
-
 @contextmanager
-def _failure_told(candidate: Candidate, key: str = "") -> Iterator[None]:
+def _announced_failure(candidate: Candidate, key: str = "") -> Iterator[None]:
     """Emit the event for a check that fails, unless another process goes on with it."""
     try:
         yield
     except OvertakenError:
         raise
     except Exception as error:
-        tell_failure(candidate, error, check=key)
+        announce_failure(candidate, error, check=key)
         raise

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import groupby
 from typing import Any, TypedDict
 
 from prefect import flow, get_run_logger
@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.at_work import silent
 from contrapose.flows.orchestration.form import Form, as_parameter
+from contrapose.flows.orchestration.spinner import silent
 from contrapose.flows.run_context import enter
-from contrapose.flows.side_by_side import ask_side_by_side, decided_between
+from contrapose.flows.side_by_side import ask_side_by_side, is_compared
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
 from contrapose.tasks.config.permissions import Permissions
@@ -34,8 +34,7 @@ from contrapose.tasks.text.wording import counted
 
 AT_ONCE = 4
 """Evaluations at a time, each of a model that lies elsewhere."""
-HERE = "this machine"
-OF_SUITE = ("suite", "tests", "data", "limit", "limit_from")
+OF_SUITE = {"suite", "tests", "data", "limit", "limit_from"}
 """Keys of a configuration that a named suite decides."""
 
 
@@ -49,7 +48,7 @@ class ComparedModel(BaseModel):
 
 
 class Compared(TypedDict):
-    """What a comparison on one suite leaves: its folder, those of the runs, and the content of comparison.json."""
+    """A comparison on one suite: its folder, those of the runs, and the content of comparison.json."""
 
     suite: str
     folder: str
@@ -66,12 +65,12 @@ class Evaluation:
     model: int
     """Place of the model in the list, from 0."""
     place: str
-    """Where the model is: one evaluation at a time asks it there."""
+    """Where the model is: one evaluation at a time asks it there. Empty: this machine."""
     begun: str | None = None
     """Id of its run, where it was begun side by side with others."""
 
 
-Outcomes = Mapping[tuple[str, int], "str | ContraposeError"]
+Outcomes = dict[tuple[str, int], "str | ContraposeError"]
 """By suite and place of the model: the folder of the finished run, or why there is none."""
 
 
@@ -101,7 +100,7 @@ def compare_models(
     Args:
         config: everything but the model; its model and model_args are not used.
         models: two or more, each by its id or with arguments.
-        baseline: place in the list of the model that the others are held against, from 1.
+        baseline: place in the list of the model that the others are compared with, from 1.
         margin: loss of pass rate that is still called not worse, 0 to 1.
         suites: bundled suites or files of suites, which replace that of the configuration; empty: that one.
         at_once: at most this many evaluations at a time.
@@ -110,94 +109,94 @@ def compare_models(
         One comparison for each suite, in order.
 
     Raises:
-        ContraposeError: something the user can mend. A wrong configuration is found before the first model is asked.
+        ContraposeError: something the user can fix. A wrong configuration is found before the first model is asked.
     """
     refuse_margin(margin)
-    chosen = [_on_suite(config, name) for name in suites] if suites else [config]
-    failed: dict[tuple[str, int], ContraposeError] = {}
-    evaluations = [
-        evaluation for suite in chosen for evaluation in _entered(each_model(suite, models, baseline=baseline), failed)
-    ]
+    chosen = [_select_suite(config, name) for name in suites] if suites else [config]
+    outcomes: Outcomes = {}
+    evaluations: list[Evaluation] = []
+    for suite in chosen:
+        for number, one in enumerate(each_model(suite, models, baseline=baseline)):
+            try:
+                run = enter(one)
+            except ModelError as error:
+                outcomes[one.suite, number] = error
+            else:
+                place = "" if run.provider.local else run.identity.get("revision", one.model)
+                evaluations.append(Evaluation(config=one, model=number, place=place))
     if len({evaluation.model for evaluation in evaluations}) < 2:
         # Nothing is asked where nothing can be compared.
-        raise next(iter(failed.values()))
-    evaluations = [one for suite in chosen for one in _side_by_side(suite, evaluations, baseline - 1, margin)]
-    outcomes = {**failed, **_evaluated(evaluations, at_once=max(1, at_once))}
-    compared = [
-        _compared(suite, list(finished.values()), finished[baseline - 1], margin=margin)
-        for suite in chosen
-        if len(finished := _finished(suite, outcomes)) > 1 and baseline - 1 in finished
-    ]
-    _refuse_failures(outcomes, len(models) * len(chosen), compared)
+        raise next(error for error in outcomes.values() if isinstance(error, ContraposeError))
+    evaluations = [one for suite in chosen for one in _ask_early(suite, evaluations, baseline - 1, margin)]
+    _evaluate_all(evaluations, outcomes, at_once=max(1, at_once))
+    compared = []
+    for suite in chosen:
+        folders = {
+            model: outcome
+            for (name, model), outcome in sorted(outcomes.items(), key=lambda item: item[0])
+            if name == suite.suite and isinstance(outcome, str)
+        }
+        if len(folders) > 1 and baseline - 1 in folders:
+            compared.append(_publish(suite, list(folders.values()), folders[baseline - 1], margin=margin))
+    failures = [outcome for outcome in outcomes.values() if isinstance(outcome, ContraposeError)]
+    if failures:
+        # What could be compared is published by now.
+        folders_made = ", ".join(one["folder"] for one in compared) or "nothing"
+        raise ContraposeError(
+            f"{len(failures)} of {counted('evaluations', len(models) * len(chosen))} did not come to an end; "
+            + "; ".join(str(failure) for failure in failures[:10]),
+            expected="a finished run of every model on every suite",
+            remedy=f"The others are compared: {folders_made}. What was answered is not asked again.",
+            where="models",
+        )
     return compared
 
 
-def _on_suite(config: RunConfig, name: str) -> RunConfig:
-    """The configuration with another suite: what the suite says, and what is set beside it."""
+def _select_suite(config: RunConfig, name: str) -> RunConfig:
+    """Return the configuration with another suite, and what is set next to it."""
     if name not in bundled_suites():
         Permissions.here().refuse_file(name, where="suites")
     suite, warnings = load_config(name)
     for warning in warnings:
         get_run_logger().warning(f"{name}: {warning}")
-    own = config.model_dump(exclude_unset=True, exclude=set(OF_SUITE))
+    own = config.model_dump(exclude_unset=True, exclude=OF_SUITE)
     return validate({**suite.model_dump(exclude_unset=True), **own}, where="suites")
 
 
-def _entered(configs: Sequence[RunConfig], failed: dict[tuple[str, int], ContraposeError]) -> Iterator[Evaluation]:
-    """The evaluations of models that can be reached; of the others, why not."""
-    for number, config in enumerate(configs):
-        try:
-            run = enter(config)
-        except ModelError as error:
-            failed[config.suite, number] = error
-        else:
-            place = HERE if run.provider.local else run.identity.get("revision", config.model)
-            yield Evaluation(config=config, model=number, place=place)
-
-
-def _side_by_side(
-    suite: RunConfig, evaluations: Sequence[Evaluation], baseline: int, margin: float
-) -> list[Evaluation]:
-    """The evaluations on a suite; where it may stop early, all are asked as far as decides between them."""
-    own = sorted(
-        (one for one in evaluations if one.config.suite == suite.suite),
-        key=lambda one: (one.model != baseline, one.model),
-    )
+def _ask_early(
+    suite: RunConfig, evaluations: Iterable[Evaluation], baseline: int, margin: float
+) -> Sequence[Evaluation]:
+    """Return the evaluations on a suite; where it may stop early, all are asked as far as decides between them."""
+    own = [one for one in evaluations if one.config.suite == suite.suite]
+    own.sort(key=lambda one: (one.model != baseline, one.model))
     if suite.stop == "all" or len(own) < 2 or own[0].model != baseline:
         return own
-    runs = ask_side_by_side([one.config for one in own], margin=margin, decide=decided_between)
+    runs = ask_side_by_side([one.config for one in own], margin=margin, decide=is_compared)
     return [replace(one, begun=run) for one, run in zip(own, runs, strict=True)]
 
 
-def _evaluated(evaluations: Sequence[Evaluation], *, at_once: int) -> Outcomes:
-    """What came of each; those of one place one after the other, a model's together, so that it is loaded once."""
-    places: dict[str, list[Evaluation]] = {}
-    for evaluation in sorted(evaluations, key=lambda one: one.model):
-        places.setdefault(evaluation.place, []).append(evaluation)
-    outcomes: dict[tuple[str, int], str | ContraposeError] = {}
+def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_once: int) -> None:
+    """Evaluate all, those of one place one after the other, a model's together, so that it is loaded once."""
+    by_model = sorted(sorted(evaluations, key=lambda one: one.model), key=lambda one: one.place)
+    queues = [list(queue) for _, queue in groupby(by_model, key=lambda one: one.place)]
 
     def work(queue: Sequence[Evaluation]) -> None:
         for evaluation in queue:
-            outcomes[evaluation.config.suite, evaluation.model] = _outcome(evaluation)
+            outcomes[evaluation.config.suite, evaluation.model] = _evaluate(evaluation)
 
-    if len(places) == 1 or at_once == 1:
-        for queue in places.values():
+    if len(queues) == 1 or at_once == 1:
+        for queue in queues:
             work(queue)
-        return outcomes
+        return
     # Several progress lines would write over each other.
     with silent(True), ThreadPoolExecutor(at_once) as pool:
-        for ended in [pool.submit(_in_context(work, queue)) for queue in places.values()]:
+        # With Prefect's context of the flow, which a thread does not have by itself.
+        for ended in [pool.submit(copy_context().run, work, queue) for queue in queues]:
             ended.result()
-    return outcomes
 
 
-def _in_context(work: Callable[[Sequence[Evaluation]], None], queue: Sequence[Evaluation]) -> Callable[[], None]:
-    """The work with Prefect's context of the flow, which a thread does not have by itself."""
-    return partial(copy_context().run, work, queue)
-
-
-def _outcome(evaluation: Evaluation) -> str | ContraposeError:
-    """The folder of the run, or why it is not finished."""
+def _evaluate(evaluation: Evaluation) -> str | ContraposeError:
+    """Return the folder of the run, or why it is not finished."""
     try:
         published = evaluate_model(as_parameter(evaluation.config), resumed=evaluation.begun)
     except ContraposeError as error:
@@ -213,16 +212,7 @@ def _outcome(evaluation: Evaluation) -> str | ContraposeError:
     )
 
 
-def _finished(suite: RunConfig, outcomes: Outcomes) -> dict[int, str]:
-    """Folders of the finished runs on a suite, by the places of their models, in order."""
-    return {
-        model: outcome
-        for (name, model), outcome in sorted(outcomes.items(), key=lambda item: item[0])
-        if name == suite.suite and isinstance(outcome, str)
-    }
-
-
-def _compared(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
+def _publish(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
     comparison = call(compare, folders=folders, baseline=baseline, margin=margin)
     base = Place.at(suite.output, setting="output")
     folder = publish_comparison(comparison, base, suite=suite.suite, show_toxic=suite.show_toxic)
@@ -234,27 +224,8 @@ def _compared(suite: RunConfig, folders: list[str], baseline: str, *, margin: fl
     return Compared(suite=suite.suite, folder=str(folder), runs=folders, comparison=comparison)
 
 
-def _refuse_failures(outcomes: Outcomes, total: int, compared: Sequence[Compared]) -> None:
-    """Fail where an evaluation did: what could be compared is published by now."""
-    failures = [outcome for outcome in outcomes.values() if isinstance(outcome, ContraposeError)]
-    if not failures:
-        return
-    folders = ", ".join(one["folder"] for one in compared) or "nothing"
-    raise ContraposeError(
-        f"{len(failures)} of {counted('evaluations', total)} did not come to an end; "
-        + "; ".join(str(failure) for failure in failures[:10]),
-        expected="a finished run of every model on every suite",
-        remedy=f"The others are compared: {folders}. What was answered is not asked again.",
-        where="models",
-    )
-
-
 def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline: int) -> list[RunConfig]:
-    """The configuration of each model's run.
-
-    Raises:
-        ConfigError: there are not two different models, or the baseline is none of them.
-    """
+    """Return the configuration of each model's run; raise ConfigError for wrong models or baseline."""
     chosen = [ComparedModel(model=model) if isinstance(model, str) else model for model in models]
     if len(chosen) < 2 or any(model in chosen[:place] for place, model in enumerate(chosen)):
         raise ConfigError(

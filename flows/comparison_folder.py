@@ -1,4 +1,4 @@
-"""Where comparisons are published, and how: their figures, their text, and their page with what flipped."""
+"""The folder of a comparison: figures, text, and a page that shows which samples changed."""
 
 from __future__ import annotations
 
@@ -14,40 +14,21 @@ from contrapose.tasks.report.publish import free_folder, write_folder
 
 
 def publish_comparison(comparison: Comparison, base: Place, *, suite: str = "", show_toxic: bool = False) -> Place:
-    """Publish a comparison into a new folder, whole or not at all.
+    """Publish a comparison into a new folder below `base`, complete or not at all; the suite is part of its name.
 
-    Args:
-        comparison: of runs that are still where they were.
-        base: receives the folder.
-        suite: becomes part of its name.
-        show_toxic: leave toxic words as they are.
-
-    Raises:
-        ComparisonError: a run is not there any more.
-        ConfigError: the folder cannot be written.
+    Raises ComparisonError where a run is gone, and ConfigError where the folder cannot be written.
     """
     parts = [f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}", *([suite] if suite else []), "comparison"]
-    flips = flips_of(comparison)
-    folder = free_folder(base, "-".join(parts)).resolved()
+    flips, folder = flips_of(comparison), free_folder(base, "-".join(parts)).resolved()
     fill = partial(write_comparison, comparison=comparison, flips=flips, show_toxic=show_toxic)
     write_folder(folder, fill, last="comparison.json")
     return folder
 
 
 def rewrite_comparison(folder: Path, comparison: Comparison, *, show_toxic: bool = False) -> Place:
-    """Write a comparison into a folder that may be there already, and then keeps its other files.
-
-    Args:
-        folder: receives it.
-        comparison: of runs that are still where they were.
-        show_toxic: leave toxic words as they are.
-
-    Raises:
-        ComparisonError: a run is not there any more.
-        ConfigError: the folder cannot be written.
-    """
-    flips, place = flips_of(comparison), Place(str(folder))
-    fill = partial(write_comparison, comparison=comparison, flips=flips, show_toxic=show_toxic)
+    """Write a comparison into a folder that may exist, and then keeps its other files. Errors: as above."""
+    place = Place(str(folder))
+    fill = partial(write_comparison, comparison=comparison, flips=flips_of(comparison), show_toxic=show_toxic)
     if folder.exists():
         fill(folder)
     else:

@@ -1,14 +1,19 @@
-"""The main flow: how does a model behave when its prompts change a little?"""
+"""The main flow: six stages measure how a model's answers change when its prompts change a little.
+
+    load ──samples──▶ perturb ──cases──▶ infer ──trials──▶ evaluate ──results──▶ validate ──▶ report
+
+A configuration is resolved once, into a `Run`: tests, models, prices, budget, workers. Each stage takes the run and the
+tables of the stage before it. Between stages the tables are validated, and a bad one stops the run.
+"""
 
 from __future__ import annotations
 
 from prefect import flow
 
-from contrapose.flows.begun_run import alive, begin
-from contrapose.flows.orchestration.events import tell_finished
 from contrapose.flows.orchestration.form import Form
-from contrapose.flows.orchestration.verdict_state import FailFlow, ended
+from contrapose.flows.orchestration.verdict_state import FailFlow, emit_finished, end_in_state
 from contrapose.flows.reporting import Published, report
+from contrapose.flows.run_lifecycle import alive, begin
 from contrapose.flows.steps import (
     asked_cases,
     evaluate,
@@ -44,19 +49,23 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
         The folder of the run and the content of its summary.json.
 
     Raises:
-        ContraposeError: something the user can mend; nothing was published.
+        ContraposeError: something the user can fix; nothing was published.
     """
     run = begin(config, resumed=resumed)
     with alive(run), run.workers, let_go():
         samples = load(run)
+
         cases = perturb(run, samples)
         checked = validate_cases(run, samples, cases)
+
         trials = infer(run, cases)
         cases = asked_cases(cases, trials)
         checked += validate_completions(run, cases, trials)
+
         results = evaluate(run, trials)
         checked += validate_results(run, cases, results)
         outcomes = judge(run, samples, cases, trials, results)
+
         published = report(run, samples, cases, trials, results, outcomes, checked)
-        tell_finished(published)
-        return ended(published, fail_flow=fail_flow)
+        emit_finished(published)
+        return end_in_state(published, fail_flow=fail_flow)

@@ -28,10 +28,9 @@ class Reader:
 
 
 def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> Reader | None:
-    """The reader that a run may need; None where nobody is asked back, or it is the model under test.
+    """Find the reader that a run may need; None where none is asked, or the model under test reads.
 
-    Raises:
-        ContraposeError: it cannot be found, or the cost is limited and what it costs is not known.
+    Raises ContraposeError where it cannot be found, or the cost is limited and its price is unknown.
     """
     spec = config.reader_spec()
     if spec is None or not any(plan.probe_settings.asks_back(likelihoods) for plan in selected):
@@ -44,12 +43,7 @@ def find_reader(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Lik
 
 
 def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
-    """A warning where a reader is set whom no test of the run may ask: no error, since a suite serves several models.
-
-    Args:
-        config: the run.
-        asked: whether a test may ask it.
-    """
+    """Return a warning where a reader is set and no test may ask it: no error, since a suite serves several models."""
     if asked or not config.reader:
         return []
     return [
@@ -58,13 +52,13 @@ def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
     ]
 
 
-def of_reader(text: str) -> str:
-    """What a provider says, told of the reader: it knows the setting that it was given as `model_args`."""
+def name_reader_args(text: str) -> str:
+    """Return a provider's text with `reader_args`, the setting that is meant, in place of `model_args`."""
     return text.replace("model_args", "reader_args")
 
 
 def about_reader(error: ContraposeError) -> ContraposeError:
-    """An error about a model, told of the reader."""
-    about = error.reworded(of_reader)
+    """Return an error about a model as one about the reader."""
+    about = error.reworded(name_reader_args)
     about.where = about.where or "reader"
     return about

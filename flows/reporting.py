@@ -1,35 +1,41 @@
-"""The last step: the folder of a run is published, and how the run ended is noted."""
+"""The last stage: a run's folder is published, with its manifest, usage and record in the history."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import version
+from platform import platform
 from time import monotonic
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from contrapose.flows.account import (
-    Notes,
-    described,
-    kept_in_manifest,
-    manifest,
-    model_summary,
-    record,
-    remember,
-    usage_summary,
-)
 from contrapose.flows.reader import idle_reader
-from contrapose.flows.run_context import Run, Trials
-from contrapose.flows.steps import timed
-from contrapose.tasks.config.prices import Price
-from contrapose.tasks.core.outcome import SCHEMA_VERSION, Outcome, Summary, overall
+from contrapose.flows.run_context import Run, Trials, time_stage
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import cost_of
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.history_records import History, PastRun
+from contrapose.tasks.core.outcome import (
+    SCHEMA_VERSION,
+    ModelSummary,
+    Outcome,
+    ReaderUsage,
+    Summary,
+    UsageSummary,
+    overall,
+)
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.core.validation import Checked
+from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
+from contrapose.tasks.history.fingerprint import fingerprint
+from contrapose.tasks.history.reading import recorded
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report import html, validation
 from contrapose.tasks.report.charts.drawing import prepare_to_draw
 from contrapose.tasks.report.evidence import doubts
-from contrapose.tasks.report.publish import reserved_folder
+from contrapose.tasks.report.publish import git_commit, reserved_folder, versions
 from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.report.templates import compile_page
 from contrapose.tasks.store import Store
@@ -37,7 +43,7 @@ from contrapose.tasks.tables.table import Table
 
 
 class Published(TypedDict):
-    """What a run leaves: its folder, its id in the store, and the content of summary.json."""
+    """A published run: its folder, its id in the store, and the content of summary.json."""
 
     folder: str
     run: str
@@ -53,7 +59,7 @@ def prepare_report() -> None:
         compile_page(package.__name__)
 
 
-@timed
+@time_stage
 def report(
     run: Run,
     samples: Mapping[str, Samples],
@@ -66,8 +72,11 @@ def report(
     """Publish the run folder and the artifacts, and note how the run ended."""
     prepare_report()
     Store().runs.confirm(run.id)
+    prices = {run.spec.id: run.price}
+    if run.reader:
+        prices = {run.reader.spec.id: run.reader.price, **prices}
     with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
-        summary = _summary(run, folder.name, outcomes, samples, trials)
+        summary = _summarize(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
         summary["warnings"] += remembered.warnings
         summary["warnings"] += publish(
@@ -75,11 +84,11 @@ def report(
             summary=summary,
             cases=list(cases.values()),
             results=list(results.values()),
-            manifest=manifest(run, summary, notes=_notes(run, trials)) | {"history": kept_in_manifest(run, remembered)},
+            manifest=_manifest(run, summary, trials) | {"history": record_of(remembered.file, remembered.run)},
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
-            calls=Store().calls.most(run.id, prices=_prices(run)),
+            calls=Store().calls.most(run.id, prices=prices),
             checked=checked,
         )
     summary["warnings"] += record(run, remembered)
@@ -89,21 +98,19 @@ def report(
     return Published(folder=str(folder.resolved()), run=run.id, summary=summary)
 
 
-def _prices(run: Run) -> dict[str, Price | None]:
-    """What the tokens of each model of a run cost."""
-    own = {run.spec.id: run.price}
-    return {run.reader.spec.id: run.reader.price, **own} if run.reader else own
-
-
-def _notes(run: Run, trials: Mapping[str, Trials]) -> Notes:
-    return {plan.test: trials[plan.test].notes for plan in run.plans}
-
-
-def _summary(
+def _summarize(
     run: Run, name: str, outcomes: list[Outcome], samples: Mapping[str, Samples], trials: Mapping[str, Trials]
 ) -> Summary:
-    """What came of the run, under the name of its folder."""
-    reader = run.reader_name
+    """Return the content of summary.json, under the name of the run's folder."""
+    model, of_model = _model_summary(run.spec, run.identity), dict[str, str]()
+    forms = [
+        plan_notes["constrained"] for plan in run.plans if "constrained" in (plan_notes := trials[plan.test].notes)
+    ]
+    if forms:
+        model = ModelSummary(**model, constrained=str(forms[0]))
+    for asked in trials.values():
+        # The first test that has a kind of warning shows it.
+        of_model = {**asked.of_model, **of_model}
     summary = Summary(
         schema_version=SCHEMA_VERSION,
         run_id=name,
@@ -114,24 +121,153 @@ def _summary(
         seed=run.config.seed,
         verdict=overall(outcomes)[0],
         reason=overall(outcomes)[1],
-        model=model_summary(run, notes=_notes(run, trials)),
+        model=model,
         usage=usage_summary(run),
         tests=outcomes,
         warnings=[
-            *(warning for drawn in samples.values() for warning in drawn["warnings"]),
+            *(warning for loaded in samples.values() for warning in loaded["warnings"]),
             *(warning for asked in trials.values() for warning in asked.warnings),
-            *_of_model(trials),
+            *of_model.values(),
             *run.remarks,
             *idle_reader(run.config, asked=run.reader is not None),
-            *(f"{outcome['test_type']}: {doubt}." for outcome in outcomes for doubt in doubts(outcome, reader=reader)),
+            *(
+                f"{outcome['test_type']}: {doubt}."
+                for outcome in outcomes
+                for doubt in doubts(outcome, reader=run.reader_name)
+            ),
         ],
     )
-    return Summary(**summary, reader=described(run.reader.spec, run.reader.identity)) if run.reader else summary
+    return Summary(**summary, reader=_model_summary(run.reader.spec, run.reader.identity)) if run.reader else summary
 
 
-def _of_model(trials: Mapping[str, Trials]) -> Iterable[str]:
-    """What people should know of how the model answers; of each kind what the first test told."""
-    warnings: dict[str, str] = {}
-    for asked in trials.values():
-        warnings = {**asked.of_model, **warnings}
-    return warnings.values()
+def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary:
+    return ModelSummary(
+        id=spec.id,
+        provider=spec.provider,
+        revision=identity["revision"],
+        dtype=identity["dtype"],
+        device=identity["device"],
+    )
+
+
+def usage_summary(run: Run) -> UsageSummary:
+    """Return what the run has spent, from the store, which knows it through any crash."""
+    row = Store().runs.get(run.id)
+    if row is None:
+        raise LookupError(f"run {run.id} is not in the store")
+    reading, reader = row.reading, run.reader
+    price = reader.price if reader else None
+    cost = cost_of((row.spent - reading.spent, run.price), (reading.spent, price))
+    usage = UsageSummary(
+        calls=row.answers,
+        from_store=max(row.hits, 0),
+        requests=row.requests,
+        failures=row.failures,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cost=None if cost is None else round(cost, 6),
+        latency={f"p{share * 100:.0f}": round(seconds, 4) for share, seconds in Store().runs.latency(run.id).items()},
+    )
+    if reader is None:
+        return usage
+    own = ReaderUsage(
+        model=reader.spec.id,
+        calls=reading.answers,
+        requests=reading.requests,
+        failures=reading.failures,
+        prompt_tokens=reading.prompt_tokens,
+        completion_tokens=reading.completion_tokens,
+        cost=None if price is None else round(price.of(reading.spent), 6),
+    )
+    return UsageSummary(**usage, reader=own)
+
+
+def _manifest(run: Run, summary: Summary, trials: Mapping[str, Trials]) -> dict[str, Any]:
+    """Return all that is needed to repeat the run. The configuration holds no secret by construction."""
+    reader = run.reader
+    return {
+        "run_id": summary["run_id"],
+        "started": summary["started"],
+        "seconds": summary["seconds"],
+        "timings": run.timings,
+        "config": run.config.model_dump(mode="json"),
+        "model": dict(run.identity),
+        **({"reader": dict(reader.identity)} if reader else {}),
+        "inference": {plan.test: dict(trials[plan.test].notes) for plan in run.plans},
+        "data": {outcome["test_type"]: outcome["data"] for outcome in summary["tests"]},
+        "probes": {outcome["test_type"]: outcome["probe_version"] for outcome in summary["tests"]},
+        "usage": summary["usage"],
+        "price": run.price and run.price.model_dump(mode="json"),
+        **({"reader_price": reader.price and reader.price.model_dump(mode="json")} if reader else {}),
+        "versions": _all_versions(run),
+        "git_commit": git_commit(),
+        "platform": platform(),
+    }
+
+
+def _all_versions(run: Run) -> dict[str, str]:
+    return versions() | {name: version for plan in run.plans for name, version in plan.versions.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A run among those before it."""
+
+    run: PastRun
+    """This run, as the history will keep it."""
+    key: str
+    """Distinguishes it from every other run, wherever it took place, and stays the same when the run is resumed."""
+    history: History
+    """With this run the last."""
+    warnings: tuple[str, ...] = ()
+    """What could not be read."""
+
+    @property
+    def file(self) -> str:
+        """Name of its file in the history."""
+        return file_name(self.key)
+
+
+def remember(run: Run, summary: Summary) -> Remembered:
+    """Read the runs before this one; nothing that is wrong with the history keeps a report from being written."""
+    from contrapose.tasks.history.queries import history
+
+    made_of = fingerprint(
+        run.config,
+        summary,
+        plans=run.plans,
+        identity=run.identity,
+        versions=_all_versions(run),
+        embedding_revision=run.embedding["embedding_revision"],
+        reader=run.reader.identity if run.reader else None,
+    )
+    row, own, mended, message = Store().runs.get(run.id), past_run(summary, made_of), list[str](), ""
+    key = f"{run.id} {row.started}" if row else run.id
+    try:
+        where = place(run.config.history, run.config.output)
+        earlier = recorded(where, without=file_name(key))
+        # A history that can only be read is still a history.
+        with suppress(OSError):
+            mended, message = mend(where, earlier.skipped, output=Place.at(run.config.output, setting="output"))
+        if mended:
+            earlier = recorded(where, without=file_name(key))
+        before = history(earlier.rows, own)
+    except Exception as error:
+        return Remembered(run=own, key=key, history=History(runs=(own,)), warnings=(_warn_of_history(error, "read"),))
+    return Remembered(run=own, key=key, history=before, warnings=tuple(filter(None, (message, earlier.warning))))
+
+
+def record(run: Run, remembered: Remembered) -> tuple[str, ...]:
+    """Append a published run; return a warning where that fails, for the run folder is complete either way."""
+    try:
+        append(place(run.config.history, run.config.output), remembered.run, key=remembered.key)
+    except Exception as error:
+        return (_warn_of_history(error, "written"),)
+    return ()
+
+
+def _warn_of_history(error: Exception, done: str) -> str:
+    """Return a warning without the text of a foreign error, which may repeat an address with its secrets."""
+    if isinstance(error, ContraposeError):
+        return f"history: {error}"
+    return f"history: it could not be {done} ({type(error).__name__}); expected a folder or URL that can be {done}"

@@ -1,4 +1,4 @@
-"""A configuration resolved, and its models found, before anything is computed.
+"""One run, resolved: tests, models, prices, budget and workers, found once and handed to every stage.
 
 Prefect is not imported here: a command that only checks waits for no orchestrator.
 """
@@ -6,12 +6,14 @@ Prefect is not imported here: a command that only checks waits for no orchestrat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import wraps
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
+from contrapose.flows.orchestration.spinner import at_work
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.reader import Reader, find_reader
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -21,22 +23,34 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find, probe
-from contrapose.tasks.evaluate.embeddings import located
+from contrapose.tasks.core.validation import Suite
+from contrapose.tasks.evaluate.embeddings import located, revision
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.evidence import THE_MODEL
+from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table
 
 if TYPE_CHECKING:
-    from contrapose.flows.earlier_looks import Schedule
+    from contrapose.flows.early_stopping import Schedule
     from contrapose.tasks.infer.task import Asked, Terms
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Embedding(TypedDict):
+    """The model that scorers embed by."""
+
+    embedding_model: str
+    embedding_revision: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What stays the same from the first room to the last."""
+    """The context of a run: every stage receives it, and looks nothing up by name."""
 
     config: RunConfig
     """As it was given."""
@@ -48,6 +62,8 @@ class Run:
     """The model and its settings."""
     provider: Provider
     """How the model is reached."""
+    likelihoods: Likelihoods
+    """Which likelihoods the model gives."""
     identity: Mapping[str, str]
     """What the provider found the model to be."""
     limits: Limits
@@ -55,22 +71,53 @@ class Run:
     price: Price | None
     """What the model's tokens cost; None where it is unknown."""
     reader: Reader | None = None
-    """Another model that is asked what replies choose; None where that is the model itself, or nobody is asked."""
+    """Another model that reads unread replies; None where the model under test does, or nobody is asked."""
+    embedding: Embedding
+    """The model that scorers embed by, and what its name stands for now."""
+    suites: list[Suite] = field(default_factory=list)
+    """Expectations of the user's own files; known when the run has begun."""
     started: datetime
     """In UTC."""
     clock: float = field(default_factory=monotonic)
-    """Seconds, to tell how long the run took."""
+    """Seconds, to measure how long the run takes."""
     workers: Workers = field(default_factory=Workers)
     """Who computes its portions."""
     timings: dict[str, float] = field(default_factory=dict)
-    """Seconds spent in each room so far; the rooms add to it."""
+    """Seconds spent in each stage so far; the stages add to it."""
     remarks: list[str] = field(default_factory=list)
     """What people should know of the replies that a recording has, and lacks; `perturb` adds to it."""
 
     @property
     def reader_name(self) -> str:
-        """Who is asked what replies choose, for people."""
+        """Name of the model that reads unread replies, for people."""
         return self.reader.spec.id if self.reader else THE_MODEL
+
+    def terms(self) -> Terms:
+        """Return the terms on which the model under test is asked."""
+        from contrapose.tasks.infer.task import Terms
+
+        return Terms(
+            spec=self.spec,
+            identity=self.identity,
+            run=self.id,
+            limits=self.limits,
+            price=self.price,
+            beside_price=self.reader.price if self.reader else None,
+            again=self.config.refresh,
+            ask_again=self.config.ask_again,
+        )
+
+    def reading_terms(self) -> Terms:
+        """Return the terms on which the reader, or else the model under test, is asked about unread replies.
+
+        Examples are left out: they show how the test's own prompts are answered.
+        """
+        own, reader = self.terms(), self.reader
+        if reader is None:
+            return replace(own, spec=own.spec.model_copy(update={"few_shot": ()})) if own.spec.few_shot else own
+        return replace(
+            own, spec=reader.spec, identity=reader.identity, price=reader.price, beside_price=self.price, reads=True
+        )
 
 
 def enter(config: RunConfig) -> Run:
@@ -85,44 +132,37 @@ def enter(config: RunConfig) -> Run:
     budget = open_budget(config)
     identity = provider.identity(spec)
     likelihoods = provider.likelihoods(spec)
-    refuse_unreadable(config, selected, likelihoods=likelihoods)
+    _refuse_missing_embedding(config, selected, likelihoods=likelihoods)
+    name = config.embedding_model
     return Run(
         config=config,
         plans=selected,
         spec=spec,
         provider=provider,
+        likelihoods=likelihoods,
         identity=identity,
         limits=budget.limits,
         price=budget.price,
         reader=find_reader(config, selected, likelihoods=likelihoods),
+        embedding={"embedding_model": name, "embedding_revision": revision(name)},
         workers=Workers(config.runner, config.runner_args, local=provider.local),
         started=datetime.now(UTC),
     )
 
 
-def refuse_unreadable(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:
-    """Refuse a run whose replies would be paid for, and then could not be read.
-
-    Args:
-        config: the run.
-        selected: its tests.
-        likelihoods: which of them the model gives.
-
-    Raises:
-        ConfigError: a test may read a reply by embedding, and the embedding model is missing.
-        DataError: the model is missing, and the data that tell whether it is needed cannot be read.
-    """
+def _refuse_missing_embedding(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:
+    """Raise ConfigError for a run whose replies would be paid for, and then could not be read."""
     try:
         located(config.embedding_model)
     except ConfigError as error:
-        readers = [plan.test for plan in selected if _embeds(plan, likelihoods, seed=config.seed)]
+        readers = [plan.test for plan in selected if _may_embed(plan, likelihoods, seed=config.seed)]
         if readers:
             expected = f"the embedding model, with which {' and '.join(readers)} may have to read replies"
             raise ConfigError(error.found, expected=expected, remedy=error.remedy, where=error.where) from None
 
 
-def _embeds(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
-    """Whether a reply may be read by embedding; the data are looked at only where that hangs on options."""
+def _may_embed(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
+    """Return True where a reply may be read by embedding; the data are read only if their options decide that."""
     samples = plan.probe_settings.embeds(likelihoods)
     if samples != "without_options":
         return samples == "all"
@@ -137,39 +177,55 @@ def _embeds(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
     return any(not sample.options for sample in drawing.samples())
 
 
+def time_stage(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[Run, P], R]:
+    """Decorate a stage: show it at a terminal, and note in `Run.timings` how long it took."""
+
+    @wraps(stage)
+    def run_stage(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
+        start, name = monotonic(), getattr(stage, "__name__", "")
+        try:
+            with at_work(name):
+                return stage(run, *args, **kwargs)
+        finally:
+            run.timings[name] = round(monotonic() - start, 3)
+            give_back()
+
+    return cast(Callable[Concatenate[Run, P], R], run_stage)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The trials of one test."""
+    """The trials of one test; at first of no case."""
 
-    tables: list[Table]
+    tables: list[Table] = field(default_factory=list)
     """In the order of the cases."""
-    asked: int
-    """How many cases they hold."""
-    unasked: int
-    """Those among them in which something was not asked, because the run was stopped."""
-    stopped: str | None
+    asked: int = 0
+    """Number of cases in them."""
+    unasked: int = 0
+    """Cases in which something was not asked, because the run was stopped."""
+    stopped: str | None = None
     """Why it was stopped, if it was."""
-    notes: dict[str, str | float]
+    notes: dict[str, str | float] = field(default_factory=dict)
     """What the model says about how it computed."""
     read_instead: int = 0
     """Cases whose replies are read, since likelihoods of their labels decide nothing."""
     unread: Mapping[str, int] = field(default_factory=dict)
-    """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
+    """Replies without text to read, by their outcome; `empty`: the model wrote none."""
     warnings: list[str] = field(default_factory=list)
     """What people should know of the asking."""
     made_up: tuple[int, int] = (0, 0)
-    """Made-up replies that the reader read as what they say, and all of which it said what it reads."""
+    """Made-up replies that the reader read as what they say, and all that it read."""
     distrust: str = ""
     """Why the reader was asked about no unread reply, in a sentence; empty where it could be asked."""
     of_model: dict[str, str] = field(default_factory=dict)
-    """What they should know of how the model answers, by its kind: a run tells each kind once."""
+    """Warnings about how the model answers, by their kind: a run shows each kind once."""
     schedule: Schedule | None = None
-    """When the test was held against its gates while it was asked; None where that comes when all is asked."""
+    """When the test was compared with its gates while it was asked; None where that comes when all is asked."""
     saved: int = 0
     """Questions that were not asked, since the test was decided without them."""
 
     def plus(self, asked: Asked) -> Trials:
-        """The same, and those of a further portion."""
+        """Add the trials of a further portion."""
         return replace(
             self,
             tables=[*self.tables, asked["table"]],
@@ -181,37 +237,3 @@ class Trials:
             unread=Counter(self.unread) + Counter(asked["unread"]),
             of_model={**asked["warnings"], **self.of_model},
         )
-
-
-def no_trials() -> Trials:
-    """Those of a test of which nothing was asked yet."""
-    return Trials(tables=[], asked=0, unasked=0, stopped=None, notes={})
-
-
-def terms(run: Run) -> Terms:
-    """How the model under test is asked."""
-    from contrapose.tasks.infer.task import Terms
-
-    return Terms(
-        spec=run.spec,
-        identity=run.identity,
-        run=run.id,
-        limits=run.limits,
-        price=run.price,
-        beside_price=run.reader.price if run.reader else None,
-        again=run.config.refresh,
-        ask_again=run.config.ask_again,
-    )
-
-
-def reading_terms(run: Run) -> Terms:
-    """How whoever reads what could not be read is asked: the run's reader, or else the model under test.
-
-    Examples are none of it: they show how the test's own prompts are answered.
-    """
-    own = terms(run)
-    if (reader := run.reader) is None:
-        return replace(own, spec=own.spec.model_copy(update={"few_shot": ()})) if own.spec.few_shot else own
-    return replace(
-        own, spec=reader.spec, identity=reader.identity, price=reader.price, beside_price=run.price, reads=True
-    )

@@ -31,7 +31,7 @@ def unfinished_config(run: str, *, budget: Mapping[str, float | None]) -> RunCon
         ConfigError: there is no such run, it is finished, or its folder is gone.
     """
     # It imports Prefect, for which nobody waits who only lists unfinished runs.
-    from contrapose.flows.begun_run import config_of
+    from contrapose.flows.run_lifecycle import config_of
 
     row = unfinished_run(run)
     if not Path(row.folder).is_dir():

@@ -51,7 +51,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.orchestration.at_work import at_work, silent
+    from contrapose.flows.orchestration.spinner import at_work, silent
 
     begin_server()
     with silent(arguments.quiet), at_work("check"):
@@ -69,7 +69,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
         resumed: id of an unfinished run that goes on.
     """
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, unwatched
-    from contrapose.flows.orchestration.at_work import at_work, silent
+    from contrapose.flows.orchestration.spinner import at_work, silent
 
     with silent(arguments.quiet):
         with nothing_begun(), at_work("check"):

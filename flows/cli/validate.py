@@ -14,8 +14,8 @@ import pyarrow as pa
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.start import unwritable
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.gate import hold, refuse_bad
 from contrapose.flows.run_context import enter
+from contrapose.flows.validation_gate import hold, refuse_bad
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require

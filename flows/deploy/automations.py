@@ -18,10 +18,6 @@ from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.events.schemas.automations import Automation
-
-WEBHOOK = "webhook"
-"""The kind of block that is called with a payload; any other is notified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,31 +27,28 @@ class AutomationBlock:
     id: str
     """Of its document."""
     webhook: bool
-    """Whether it is called, not notified."""
+    """True where it is called with a payload, not notified."""
 
     def action(self, notify: Mapping[str, str]) -> dict[str, Any]:
-        """The action that sends a notification through it."""
-        if self.webhook:
-            return {"type": "call-webhook", "block_document_id": self.id, "payload": _payload(notify)}
-        return {"type": "send-notification", "block_document_id": self.id, **notify}
+        """Return the action that sends a notification through it."""
+        if not self.webhook:
+            return {"type": "send-notification", "block_document_id": self.id, **notify}
+        # A JSON object as a template: what is inserted is escaped as JSON.
+        parts = (f'"{key}": {{% filter tojson %}}{text}{{% endfilter %}}' for key, text in notify.items())
+        return {"type": "call-webhook", "block_document_id": self.id, "payload": "{" + ", ".join(parts) + "}"}
 
 
 def specifications() -> list[dict[str, Any]]:
-    """The content of every file, by name."""
+    """Return the content of every file, by name."""
     folder = files("contrapose.deployments").joinpath("automations")
     paths = sorted((path for path in folder.iterdir() if path.name.endswith(".yaml")), key=lambda path: path.name)
     return [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[AutomationBlock]:
-    """The named blocks.
+    """Return the named blocks, each `<type>/<name>`, such as slack-webhook/team.
 
-    Args:
-        client: of the server.
-        names: each `<type>/<name>`, such as slack-webhook/team.
-
-    Raises:
-        ConfigError: there is no such block, or it sends to where nobody means to be told.
+    Raises ConfigError for an unknown block, and for one that sends to a forbidden address.
     """
     from prefect.exceptions import ObjectNotFound
 
@@ -72,22 +65,19 @@ def find_blocks(client: SyncPrefectClient, names: Sequence[str]) -> list[Automat
                 where="--notify",
             ) from None
         if (origin := origin_of(str(document.data.get("url", "")))) is not None:
-            # Only its host is ever told: the path of such an address is often its secret.
+            # Only its host is ever shown: the path of such an address is often its secret.
             refuse_forbidden(origin.host, where=f"--notify {full_name}")
-        blocks.append(AutomationBlock(id=str(document.id), webhook=kind == WEBHOOK))
+        blocks.append(AutomationBlock(id=str(document.id), webhook=kind == "webhook"))
     return blocks
 
 
 def update(
     client: SyncPrefectClient, specification: Mapping[str, Any], blocks: Sequence[AutomationBlock]
 ) -> str | None:
-    """Create an automation, or update the one of its name where it differs.
+    """Create an automation, or update the one of its name where it differs; None where it would do nothing.
 
     A trigger that is written again, though it is the same, forgets what it waits for: a run whose worker was killed
     would never be found. Without blocks, those that it notifies already are kept.
-
-    Returns:
-        What was done, or None: it would do nothing, and does not exist.
     """
     from prefect.events.schemas.automations import AutomationCore
 
@@ -95,8 +85,18 @@ def update(
     notify = spec.pop("notify", None)
     existing = client.read_automations_by_name(spec["name"])
     first = existing[0] if existing else None
-    sent = [block.action(notify) for block in blocks or _blocks_of(first)] if notify else []
-    spec["actions"] = [_with_deployment(client, action) for action in spec.get("actions", [])] + sent
+    kept = [
+        AutomationBlock(id=str(action.block_document_id), webhook=action.type == "call-webhook")
+        for action in (first.actions if first else [])
+        if action.type in ("call-webhook", "send-notification")
+    ]
+    actions = []
+    for own in spec.get("actions", []):
+        action = dict(own)
+        if name := action.pop("deployment", None):
+            action |= {"source": "selected", "deployment_id": str(client.read_deployment_by_name(name).id)}
+        actions.append(action)
+    spec["actions"] = actions + ([block.action(notify) for block in blocks or kept] if notify else [])
     for surplus in existing[1:]:
         client.delete_automation(surplus.id)
     if not spec["actions"]:
@@ -112,34 +112,10 @@ def update(
 
 
 def _without_ids(value: object) -> object:
-    """What an automation says, without the ids that the server gives it and its parts."""
+    """Return an automation's content without the ids that the server gives it and its parts."""
     if isinstance(value, Mapping):
         return {key: _without_ids(part) for key, part in value.items() if key != "id"}
     if isinstance(value, list):
         # Names of events and labels are sets, which come in any order.
         return sorted((_without_ids(part) for part in value), key=str)
     return value
-
-
-def _blocks_of(automation: Automation | None) -> list[AutomationBlock]:
-    """The blocks through which an automation sends now."""
-    return [
-        AutomationBlock(id=str(action.block_document_id), webhook=action.type == "call-webhook")
-        for action in (automation.actions if automation else [])
-        if action.type in ("call-webhook", "send-notification")
-    ]
-
-
-def _with_deployment(client: SyncPrefectClient, action: Mapping[str, Any]) -> dict[str, Any]:
-    """An action with the id of the deployment that it names, if it names one."""
-    if "deployment" not in action:
-        return dict(action)
-    rest = {key: value for key, value in action.items() if key != "deployment"}
-    deployment = client.read_deployment_by_name(action["deployment"])
-    return {**rest, "source": "selected", "deployment_id": str(deployment.id)}
-
-
-def _payload(notify: Mapping[str, str]) -> str:
-    """A JSON object as a template: what is inserted is escaped as JSON."""
-    parts = (f'"{key}": {{% filter tojson %}}{text}{{% endfilter %}}' for key, text in notify.items())
-    return "{" + ", ".join(parts) + "}"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
-from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, changed, shipped
-from contrapose.flows.deploy.deployments import (
-    deploy_file,
-    deployed,
-    hosts_before,
-    import_flow,
-    parameters_before,
-    with_hosts,
-    with_parameters,
-)
+from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, apply_options, shipped
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
-from contrapose.tasks.config.hosts import origin_of
+from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.hosts import DEPLOYED, origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.promote import missing
@@ -31,13 +32,9 @@ POOL = "contrapose"
 
 
 def deploy(options: DeploymentOptions) -> Iterator[str]:
-    """Create the work pool if there is none, deploy everything, and update the automations.
+    """Create the work pool if there is none, deploy everything, update the automations, and yield lines.
 
-    Yields:
-        What was done, a line each.
-
-    Raises:
-        ConfigError: no server is named or it does not answer, a block is missing, or Prefect refuses a deployment.
+    Raises ConfigError where no server is named or answers, a block is missing, or Prefect refuses a deployment.
     """
     from prefect.client.orchestration import get_client
 
@@ -51,16 +48,16 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
                 where="PREFECT_API_URL",
             )
         blocks = find_blocks(client, options.notify)
-        yield f"work pool {POOL}: {_pool(client)}"
-        wanted = changed(shipped(), options)
-        kept = {deployment["name"]: parameters_before(client, deployment) for deployment in wanted["deployments"]}
-        wanted["deployments"] = [
-            with_hosts(with_parameters(deployment, kept[deployment["name"]]), hosts_before(client, deployment))
-            for deployment in wanted["deployments"]
-        ]
-        deploy_file(wanted)
-        for deployment in wanted["deployments"]:
-            yield _deployment_line(deployment, deployed(client, deployment), kept[deployment["name"]])
+        yield f"work pool {POOL}: {_make_pool(client)}"
+        content = apply_options(shipped(), options)
+        wanted = [keep_settings(client, deployment) for deployment in content["deployments"]]
+        deploy_file({**content, "deployments": [deployment for deployment, _ in wanted]})
+        for deployment, kept in wanted:
+            existing = set_parameters(client, deployment)
+            crons = (getattr(schedule.schedule, "cron", "") for schedule in existing.schedules or [])
+            when = "".join(f", at {cron}" for cron in crons if cron)
+            still = f", still with {', '.join(kept)}" if kept else ""
+            yield f"deployment {_full_name(deployment)}: version {existing.version}{when}{still}"
             if deployment["name"] == CHECK:
                 yield from after_check(deployment["parameters"])
         left_out = []
@@ -74,9 +71,9 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
 
 
 def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What will follow the check of a retrained model, of an address its host alone, and what is missing for it here.
+    """Say what will follow the check of a retrained model, of an address its host alone, and what it lacks here.
 
-    What is missing stops nothing: the worker may be another machine.
+    What it lacks stops nothing: the worker may be another machine.
     """
     promotion = Promotion.model_validate(parameters.get("promotion") or {})
     moved = f"alias {promotion.mlflow_alias} is moved" if promotion.mlflow_alias else ""
@@ -87,20 +84,8 @@ def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:
         yield f"  tried from here, and the worker needs it: {error.line()}"
 
 
-def _deployment_line(deployment: Mapping[str, Any], existing: DeploymentResponse, kept: Mapping[str, Any]) -> str:
-    crons = (getattr(schedule.schedule, "cron", "") for schedule in existing.schedules or [])
-    when = "".join(f", at {cron}" for cron in crons if cron)
-    still = f", still with {', '.join(kept)}" if kept else ""
-    name = import_flow(deployment["entrypoint"]).name
-    return f"deployment {name}/{existing.name}: version {existing.version}{when}{still}"
-
-
 def server_url() -> str:
-    """URL of the Prefect server's API.
-
-    Raises:
-        ConfigError: none is set.
-    """
+    """Return the URL of the Prefect server's API; raise ConfigError where none is set."""
     from prefect.settings import PREFECT_API_URL
 
     bring_key_as_configured()
@@ -115,25 +100,101 @@ def server_url() -> str:
     )
 
 
-def _pool(client: SyncPrefectClient) -> str:
+def _make_pool(client: SyncPrefectClient) -> str:
     """Make sure that there is a work pool; one that exists is left as it is, of whatever type."""
     from prefect.client.schemas.actions import WorkPoolCreate
     from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
     from prefect.workers.process import ProcessWorker
 
+    pool = WorkPoolCreate(
+        name=POOL,
+        type="process",
+        description="Evaluations of language models. Start a worker: prefect worker start --pool contrapose",
+        base_job_template=ProcessWorker.get_default_base_job_template(),
+        concurrency_limit=2,
+    )
     try:
         return f"kept, of type {client.read_work_pool(POOL).type}"
     except ObjectNotFound:
-        pool = WorkPoolCreate(
-            name=POOL,
-            type="process",
-            description="Evaluations of language models. Start a worker: prefect worker start --pool contrapose",
-            base_job_template=ProcessWorker.get_default_base_job_template(),
-            concurrency_limit=2,
-        )
         try:
             client.create_work_pool(pool)
         except ObjectAlreadyExists:
             # Somebody deploys at the same time.
             return f"kept, of type {client.read_work_pool(POOL).type}"
         return "created, of type process"
+
+
+def _full_name(deployment: Mapping[str, Any]) -> str:
+    return f"{resolve_name(deployment['entrypoint']).name}/{deployment['name']}"
+
+
+def keep_settings(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[str]]:
+    """Return a deployment with the settings it had before, where nothing is said about them now.
+
+    These are parameters that somebody gave it in the UI, or earlier, whose names are returned too, and the hosts that
+    were named for a key or the webhook; a new list of hosts takes their place.
+    """
+    from prefect.exceptions import ObjectNotFound
+
+    wanted = deployment["parameters"]
+    try:
+        existing = client.read_deployment_by_name(_full_name(deployment))
+    except ObjectNotFound:
+        return dict(deployment), ()
+    known, before = resolve_name(deployment["entrypoint"]).parameters.properties, existing.parameters
+    kept = {name: before[name] for name in before if name in known and name not in wanted}
+    if "promotion" in wanted:
+        follows = before.get("promotion") or {}
+        kept["promotion"] = {key: follows[key] for key in follows if key not in wanted["promotion"]}
+    kept = {name: value for name, value in kept.items() if value not in ({}, None)}
+    variables = (existing.job_variables or {}).get("env") or {}
+    hosts = {name: value for name, value in variables.items() if name.endswith(DEPLOYED)}
+    earlier = {"work_pool": {"job_variables": {"env": hosts}}, "parameters": kept}
+    return merged(earlier, deployment), list(kept)
+
+
+def deploy_file(content: Mapping[str, Any]) -> None:
+    """Hand the deployments to Prefect's own command, which knows what each key means.
+
+    Parameters that it would take for templates are left out, and set afterwards.
+    """
+    bare = [
+        {**deployment, "parameters": {}} if _is_template(deployment["parameters"]) else deployment
+        for deployment in content["deployments"]
+    ]
+    with tempfile.TemporaryDirectory(prefix="contrapose-") as folder:
+        path = Path(folder, "prefect.yaml")
+        text = yaml.safe_dump({**content, "deployments": bare}, sort_keys=False, allow_unicode=True)
+        path.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(path)],
+            cwd=folder,
+            env={**os.environ, "PREFECT_LOGGING_LEVEL": "ERROR"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise ConfigError(
+            without_user(" ".join(lines[-3:]))[:400] or f"prefect deploy ended with {done.returncode}",
+            expected="deployments that Prefect accepts",
+            remedy="Correct that, and deploy again: what exists is updated.",
+            where="prefect deploy",
+        )
+
+
+def set_parameters(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> DeploymentResponse:
+    """Return the deployment on the server, after its parameters are set that the command would take for templates."""
+    from prefect.client.schemas.actions import DeploymentUpdate
+
+    existing = client.read_deployment_by_name(_full_name(deployment))
+    if _is_template(deployment["parameters"]):
+        client.update_deployment(existing.id, DeploymentUpdate(parameters=deployment["parameters"]))
+    return existing
+
+
+def _is_template(parameters: Mapping[str, Any]) -> bool:
+    """Return True where Prefect's command would fill something in, such as the value of an environment variable."""
+    return "{{" in json.dumps(parameters)

@@ -1,6 +1,6 @@
-"""A run of a deployment keeps the deployed configuration: what a run is given is laid over it.
+"""A run of a deployment keeps the deployed configuration: what a run is sent is laid over it.
 
-Prefect replaces a whole parameter with what a run is given, so that `{"limit": 10}` would be a configuration of its
+Prefect replaces a complete parameter with what a run is sent, so that `{"limit": 10}` would be a configuration of its
 own, with the default model in it.
 """
 
@@ -18,33 +18,20 @@ from contrapose.tasks.core.errors import ConfigError
 
 ARGUMENTS = ("model_args", "reader_args")
 """Keys whose value may be written `a=1,b=x`."""
-OF_SUITE = (
-    "tests",
-    "only",
-    "data",
-    "limit",
-    "limit_from",
-    "skip_bad_rows",
-    "repeats",
-    "seed",
-    "system_instruction",
-    "few_shot",
-    "gen_kwargs",
-    "embedding_model",
-    "max_error_share",
-    "expectations",
-    "show_langtest",
-)
+OF_SUITE = {
+    *("tests", "only", "data", "limit", "limit_from", "skip_bad_rows", "repeats", "seed", "system_instruction"),
+    *("few_shot", "gen_kwargs", "embedding_model", "max_error_share", "expectations", "show_langtest"),
+}
 """Keys that a suite decides."""
 
 
-def as_deployed(values: Any) -> Any:
-    """What the flow run that begins here was given, laid over the `config` of its deployment; else as it is.
+def complete_from_deployment(values: Any) -> Any:
+    """Lay what the flow run that begins here was sent over the `config` of its deployment; else return it as it is.
 
-    A flow run that has started before was given the whole then, and keeps it: the deployment may have changed since.
+    A flow run that has started before was sent all of it then, and keeps it: the deployment may have changed since.
 
     Raises:
-        ConfigError: what it was given is no configuration, or its deployment is gone.
+        ConfigError: what it was sent is no configuration, or its deployment is gone.
     """
     # Parameters are checked before the context of their flow run is there; one that is there is that of a parent.
     from prefect.context import FlowRunContext
@@ -74,28 +61,21 @@ def as_deployed(values: Any) -> Any:
         return whole
 
 
-def filled(settings: Any) -> Any:
-    """Settings without what was left empty."""
+def drop_empty(settings: Any) -> Any:
+    """Return settings without what was left empty."""
     if not isinstance(settings, Mapping):
         return settings
-    kept = {key: filled(value) for key, value in settings.items()}
+    kept = {key: drop_empty(value) for key, value in settings.items()}
     # No test is no choice of tests; other lists may be empty on purpose.
     return {key: value for key, value in kept.items() if value not in (None, {}) and (key, value) != ("only", [])}
 
 
 def laid_over(deployed: Any, values: Any) -> Any:
-    """A configuration with everything that it does not say as it was deployed.
+    """Complete a configuration with everything that it does not say, as it was deployed.
 
     What is empty says nothing. Of another suite than the deployed one, only the suite itself decides what a suite
-    does; of another model, the deployed price says nothing, nor do the arguments of another provider. What names
-    every key is whole, and stays as it is.
-
-    Args:
-        deployed: as a form or as a whole configuration.
-        values: what a run was given.
-
-    Raises:
-        ConfigError: they are no mapping.
+    does; of another model, the deployed price says nothing, nor do the arguments of another provider. A configuration
+    that names every key stays as it is. Raises ConfigError where the values are no mapping.
     """
     if not isinstance(values, Mapping | None):
         raise ConfigError(
@@ -106,62 +86,45 @@ def laid_over(deployed: Any, values: Any) -> Any:
         )
     if not isinstance(deployed, Mapping) or (values and RunConfig.model_fields.keys() <= values.keys()):
         return values
-    base, own = _readable(deployed), _readable(_said(values or {}))
-    base = _without(base, _unfit(_flat(base), _flat(own)))
-    # What is under `advanced` wins over the same key beside it.
+    filled = {
+        key: drop_empty(value) if key in ("advanced", *ARGUMENTS) else value for key, value in (values or {}).items()
+    }
+    base = _parse(deployed)
+    own = _parse({key: value for key, value in filled.items() if value not in (None, "", {}, [])})
+    base = _drop_unfit(base, own)
+    # What is under `advanced` wins over the same key next to it.
     advanced = base.get("advanced") or {}
     deeper = {key: own.pop(key) for key in advanced if key in own}
     return merged(base, {**own, "advanced": merged(deeper, own.get("advanced") or {})} if deeper else own)
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is not empty."""
-    kept = {key: filled(value) if key in ("advanced", *ARGUMENTS) else value for key, value in values.items()}
-    return {key: value for key, value in kept.items() if value not in (None, "", {}, [])}
-
-
-def _readable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with arguments and data as mappings, also where they are written as a text."""
+def _parse(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with arguments and data as mappings, also where they are written as a text."""
     read = {key: as_mapping(value) if key in ARGUMENTS else value for key, value in values.items()}
     if isinstance(advanced := read.get("advanced"), Mapping):
-        read["advanced"] = _readable(advanced)
+        read["advanced"] = _parse(advanced)
     return {**read, "data": {"source": read["data"]}} if isinstance(read.get("data"), str) else read
 
 
-def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a form, with those under `advanced` beside the others."""
-    advanced = values.get("advanced")
-    return {**values, **advanced} if isinstance(advanced, Mapping) else dict(values)
-
-
-def _unfit(deployed: Mapping[str, Any], own: Mapping[str, Any]) -> set[str]:
-    """Deployed keys that say nothing of the suite, model or data that a run was given."""
-    unfit: set[str] = set()
-    if "suite" in own and own["suite"] != deployed.get("suite"):
-        unfit |= set(OF_SUITE)
-    if "model" in own and own["model"] != deployed.get("model"):
-        unfit |= {"price"}
-        if _provider(own["model"]) != _provider(deployed.get("model")):
-            unfit |= {"model_args"}
-    if (source := _source(own)) is not None and source != _source(deployed):
+def _drop_unfit(deployed: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return deployed keys without those that say nothing of the suite, model or data that a run was sent."""
+    opened = [advanced if isinstance(advanced := one.get("advanced"), Mapping) else {} for one in (deployed, values)]
+    base, own = {**deployed, **opened[0]}, {**values, **opened[1]}
+    unfit = set(OF_SUITE) if "suite" in own and own["suite"] != base.get("suite") else set()
+    if "model" in own and own["model"] != base.get("model"):
+        unfit.add("price")
+        if str(own["model"]).partition("/")[0] != str(base.get("model")).partition("/")[0]:
+            unfit.add("model_args")
+    before, source = (
+        one["data"].get("source") if isinstance(one.get("data"), Mapping) else None for one in (base, own)
+    )
+    if source not in (None, before):
         # It has columns of its own.
-        unfit |= {"data"}
-    # A limit that is given is nobody else's.
-    return unfit | ({"limit_from"} if "limit" in own else set())
-
-
-def _source(values: Mapping[str, Any]) -> object:
-    data = values.get("data")
-    return data.get("source") if isinstance(data, Mapping) else None
-
-
-def _provider(model: object) -> str:
-    return str(model).partition("/")[0]
-
-
-def _without(values: Mapping[str, Any], keys: set[str]) -> dict[str, Any]:
-    """A configuration without some keys, which a form has under `advanced`, too."""
-    kept = {key: value for key, value in values.items() if key not in keys}
-    if isinstance(advanced := kept.get("advanced"), Mapping):
-        kept["advanced"] = {key: value for key, value in advanced.items() if key not in keys}
+        unfit.add("data")
+    if "limit" in own:
+        # A limit that is sent is nobody else's.
+        unfit.add("limit_from")
+    kept = {key: value for key, value in deployed.items() if key not in unfit}
+    if opened[0] and "advanced" in kept:
+        kept["advanced"] = {key: value for key, value in opened[0].items() if key not in unfit}
     return kept

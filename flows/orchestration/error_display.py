@@ -1,9 +1,8 @@
-"""What people see of errors that nobody foresaw, and what Prefect logs of those they can mend: one line."""
+"""Errors as people see them: a lost Prefect server, and errors that they can fix in one line of Prefect's log."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.secrets import without_user
@@ -12,15 +11,23 @@ REFUSED = (401, 403)
 """Status of a server that asks for another key."""
 
 UNREACHED = ("Failed to reach API at", "Timed out while attempting to connect to ephemeral")
-"""How Prefect's own errors begin that have no better type: its check of an address before a flow begins, and of a
+"""First words of Prefect's own errors that have no better type: its check of an address before a flow begins, and of a
 temporary server that did not start."""
+
+FLOW_RUN = "PREFECT__FLOW_RUN_ID"
+"""Variable by which Prefect names the flow run that a process was started for."""
+
+LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
+"""Loggers to which Prefect's engine reports what a flow or task raised."""
 
 
 def lost_server(error: BaseException) -> ContraposeError | None:
-    """What a Prefect server that does not answer, or refuses, comes down to; None for any other error."""
+    """Return an error about a Prefect server that does not answer, or refuses; None for any other error."""
     from httpx import HTTPStatusError, TransportError
 
-    for cause in _causes(error):
+    cause: BaseException | None = error
+    seen: list[BaseException] = []
+    while cause is not None and cause not in seen:
         if isinstance(cause, HTTPStatusError) and cause.response.status_code in REFUSED:
             return ConfigError(
                 f"the Prefect server refuses what this command asks (status {cause.response.status_code})",
@@ -35,32 +42,19 @@ def lost_server(error: BaseException) -> ContraposeError | None:
                 remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
                 "looks at it. The same command goes on where it stopped.",
             )
+        seen.append(cause)
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
-        yield error
-        seen.append(error)
-        error = error.__cause__ or error.__context__
-
-
-FLOW_RUN = "PREFECT__FLOW_RUN_ID"
-"""Variable by which Prefect names the flow run that a process was started for."""
-
-LOGGERS = ("prefect.flow_runs", "prefect.task_runs", "prefect.engine")
-"""Where Prefect's engine logs what a flow or task raised."""
-
-
 def tell_in_one_line() -> None:
-    """Have Prefect's loggers tell such errors as the command does, on a worker too; doing it again changes nothing."""
+    """Shorten such errors in Prefect's loggers as the command does, on a worker too; doing it again changes nothing."""
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(_shortened)
+        logging.getLogger(name).addFilter(_drop_traceback)
 
 
-def _shortened(record: logging.LogRecord) -> bool:
-    """Called by the logger: the record without its traceback, where the error says itself what to do."""
+def _drop_traceback(record: logging.LogRecord) -> bool:
+    """Drop the traceback from a record, for its logger, where the error says itself what to do."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     if isinstance(error, ContraposeError):
         record.msg, record.args, record.exc_info = str(error), (), None

@@ -1,4 +1,4 @@
-"""The form that the Prefect UI draws for a run, and how what is filled in becomes a configuration."""
+"""The form that the Prefect UI draws for a run, and the configuration that is made of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 
-from contrapose.flows.orchestration.deployed_config import as_deployed, filled
+from contrapose.flows.orchestration.deployed_config import complete_from_deployment, drop_empty
 from contrapose.flows.orchestration.options import select
 from contrapose.tasks.config.data_settings import merged
 from contrapose.tasks.config.run_config import RunConfig
@@ -22,35 +22,35 @@ OWN = "custom"
 
 
 def opened(values: Any) -> Any:
-    """What was filled in, as a configuration; a configuration, or anything else, as it is.
+    """Return a filled-in form as a configuration; a configuration, or anything else, as it is.
 
     What the form leaves empty is the deployment's, and then the suite's. What is under `advanced` is merged with the
-    suite; any other key is taken as it is, so that a whole configuration, too, may be given.
+    suite; any other key is taken as it is, so that a complete configuration, too, may be sent.
 
     Raises:
         ConfigError: a key or value is wrong.
     """
-    return _read(as_deployed(values))
+    return _read(complete_from_deployment(values))
 
 
 def as_parameter(config: RunConfig) -> Any:
-    """A configuration as a flow is given it: Prefect keeps it, and shows it to everybody who sees the run.
+    """Return a configuration as a flow is sent it: Prefect keeps it, and shows it to everybody who sees the run.
 
     Lists that a test has by default are left out, since they may hold toxic words; whoever reads it has them, too.
     """
+
+    def drop_default_lists(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: drop_default_lists(value, chosen.get(key) or {}) if isinstance(value, Mapping) else value
+            for key, value in settings.items()
+            if key in chosen or not (isinstance(value, list) and value)
+        }
+
     whole = config.model_dump(mode="json")
     chosen = config.tests.model_dump(mode="json", exclude_defaults=True)
-    short = {**whole, "tests": _without_default_lists(whole["tests"], chosen)}
+    short = {**whole, "tests": drop_default_lists(whole["tests"], chosen)}
     # What a suite says in place of such a list would come back.
     return short if _read(short) == config else whole
-
-
-def _without_default_lists(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: _without_default_lists(value, chosen.get(key) or {}) if isinstance(value, Mapping) else value
-        for key, value in settings.items()
-        if key in chosen or not (isinstance(value, list) and value)
-    }
 
 
 def _read(values: Any) -> Any:
@@ -61,7 +61,7 @@ def _read(values: Any) -> Any:
         own["data"] = {"source": own["data"]}
     suite = own.get("suite")
     base = load_config(suite)[0].model_dump(exclude_unset=True) if suite in bundled_suites() else {}
-    further = filled(values.get("advanced") or {})
+    further = drop_empty(values.get("advanced") or {})
     if not isinstance(further, Mapping):
         raise ConfigError(
             f"{further!r}"[:120],
@@ -81,70 +81,56 @@ class FormSchema:
     """The JSON schema of the form, from that of the configuration: less at first sight, and no defaults."""
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Called by pydantic; a schema without references."""
+        """Return a schema without references, for pydantic."""
+
+        def field_of_suite(name: str) -> dict[str, Any]:
+            # Without the words on an empty field: here, it is the suite's.
+            text = fields[name]["description"].partition("; empty:")[0].rstrip(".")
+            return {**fields[name], "description": f"{text}."}
+
         whole = RunConfig.model_json_schema()
-        fields = _plain(whole, whole["$defs"])["properties"]
-        shown = {
-            "model": _as_suite(fields.pop("model")),
-            "suite": _suite(),
-            "limit": _as_suite(fields.pop("limit")),
-            "data": {**fields["data"]["properties"].pop("source"), "title": "Data"},
-            "advanced": _advanced(fields),
+        fields = _simplify(whole, whole["$defs"])["properties"]
+        suite = {
+            "title": "Suite",
+            "type": "string",
+            "enum": [*bundled_suites(), OWN],
+            "description": f"Decides whatever is left empty here and was not deployed; {OWN}: the default settings.",
         }
-        return {"type": "object", "title": "Run", "properties": shown}
+        only = {
+            "title": "Tests",
+            "type": "array",
+            "items": {"type": "string", "enum": list(registry.names("probes"))},
+            "description": "Only these; empty: the tests of the suite.",
+        }
+        data = {**fields["data"]["properties"].pop("source"), "title": "Data"}
+        first = {"only": only, **{name: field_of_suite(name) for name in OPENED_FIRST}}
+        others = {name: field for name, field in fields.items() if name not in (*first, "suite", "model", "limit")}
+        # Closed: the UI draws every field of an object, but of alternatives the chosen one alone.
+        advanced = {
+            "title": "Advanced",
+            "anyOf": [
+                {"title": "None", "type": "null"},
+                {"title": "All settings", "type": "object", "properties": {**first, **others}},
+            ],
+            "description": "Tests, arguments of the model, budget and all other settings. Anything left empty is as "
+            "deployed, or else the suite's.",
+        }
+        shown = {"model": field_of_suite("model"), "suite": suite, "limit": field_of_suite("limit"), "data": data}
+        return {"type": "object", "title": "Run", "properties": {**shown, "advanced": advanced}}
 
 
-def _suite() -> dict[str, Any]:
-    return {
-        "title": "Suite",
-        "type": "string",
-        "enum": [*bundled_suites(), OWN],
-        "description": f"Decides whatever is left empty here and was not deployed; {OWN}: the default settings.",
-    }
-
-
-def _only() -> dict[str, Any]:
-    return {
-        "title": "Tests",
-        "type": "array",
-        "items": {"type": "string", "enum": list(registry.names("probes"))},
-        "description": "Only these; empty: the tests of the suite.",
-    }
-
-
-def _as_suite(field: Mapping[str, Any]) -> dict[str, Any]:
-    """A field without the words on what an empty one means in a configuration: here, it is the suite's."""
-    said = field["description"].partition("; empty:")[0].rstrip(".")
-    return {**field, "description": f"{said}."}
-
-
-def _advanced(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """All other settings, closed: the UI draws every field of an object, but of alternatives the chosen one alone."""
-    first = {"only": _only(), **{name: _as_suite(fields[name]) for name in OPENED_FIRST}}
-    settings = {**first, **{name: field for name, field in fields.items() if name not in (*first, "suite")}}
-    return {
-        "title": "Advanced",
-        "anyOf": [
-            {"title": "None", "type": "null"},
-            {"title": "All settings", "type": "object", "properties": settings},
-        ],
-        "description": "Tests, arguments of the model, budget and all other settings. Anything left empty is as "
-        "deployed, or else the suite's.",
-    }
-
-
-def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """A schema with its references resolved, and without defaults and null: the form leaves such a field empty."""
+def _simplify(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema with references resolved, and without defaults and null: the form leaves such a field empty."""
     if isinstance(schema, list):
-        return [_plain(member, definitions) for member in schema if member not in (None, {"type": "null"})]
+        return [_simplify(member, definitions) for member in schema if member not in (None, {"type": "null"})]
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
         schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
     kept = {
-        key: {name: _plain(field, definitions) for name, field in value.items()}
+        key: {name: _simplify(field, definitions) for name, field in value.items()}
         if key == "properties"
-        else _plain(value, definitions)
+        else _simplify(value, definitions)
         for key, value in schema.items()
         if key not in ("$ref", "$defs", "default", "required", "additionalProperties")
     }

@@ -26,7 +26,7 @@ PLAIN = {name: name for name in (*SAME, "show_toxic", "mlflow", "max_calls", "ma
 def configured(
     suite: str | Mapping[str, Any] | None, changes: Mapping[str, Any], *, where: str = "command line"
 ) -> tuple[RunConfig, list[str]]:
-    """A suite with changes applied, and warnings; without a suite, every test with its default settings.
+    """Return a suite with changes applied, and warnings; without a suite, every test with its default settings.
 
     What the user names here is allowed: the addresses in `changes`, and the folder of a suite file.
     """
@@ -45,32 +45,29 @@ def configured(
 
 
 def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Dotted keys and values, those in `changes` as they are; `--set` comes last and so wins."""
+    """Return dotted keys and values, those in `changes` as they are; `--set` comes last and so wins."""
     chosen = {key: getattr(arguments, name, None) for name, key in PLAIN.items()}
     changes = {key: value for key, value in chosen.items() if value is not None and value is not False}
     problems, assigned = Problems(), dict[str, Any]()
     for text in arguments.set:
+        key, equals, value = text.partition("=")
         with problems.gathered():
-            key, value = _assignment(text)
-            assigned[key] = value
+            if not equals or not key.strip():
+                raise ConfigError(
+                    f"--set {text!r}",
+                    expected="KEY=VALUE",
+                    remedy="Write, for example, --set gen_kwargs.max_new_tokens=64.",
+                )
+            try:
+                assigned[key.strip()] = bounds.parse(value)
+            except yaml.YAMLError:
+                assigned[key.strip()] = value
     problems.refuse()
     return {**changes, **getattr(arguments, "changes", {}), **assigned}
 
 
-def _assignment(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise ConfigError(
-            f"--set {text!r}", expected="KEY=VALUE", remedy="Write, for example, --set gen_kwargs.max_new_tokens=64."
-        )
-    try:
-        return key.strip(), bounds.parse(value)
-    except yaml.YAMLError:
-        return key.strip(), value
-
-
 def select(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
-    """The configuration with only the named tests; a test the suite lacks runs with its defaults."""
+    """Return the configuration with only the named tests; a test the suite lacks runs with its defaults."""
     if not tests:
         return config
     chosen = config.tests.model_dump(include={"defaults"})

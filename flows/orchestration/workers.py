@@ -1,4 +1,4 @@
-"""Where the portions of a run are computed: in this process, or in those of a Dask or Ray cluster.
+"""Workers that compute the portions of a run: in this process, or in those of a Dask or Ray cluster.
 
 Prefect is imported when there is a portion: a command that only checks waits for no orchestrator.
 """
@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.flows.cli.start import SETTINGS
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Needs = Callable[[Mapping[str, float]], AbstractContextManager[object]]
+
+CLUSTER_SECONDS = 60.0
+"""Seconds that a cluster may take to let this process in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +39,10 @@ class Started:
     runner: TaskRunner[Any]
     """Takes tasks."""
     portions: int
-    """How many it computes at a time."""
+    """Portions that it computes at a time."""
     processes: int
-    """In how many processes."""
-    needs: Needs
+    """Processes that compute them."""
+    needs: Callable[[Mapping[str, float]], AbstractContextManager[object]] = lambda resources: nullcontext()
     """While its context is open, what is submitted needs these resources of a worker."""
 
 
@@ -52,15 +53,15 @@ class Submitted(Generic[R]):
     outcome: Callable[[], R]
     """Waits for what it returns, and raises what it raised."""
     done: bool
-    """Whether it was computed at once."""
+    """True where it was computed at once."""
 
 
 class Workers:
-    """Those who compute the portions of one run; they are started when the first portion is submitted.
+    """Workers that compute the portions of one run; they are started when the first portion is submitted.
 
     Args:
         runner: `threads`, `dask` or `ray`.
-        args: what it has at its disposal.
+        args: its settings.
         local: whether the model is computed by the workers: then threads of one process take one portion at a time.
 
     Raises:
@@ -80,9 +81,9 @@ class Workers:
             require(f"prefect_{runner}", extra=runner, where="runner")
         self.runner, self.args = runner, args
         self.inside = runner == "threads"
-        """Whether all is computed in this process."""
+        """True where all is computed in this process."""
         self.alone = runner == "threads" and (local or (args.workers or 1) == 1)
-        """Whether one portion is computed after the other, in the thread of the flow."""
+        """True where one portion is computed after the other, in the thread of the flow."""
         self._stack = ExitStack()
         self._started: Started | None = None
 
@@ -96,53 +97,52 @@ class Workers:
 
     @property
     def portions(self) -> int:
-        """How many portions are computed at a time."""
-        return 1 if self.alone else self._ready().portions
+        """Portions that are computed at a time."""
+        return 1 if self.alone else self._start().portions
 
     @property
     def processes(self) -> int:
-        """In how many processes they are computed."""
-        return 1 if self.alone else self._ready().processes
+        """Processes in which they are computed."""
+        return 1 if self.alone else self._start().processes
 
     def submit(self, chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> Submitted[R]:
         """Hand over a task; alone, it is computed before this returns. Otherwise as `call`."""
         from prefect.utilities.callables import get_call_parameters
 
-        from contrapose.tasks.core.policy import call
+        from contrapose.tasks.core.policy import DAMAGED, call, sound
 
         if self.alone:
             value = call(chosen, refresh, *args, **inputs)
             return Submitted(outcome=lambda: value, done=True)
-        parameters = get_call_parameters(chosen.fn, args, dict(inputs))
-        future = self._hand_over(chosen, parameters, refresh=refresh)
-        return Submitted(outcome=partial(self._outcome, chosen, parameters, future), done=False)
+        parameters, started = get_call_parameters(chosen.fn, args, dict(inputs)), self._start()
 
-    def _hand_over(self, chosen: Task[P, R], parameters: dict[str, Any], *, refresh: bool) -> PrefectFuture[R]:
-        ready = self._ready()
-        with ready.needs(self.args.resources if "terms" in parameters else {}):
-            future: PrefectFuture[R] = ready.runner.submit(
-                chosen.with_options(refresh_cache=refresh), parameters=parameters
-            )
-            return future
+        def hand_over(*, again: bool) -> PrefectFuture[R]:
+            with started.needs(self.args.resources if "terms" in parameters else {}):
+                task: Any = chosen.with_options(refresh_cache=again)
+                future: PrefectFuture[R] = started.runner.submit(task, parameters=parameters)
+                return future
 
-    def _outcome(self, chosen: Task[P, R], parameters: dict[str, Any], future: PrefectFuture[R]) -> R:
-        from contrapose.tasks.core.policy import DAMAGED, sound
+        def wait() -> R:
+            current = first
+            while True:
+                try:
+                    value = sound(_final_state(current))
+                except OSError as error:
+                    if full(error):
+                        raise no_room("a worker's disk") from error
+                    raise
+                if value is not DAMAGED:
+                    return cast(R, value)
+                current = hand_over(again=True)
 
-        while True:
-            try:
-                value = sound(_final_state(future))
-            except OSError as error:
-                if full(error):
-                    raise no_room("a worker's disk") from error
-                raise
-            if value is not DAMAGED:
-                return cast(R, value)
-            future = self._hand_over(chosen, parameters, refresh=True)
+        first = hand_over(again=refresh)
+        return Submitted(outcome=wait, done=False)
 
-    def _ready(self) -> Started:
+    def _start(self) -> Started:
         if self._started is None:
             self._stack.enter_context(_SET_BY_RUNNERS.needed())
-            self._started = RUNNERS[self.runner](self.args, self._stack)
+            start = {"threads": _start_threads, "dask": _start_dask, "ray": _start_ray}[self.runner]
+            self._started = start(self.args, self._stack)
         return self._started
 
 
@@ -152,7 +152,7 @@ def _final_state(future: PrefectFuture[Any]) -> Any:
     except ContraposeError:
         raise
     except Exception as error:
-        # Neither Dask nor Ray tells whose fault it is: a portion was lost with worker after worker.
+        # Neither Dask nor Ray says whose fault it is: a portion was lost with worker after worker.
         raise CutShortError(
             f"a portion could not be computed: its workers ended, one after the other ({type(error).__name__})",
             expected="workers that stay",
@@ -162,18 +162,18 @@ def _final_state(future: PrefectFuture[Any]) -> Any:
     return future.state
 
 
-def _threads(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_threads(args: RunnerArgs, stack: ExitStack) -> Started:
     from prefect.task_runners import ThreadPoolTaskRunner
 
     count = args.workers or 1
     runner = stack.enter_context(ThreadPoolTaskRunner[Any](max_workers=count))
-    return Started(runner=runner, portions=count, processes=1, needs=lambda resources: nullcontext())
+    return Started(runner=runner, portions=count, processes=1)
 
 
-def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_dask(args: RunnerArgs, stack: ExitStack) -> Started:
     import dask
 
-    # Read as it is imported: otherwise it tells of every worker that it lets go.
+    # Read as it is imported: otherwise it reports every worker that it lets go.
     level = dask.config.get("logging.distributed", "critical")
     stack.enter_context(dask.config.set({"logging.distributed": level}))
     from distributed import LocalCluster
@@ -187,10 +187,10 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
     if args.address:
         runner = DaskTaskRunner(address=args.address)
 
-        def workers() -> Any:
+        def read_workers() -> Any:
             return stack.enter_context(runner).client.scheduler_info(n_workers=-1)["workers"]
 
-        known = _reached(workers, args.address)
+        known = _reach(read_workers, args.address)
         threads = sum(worker["nthreads"] for worker in known.values())
         return Started(runner=runner, portions=args.workers or threads, processes=max(1, len(known)), needs=needs)
     count = args.workers or os.cpu_count() or 1
@@ -206,14 +206,14 @@ def _dask(args: RunnerArgs, stack: ExitStack) -> Started:
             # Dask would kill a worker that holds a model.
             memory_limit=None,
             resources=dict(args.resources),
-            env=_for_children(),
+            env=_child_variables(),
         )
     )
     runner = stack.enter_context(DaskTaskRunner(cluster=cluster))
     return Started(runner=runner, portions=count, processes=count, needs=needs)
 
 
-def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
+def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
     stack.enter_context(_RAY_UNWATCHED.needed())
     if not args.address:
         stack.enter_context(_RAY_LOCAL.needed())
@@ -226,26 +226,26 @@ def _ray(args: RunnerArgs, stack: ExitStack) -> Started:
         wanted = {"num_gpus": resources["GPU"]} if "GPU" in resources else {}
         return remote_options(**wanted, **({"resources": others} if others else {})) if resources else nullcontext()
 
+    count = args.workers or os.cpu_count() or 1
     if args.address:
         runner = RayTaskRunner(address=args.address, init_kwargs={"logging_level": "error"})
-        _reached(lambda: stack.enter_context(runner), args.address)
+        _reach(lambda: stack.enter_context(runner), args.address)
         count = args.workers or int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
-        return Started(runner=runner, portions=count, processes=count, needs=needs)
-    count = args.workers or os.cpu_count() or 1
-    settings = {
-        "num_cpus": count,
-        "include_dashboard": False,
-        "log_to_driver": False,
-        "logging_level": "error",
-        "runtime_env": {"env_vars": _for_children()},
-        "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
-    }
-    runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
+    else:
+        settings = {
+            "num_cpus": count,
+            "include_dashboard": False,
+            "log_to_driver": False,
+            "logging_level": "error",
+            "runtime_env": {"env_vars": _child_variables()},
+            "resources": {name: share * count for name, share in args.resources.items() if name != "GPU"},
+        }
+        runner = stack.enter_context(RayTaskRunner(init_kwargs=settings))
     return Started(runner=runner, portions=count, processes=count, needs=needs)
 
 
-def _for_children() -> dict[str, str]:
-    """Variables for the processes of a local cluster, which a caller in Python does not have."""
+def _child_variables() -> dict[str, str]:
+    """Return variables for the processes of a local cluster, which a caller in Python does not have."""
     return {name: value for name, value in SETTINGS.items() if name not in os.environ} | variables()
 
 
@@ -255,21 +255,13 @@ _SET_BY_RUNNERS = restored_variables(
 )
 """Dask and Ray set these for the processes that they start, and leave them in this one."""
 _RAY_UNWATCHED = lent_variables({"RAY_USAGE_STATS_ENABLED": "0"})
-"""Ray reads its variables as it is imported, and its processes inherit them: no telemetry."""
+"""No telemetry: Ray reads its variables as it is imported, and its processes inherit them."""
 _RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)})
-"""Only who has the token made here has code run."""
+"""A process needs the token made here to have code run."""
 
 
-CLUSTER_SECONDS = 60.0
-"""How long a cluster may take to take this process in."""
-
-
-def _reached(reach: Callable[[], R], address: str) -> R:
-    """What a cluster answers.
-
-    Raises:
-        ConfigError: nobody answers at its address.
-    """
+def _reach(reach: Callable[[], R], address: str) -> R:
+    """Return the answer of a cluster; raise ConfigError where nobody answers at its address."""
     try:
         return within(reach, CLUSTER_SECONDS)
     except Exception as error:
@@ -280,7 +272,3 @@ def _reached(reach: Callable[[], R], address: str) -> R:
             remedy="Start the cluster, or correct runner_args.address.",
             where="runner_args.address",
         ) from error
-
-
-RUNNERS: Mapping[str, Callable[[RunnerArgs, ExitStack], Started]] = {"threads": _threads, "dask": _dask, "ray": _ray}
-"""How each runner is started, and what lets it go put onto a stack."""

@@ -180,7 +180,7 @@ def _compared(
     quiet: bool,
 ) -> ComparedRuns:
     begin_server()
-    from contrapose.flows.orchestration.at_work import silent
+    from contrapose.flows.orchestration.spinner import silent
 
     key_block = next((args["api_key_block"] for _, args in models if "api_key_block" in args), config.key_block)
     with silent(quiet), prefect_used(key_block) as start:

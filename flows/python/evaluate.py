@@ -155,7 +155,7 @@ def _evaluated(
 def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
     begin_server()
     from contrapose.flows.cli.validate import check
-    from contrapose.flows.orchestration.at_work import silent
+    from contrapose.flows.orchestration.spinner import silent
 
     with silent(quiet), prefect_used(config.key_block) as start:
         check(config)

@@ -112,7 +112,7 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
     from prefect import flow, settings  # noqa: F401
 
     from contrapose.flows.cli.start import import_libraries, serve_blocks, server_starting, starting
-    from contrapose.flows.orchestration.at_work import at_work
+    from contrapose.flows.orchestration.spinner import at_work
     from contrapose.flows.serve.server_key import lacking_key
     from contrapose.tasks.core.secrets import SCHEME
 

@@ -1,4 +1,4 @@
-"""Prefect's server behind the guard: what `contrapose ui` and a run without a server of its own start.
+"""Prefect's server behind the guard: started by `contrapose ui`, and by a run without a server of its own.
 
 Prefect asks for the key itself, over HTTP and in every websocket; it asks for tokens against forged requests, and names
 no origin that may read along. The layer before it does what its settings cannot: it checks the name of the machine and
@@ -11,23 +11,23 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guarded
+from contrapose.flows.serve.guard import HOST, NAMES, App, Guard, Message, Receive, Send, basic, guard_app
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 KEPT = "CONTRAPOSE_KEY_FILE"
-"""Environment variable: the file that holds the server's key, where one does; a browser is told its name."""
+"""Environment variable: the file that holds the server's key, where one does; a browser is shown its name."""
 
 OPEN = frozenset({"/api/health"})
-"""What Prefect asks before it knows the key: whether the server is there."""
+"""Path that Prefect asks before it knows the key: whether the server is there."""
 
 UI_SETTINGS = "/ui-settings"
-"""Where Prefect's pages learn whether they must ask for the key."""
+"""Path where Prefect's pages learn whether they must ask for the key."""
 
 
 def settings(key: str, port: int) -> dict[str, str]:
-    """Environment of a Prefect server on a port of this machine, and of whatever speaks to it."""
+    """Return the environment of a Prefect server on a port of this machine, and of whatever speaks to it."""
     return {
         "PREFECT_API_AUTH_STRING": key,
         "PREFECT_CLIENT_CSRF_SUPPORT_ENABLED": "true",
@@ -53,7 +53,7 @@ def serve(port: int, *, log_level: str) -> None:
             port=port,
             lifespan="on",
             log_level=log_level,
-            # Nobody stands between: what such a header says is what a page made up.
+            # Nobody is in between: such a header is made up by a page.
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=api.keepalive_timeout,
@@ -63,29 +63,35 @@ def serve(port: int, *, log_level: str) -> None:
 
 
 def create() -> App:
-    """Prefect's server behind the guard.
+    """Create Prefect's server behind the guard.
 
     Raises:
         RuntimeError: no key is set, and everybody would be answered.
     """
     from prefect.server.api.server import create_app
-    from prefect.settings import get_current_settings
+    from prefect.settings import PREFECT_SERVER_API_AUTH_STRING, get_current_settings, temporary_settings
 
     api = get_current_settings().server.api
     key = api.auth_string.get_secret_value() if api.auth_string else ""
     if not key:
         raise RuntimeError("a server without PREFECT_SERVER_API_AUTH_STRING would answer everybody")
     _let_actions_in(key)
-    guard = Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN)
     app: FastAPI = create_app()
-    shown = _without_login(app)
+
+    async def without_login(scope: Message, receive: Receive, send: Send) -> None:
+        """Tell Prefect's pages that no key is asked for: whoever sees them has been let in."""
+        asks_for_login = (scope["type"], scope.get("path")) == ("http", UI_SETTINGS)
+        with temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None}) if asks_for_login else nullcontext():
+            await app(scope, receive, send)
+
+    pages: App = without_login
     if not get_current_settings().server.analytics_enabled:
-        shown = without_telemetry(shown, api.port)
-    return guarded(shown, guard)
+        pages = without_telemetry(pages, api.port)
+    return guard_app(pages, Guard(key=key, port=api.port, kept=os.environ.get(KEPT, ""), open_paths=OPEN))
 
 
 def without_telemetry(app: App, port: int) -> App:
-    """An application whose pages load and send nothing but here, whatever is in them.
+    """Return an application whose pages load and send nothing but here, whatever is in them.
 
     Prefect's newer pages ask Amplitude for its settings before they look whether telemetry is off.
     """
@@ -96,30 +102,14 @@ def without_telemetry(app: App, port: int) -> App:
     policy = f"connect-src 'self' data: blob: {sockets}; script-src {here}; worker-src {here}; frame-src 'self' blob:"
 
     async def layer(scope: Message, receive: Receive, send: Send) -> None:
-        async def bounded(message: Message) -> None:
+        async def add_policy(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).append("Content-Security-Policy", policy)
             await send(message)
 
-        await app(scope, receive, bounded)
+        await app(scope, receive, add_policy)
 
     return layer
-
-
-def _without_login(app: App) -> App:
-    """Prefect's pages are told that no key is asked for: whoever sees them has been let in."""
-    from prefect.settings import PREFECT_SERVER_API_AUTH_STRING, temporary_settings
-
-    async def layer(scope: Message, receive: Receive, send: Send) -> None:
-        with temporary_settings({PREFECT_SERVER_API_AUTH_STRING: None}) if _shows_login(scope) else nullcontext():
-            await app(scope, receive, send)
-
-    return layer
-
-
-def _shows_login(scope: Message) -> bool:
-    """Whether Prefect's pages ask here if they must ask for the key."""
-    return (scope["type"], scope.get("path")) == ("http", UI_SETTINGS)
 
 
 def _let_actions_in(key: str) -> None:
@@ -131,7 +121,7 @@ def _let_actions_in(key: str) -> None:
     from prefect.server.events.clients import PrefectServerEventsAPIClient
 
     class Admitted(PrefectServerEventsAPIClient):
-        """The same, with both."""
+        """The same client with key and token."""
 
         def __init__(self, additional_headers: dict[str, str] | None = None) -> None:
             super().__init__({**(additional_headers or {}), "Authorization": basic(key)})

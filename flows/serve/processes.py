@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from types import FrameType
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.tables.table import home
@@ -26,30 +25,29 @@ class Part:
     """One of the processes, with everything that it starts itself."""
 
     name: str
-    """What people call it."""
+    """Its name for people."""
     process: subprocess.Popen[bytes]
     """The head of a process group of its own: a Ctrl-C reaches only the command, which ends the parts in order."""
     log: Path
-    """What it says."""
+    """Its output."""
 
-    def stop(self) -> None:
-        """End it and all that it has started."""
-        _signal(self.process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(ENDING)
-        _signal(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+    def failure(self) -> ConfigError:
+        """Return the error that it ended by itself, or does not answer."""
+        lines, code = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines(), self.process.poll()
+        state = "does not answer" if code is None else f"ended with {code}"
+        return ConfigError(
+            f"the {self.name} {state}: {' '.join(lines[-1:])[:200]}",
+            expected="one that runs until it is stopped",
+            remedy=f"Its log says why: {self.log}",
+            where="contrapose ui",
+        )
 
 
 @contextmanager
 def stopping() -> Iterator[Event]:
-    """An event that is set by Ctrl-C, TERM or a closed terminal."""
+    """Give an event that is set by Ctrl-C, TERM or a closed terminal."""
     asked = Event()
-
-    def ask(_: int, __: FrameType | None) -> None:
-        asked.set()
-
-    before = {number: signal.signal(number, ask) for number in SIGNALS}
+    before = {number: signal.signal(number, lambda *_: asked.set()) for number in SIGNALS}
     try:
         yield asked
     finally:
@@ -59,43 +57,22 @@ def stopping() -> Iterator[Event]:
 
 @contextmanager
 def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
-    """A Python module as a program that runs until the end of the context."""
+    """Run a Python module as a program until the end of the context; all that it has started ends, too."""
     log = home() / "ui" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with log.open("wb") as said:
+    with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=said,
+            stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    part = Part(name=name, process=process, log=log)
     try:
-        yield part
+        yield Part(name=name, process=process, log=log)
     finally:
-        part.stop()
-
-
-def refuse_dead(parts: Sequence[Part]) -> None:
-    """Raise ConfigError when one of the processes has ended by itself."""
-    for part in parts:
-        if part.process.poll() is not None:
-            raise ended(part)
-
-
-def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
-def ended(part: Part) -> ConfigError:
-    """The error that a process ended by itself, or does not answer."""
-    lines = part.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    code = part.process.poll()
-    return ConfigError(
-        f"the {part.name} {'does not answer' if code is None else f'ended with {code}'}: {' '.join(lines[-1:])[:200]}",
-        expected="one that runs until it is stopped",
-        remedy=f"Its log says why: {part.log}",
-        where="contrapose ui",
-    )
+        for number, seconds in ((signal.SIGTERM, ENDING), (signal.SIGKILL, None)):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(seconds)

@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -20,15 +19,12 @@ from contrapose.flows.serve.guard import (
     CLOSED,
     HOST,
     SANDBOX,
-    App,
     Guard,
-    GuardedRequest,
     Message,
     Receive,
     Send,
-    guarded,
+    guard_app,
     new_key,
-    request_in,
 )
 from contrapose.tasks.core.errors import ConfigError
 
@@ -45,7 +41,7 @@ SERVED = re.compile(r"/([\w.-]{1,200})/(report\.html|validation\.html)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReply:
-    """What is sent to a browser."""
+    """A reply to a browser."""
 
     content: bytes | Path
     """The body, or the file that holds it."""
@@ -61,38 +57,6 @@ Site = Callable[[str], PageReply | None]
 """From the path that was asked, as it was sent, to the reply; None where there is nothing."""
 
 
-def application(site: Site) -> App:
-    """The ASGI application that serves a site, to be read only."""
-
-    async def app(scope: Message, receive: Receive, send: Send) -> None:
-        response = await run_in_threadpool(_response, site, request_in(scope))
-        await response(scope, receive, send)
-
-    return app
-
-
-def _response(site: Site, asked: GuardedRequest) -> Response:
-    """The page, or why there is none."""
-    if asked.method not in ("GET", "HEAD"):
-        return _sealed(PlainTextResponse("Pages are read here, nothing else.\n", 405, {"Allow": "GET, HEAD"}))
-    reply = site(asked.target)
-    if reply is None or (isinstance(reply.content, Path) and not _readable(reply.content)):
-        return _sealed(PlainTextResponse("There is no such page.\n", 404))
-    headers = {"Content-Type": reply.kind, **({"Content-Disposition": "attachment"} if reply.download else {})}
-    if isinstance(reply.content, Path):
-        return _sealed(FileResponse(reply.content, headers=headers), reply.policy)
-    return _sealed(Response(reply.content, headers=headers), reply.policy)
-
-
-def _sealed(response: Response, policy: str = CLOSED) -> Response:
-    response.headers.update({"Cache-Control": "no-store", "Content-Security-Policy": policy})
-    return response
-
-
-def _readable(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.R_OK)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """A site that is being served."""
@@ -100,42 +64,56 @@ class Served:
     url: str
     """Its address, without a path."""
     guard: Guard
-    """Who is let in."""
+    """The rules that let requests in."""
 
     def link(self, path: str = "/") -> str:
-        """The address of a page that lets the first browser in which opens it."""
+        """Return the address of a page that lets the first browser in which opens it."""
         return self.url + self.guard.link(path)
+
+
+def _respond(site: Site, scope: Message) -> Response:
+    """Return the page, or why there is none; pages are only read."""
+    path, query = (scope[name].decode("latin-1") for name in ("raw_path", "query_string"))
+    policy = CLOSED
+    response: Response = PlainTextResponse("There is no such page.\n", 404)
+    if scope["method"] not in ("GET", "HEAD"):
+        response = PlainTextResponse("Pages are read here, nothing else.\n", 405, {"Allow": "GET, HEAD"})
+    elif reply := site(f"{path}?{query}" if query else path):
+        content, policy = reply.content, reply.policy
+        headers = {"Content-Type": reply.kind, **({"Content-Disposition": "attachment"} if reply.download else {})}
+        if isinstance(content, bytes):
+            response = Response(content, headers=headers)
+        elif content.is_file() and os.access(content, os.R_OK):
+            response = FileResponse(content, headers=headers)
+        else:
+            policy = CLOSED
+    response.headers.update({"Cache-Control": "no-store", "Content-Security-Policy": policy})
+    return response
 
 
 @contextmanager
 def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> Iterator[Served]:
-    """A site on loopback, until the end of the context.
+    """Serve a site on loopback, on the port or any that is free, until the end of the context.
 
-    Args:
-        site: what is served.
-        port: on loopback; 0: any that is free.
-        guard: who is let in; None: whoever has the link, or the new key.
-
-    Raises:
-        ConfigError: the port cannot be used.
+    Without a guard, a new key is made. Raises ConfigError where the port cannot be used.
     """
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        response = await run_in_threadpool(_respond, site, scope)
+        await response(scope, receive, send)
+
     try:
         listening = socket.create_server((HOST, port))
     except (OSError, OverflowError):
-        raise ConfigError(
-            f"port {port} cannot be used",
-            expected="a free port, 1 to 65535",
-            remedy="Name another one, or none: a free one is found.",
-            where="--port",
-        ) from None
+        raise port_error(port) from None
     chosen = int(listening.getsockname()[1])
     chosen_guard = guard or Guard(key=new_key(), port=chosen)
     config = uvicorn.Config(
-        guarded(application(site), chosen_guard),
+        guard_app(app, chosen_guard),
         lifespan="off",
         log_config=None,
         log_level="critical",
-        # Nobody stands between: what such a header says is what a page made up.
+        # Nobody is in between: such a header is made up by a page.
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=1,
@@ -150,14 +128,23 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
         thread.join()
 
 
-def reports(folder: Path) -> Site:
-    """The reports of the runs in a folder."""
-    return partial(report_page, folder)
-
-
-def report_page(folder: Path, path: str) -> PageReply | None:
-    """One page of one run."""
-    match = SERVED.fullmatch(path)
-    return (
-        None if match is None or ".." in match[1] else PageReply(content=folder / match[1] / match[2], policy=ENCLOSED)
+def port_error(port: int | None) -> ConfigError:
+    """Return the error that a port cannot be used."""
+    return ConfigError(
+        f"port {port} cannot be used",
+        expected="a free port, 1 to 65535",
+        remedy="Name another one, or none: a free one is found.",
+        where="--port",
     )
+
+
+def reports(folder: Path) -> Site:
+    """Return a site with the reports of the runs in a folder."""
+
+    def page(path: str) -> PageReply | None:
+        match = SERVED.fullmatch(path)
+        if match is None or ".." in match[1]:
+            return None
+        return PageReply(content=folder / match[1] / match[2], policy=ENCLOSED)
+
+    return page

@@ -14,14 +14,14 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
 
 KEY = "PREFECT_API_AUTH_STRING"
-"""Environment variable: what every Prefect client brings."""
+"""Environment variable: the key that every Prefect client brings."""
 
 ADDRESS = "PREFECT_API_URL"
 """Environment variable: the server that is used."""
 
 
 def key_file(port: int) -> Path:
-    """Where the key of the server on a port of this machine is kept."""
+    """Return the file that keeps the key of the server on a port of this machine."""
     # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
     from contrapose.tasks.tables.table import home
 
@@ -30,7 +30,7 @@ def key_file(port: int) -> Path:
 
 @contextmanager
 def keeping(key: str, port: int) -> Iterator[Path]:
-    """The file that holds a key until the end of the context, readable by its owner alone."""
+    """Keep a key in a file until the end of the context, readable by its owner alone."""
     path = key_file(port)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # One that a killed server left goes first: what is opened is new, and has these rights from the start.
@@ -45,7 +45,7 @@ def keeping(key: str, port: int) -> Iterator[Path]:
 
 
 def kept_key(url: str | None) -> str:
-    """The key of the server at a URL; empty where it is not one that this home has started."""
+    """Return the key of the server at a URL; empty where this home has not started it."""
     try:
         parts = urlsplit(url or "")
         port = parts.port
@@ -68,31 +68,27 @@ def bring_key() -> None:
 
 
 def bring_key_as_configured() -> None:
-    """The same for a server that only Prefect's own configuration names, such as a profile."""
+    """Bring the key to a server that only Prefect's own configuration names, such as a profile."""
     if lacking := lacking_key():
         use_in_process(lacking)
 
 
 ANSWER_SECONDS = 30.0
-"""How long a Prefect server may take to say that it is there."""
+"""Seconds that a Prefect server may take to answer."""
 
 
 def refuse_silent_server() -> None:
-    """See that the Prefect server that is named, if one is, answers at all.
-
-    Raises:
-        ConfigError: it stays silent.
-    """
+    """Raise ConfigError where the Prefect server that is named, if one is, stays silent."""
     from prefect import get_client
     from prefect.settings import PREFECT_API_URL
 
-    def asked() -> None:
+    def check_health() -> None:
         with get_client(sync_client=True) as client:
             client.api_healthcheck()
 
     if url := PREFECT_API_URL.value():
         try:
-            within(asked, ANSWER_SECONDS)
+            within(check_health, ANSWER_SECONDS)
         except TimeoutError:
             raise ConfigError(
                 f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
@@ -103,7 +99,7 @@ def refuse_silent_server() -> None:
 
 
 def lacking_key() -> dict[str, str]:
-    """The setting of the key that the configured server wants and Prefect does not know; empty where none lacks."""
+    """Return the setting of the key that the configured server wants and Prefect does not know; empty for none."""
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api

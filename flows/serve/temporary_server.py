@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 from functools import cache
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -22,7 +21,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import IO
 
-from contrapose.flows.serve.guard import HOST, basic, new_key
+from contrapose.flows.serve.guard import HOST, new_key
 from contrapose.flows.serve.prefect_app import serve, settings
 from contrapose.flows.serve.server_key import ADDRESS, KEY
 from contrapose.tasks.core.errors import ConfigError
@@ -30,121 +29,10 @@ from contrapose.tasks.core.errors import ConfigError
 ENDING = 60.0
 """Seconds that it may take to end: a database that it makes new is finished first."""
 LOOK_SECONDS = 0.05
-
-
-class TemporaryServer:
-    """The server of this process, with a key of its own, which nobody else knows.
-
-    It is in a session of its own: what is sent to the whole process group, such as by Ctrl-C or `timeout`, ends the
-    run, which then still has to tell the server.
-    """
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.makes_database = False
-        """Whether it was begun where Prefect has no database yet, which takes it some seconds more."""
-        self._key = new_key()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
-        self._asked: HTTPConnection | None = None
-        """Kept open: what the server does for it is done though nobody reads the reply."""
-
-    @property
-    def url(self) -> str:
-        """Of its API; of no server before it was begun."""
-        return f"http://{HOST}:{self.port}/api"
-
-    @property
-    def running(self) -> bool:
-        """Whether it was begun, and has not ended."""
-        return self._process is not None and self._process.poll() is None
-
-    def begin(self) -> None:
-        """Let it start, and go on meanwhile; one that runs stays. It ends at once where Prefect is to use another."""
-        if self.running:
-            return
-        self.port = _free_port()
-        self.makes_database = _is_first()
-        self._errors = TemporaryFile()  # noqa: SIM115 - it is read when the server has ended
-        self._process = subprocess.Popen(
-            # No file of the folder that a person stands in is a module there.
-            [sys.executable, "-P", "-m", __name__, str(self.port)],
-            env={**os.environ, **_set_in_python(), **OWN_SETTINGS, **settings(self._key, self.port)},
-            stdin=subprocess.PIPE,
-            # It says nothing; whoever reads what this process prints would wait for its end.
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            start_new_session=True,
-        )
-        atexit.register(self.leave)
-
-    def start(self) -> dict[str, str]:
-        """Begin it, wait until it answers, and return the settings by which Prefect asks this one.
-
-        Raises:
-            ConfigError: it ended, or took too long.
-        """
-        from prefect.settings import get_current_settings
-
-        self.begin()
-        end = monotonic() + get_current_settings().server.ephemeral.startup_timeout_seconds
-        while not self._answers():
-            if not self.running or monotonic() > end:
-                raise self._not_started()
-            sleep(LOOK_SECONDS)
-        self._lay_out()
-        return {KEY: self._key, ADDRESS: self.url, **SAME_VERSION}
-
-    def leave(self) -> None:
-        """Let it end by itself, as it does once nobody holds its standard input: it writes down what it was told.
-
-        A person at a terminal need not wait for that.
-        """
-        process, self._process = self._process, None
-        if process is not None and process.stdin is not None:
-            process.stdin.close()
-
-    def _answers(self) -> bool:
-        with suppress(OSError, HTTPException):
-            connection = HTTPConnection(HOST, self.port, timeout=5)
-            try:
-                connection.request("GET", "/api/health")
-                return connection.getresponse().status == 200
-            finally:
-                connection.close()
-        return False
-
-    def _lay_out(self) -> None:
-        """Have it lay out all its routes for a request that no route takes, while this process prepares its first one.
-
-        It does so at the first request that it gets, and takes a quarter of a second. Nobody waits for the reply.
-        """
-        asked = self._asked = HTTPConnection(HOST, self.port)
-        with suppress(OSError, HTTPException):
-            asked.request("GET", "/api/nothing", headers={"Authorization": basic(self._key)})
-
-    def _not_started(self) -> ConfigError:
-        from prefect.settings import get_current_settings
-
-        status, said = None, [""]
-        if self._process is not None and self._errors is not None:
-            self._process.kill()
-            status = self._process.wait()
-            self._errors.seek(0)
-            said = self._errors.read().decode("utf-8", "replace").split("\n")
-        self._process = None
-        why = next((line for line in said if "Error" in line and not line.startswith(" ")), "it said nothing")
-        return ConfigError(
-            f"the temporary Prefect server did not start (status {status}: {why})",
-            expected=f"one that can use its database, in {get_current_settings().home}",
-            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
-            "both. The same command goes on where it stopped.",
-        )
-
-
-SAME_VERSION = {"PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
-"""A server that is begun here is of the version that is installed here: no client need ask."""
-
+SELDOM = (200_000, 20, 100)
+"""New objects, and looks at younger ones, between two looks for garbage; Python's own numbers are 700, 10 and 10."""
+DATABASES = ("PREFECT_SERVER_DATABASE_CONNECTION_URL", "PREFECT_API_DATABASE_CONNECTION_URL")
+"""Environment variables that name another database."""
 OWN_SETTINGS = {
     "PREFECT_UI_ENABLED": "0",
     "PREFECT__SERVER_EPHEMERAL": "1",
@@ -161,53 +49,124 @@ database; the next server there would believe it, and offer none.
 """
 
 
+class TemporaryServer:
+    """The server of this process, with a key of its own, which nobody else knows.
+
+    It is in a session of its own: what is sent to the whole process group, such as by Ctrl-C or `timeout`, ends the
+    run, which then still has to report to the server.
+    """
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.makes_database = False
+        """True where it was begun without a database of Prefect, which takes it some seconds more."""
+        self._key = new_key()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """URL of its API; of no server before it was begun."""
+        return f"http://{HOST}:{self.port}/api"
+
+    @property
+    def running(self) -> bool:
+        """True where it was begun, and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def begin(self) -> None:
+        """Let it start, and go on meanwhile; one that runs stays. It ends at once where Prefect is to use another."""
+        if self.running:
+            return
+        with socket.create_server((HOST, 0)) as trial:
+            self.port = int(trial.getsockname()[1])
+        home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
+        self.makes_database = not any(map(os.environ.get, DATABASES)) and not (home / "prefect.db").exists()
+        set_in_python: dict[str, str] = {}
+        if "prefect.settings" in sys.modules:
+            from prefect.settings import get_current_settings
+
+            set_in_python = get_current_settings().to_environment_variables(exclude_unset=True)
+        self._errors = TemporaryFile()  # noqa: SIM115 - it is read when the server has ended
+        self._process = subprocess.Popen(
+            # No file of the user's working folder is a module there.
+            [sys.executable, "-P", "-m", __name__, str(self.port)],
+            env={**os.environ, **set_in_python, **OWN_SETTINGS, **settings(self._key, self.port)},
+            stdin=subprocess.PIPE,
+            # It says nothing; whoever reads what this process prints would wait for its end.
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            start_new_session=True,
+        )
+        atexit.register(self.leave)
+
+    def start(self) -> dict[str, str]:
+        """Begin it, wait until it answers, and return the settings by which Prefect asks this one."""
+        from prefect.settings import get_current_settings
+
+        self.begin()
+        end = monotonic() + get_current_settings().server.ephemeral.startup_timeout_seconds
+        while not self._answers():
+            if not self.running or monotonic() > end:
+                raise self._start_error(get_current_settings().home)
+            sleep(LOOK_SECONDS)
+        # It is of the version that is installed here: no client need ask.
+        return {KEY: self._key, ADDRESS: self.url, "PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
+
+    def leave(self) -> None:
+        """Let it end by itself, as it does once nobody holds its standard input: it saves what was reported.
+
+        A person at a terminal need not wait for that.
+        """
+        process, self._process = self._process, None
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+
+    def _answers(self) -> bool:
+        connection = HTTPConnection(HOST, self.port, timeout=5)
+        try:
+            connection.request("GET", "/api/health")
+            return connection.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def _start_error(self, home: Path) -> ConfigError:
+        status, output = None, [""]
+        if self._process is not None and self._errors is not None:
+            self._process.kill()
+            status = self._process.wait()
+            self._errors.seek(0)
+            output = self._errors.read().decode("utf-8", "replace").split("\n")
+        self._process = None
+        why = next((line for line in output if "Error" in line and not line.startswith(" ")), "it said nothing")
+        return ConfigError(
+            f"the temporary Prefect server did not start (status {status}: {why})",
+            expected=f"one that can use its database, in {home}",
+            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
+            "both. The same command goes on where it stopped.",
+        )
+
+
 @cache
 def own_server() -> TemporaryServer:
-    """The one that this process starts, where it starts any."""
+    """Return the server that this process starts, where it starts any."""
     return TemporaryServer()
 
 
 def is_kept() -> bool:
-    """Whether the server that Prefect uses stays when this process has ended: what it is told will be read."""
+    """Return True where Prefect's server stays when this process has ended: what is reported to it will be read."""
     from prefect.settings import PREFECT_API_URL
 
     return bool(PREFECT_API_URL.value()) and PREFECT_API_URL.value() != own_server().url
 
 
-def _is_first() -> bool:
-    """Whether Prefect's database is where it usually is, and not made yet."""
-    home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
-    return not any(map(os.environ.get, DATABASES)) and not (home / "prefect.db").exists()
-
-
-DATABASES = ("PREFECT_SERVER_DATABASE_CONNECTION_URL", "PREFECT_API_DATABASE_CONNECTION_URL")
-"""Environment variables that name another database."""
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
-        trial.bind((HOST, 0))
-        return int(trial.getsockname()[1])
-
-
-def _set_in_python() -> dict[str, str]:
-    """Prefect's settings that differ in this process from what the server reads itself; none before it is imported."""
-    if "prefect.settings" not in sys.modules:
-        return {}
-    from prefect.settings import get_current_settings
-
-    return get_current_settings().to_environment_variables(exclude_unset=True)
-
-
 def is_wanted() -> bool:
-    """Whether Prefect's settings name no server, and allow a temporary one."""
+    """Return True where Prefect's settings name no server, and allow a temporary one."""
     from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_EPHEMERAL_ENABLED
 
     return not PREFECT_API_URL.value() and bool(PREFECT_SERVER_EPHEMERAL_ENABLED.value())
-
-
-SELDOM = (200_000, 20, 100)
-"""New objects, and looks at younger ones, between two looks for garbage; Python's own numbers are 700, 10 and 10."""
 
 
 def collect_seldom() -> None:
@@ -217,19 +176,19 @@ def collect_seldom() -> None:
 
 def main(port: int) -> None:
     """Serve until TERM, or until nobody holds the other end of standard input."""
+
+    def end_with_input() -> None:
+        # Not by `sys.stdin`: its lock would be held when the interpreter ends, which is fatal.
+        while os.read(0, 1):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        sleep(ENDING)
+        os._exit(1)
+
     collect_seldom()
-    Thread(target=_end_with_input, daemon=True).start()
+    Thread(target=end_with_input, daemon=True).start()
     if is_wanted():
         serve(port, log_level="error")
-
-
-def _end_with_input() -> None:
-    # Not by `sys.stdin`: its lock would be held when the interpreter ends, which is fatal.
-    while os.read(0, 1):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    sleep(ENDING)
-    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.flows.cli import main
-from contrapose.flows.orchestration.at_work import STEPS
+from contrapose.flows.orchestration.spinner import STEPS
 
 RUN = ["run", "--model", "mock", "--limit", "6", "--out", "out"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from prefect.types.names import raise_on_name_alphanumeric_dashes_only
 
-from contrapose.flows.retraining.approval import ApprovalReply, ask
+from contrapose.flows.retraining.decision import ApprovalReply, ask
 
 
 def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,8 +17,8 @@ def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> N
         keys.append(raise_on_name_alphanumeric_dashes_only(key))
         return ApprovalReply(approve=True, reason="Seen by hand.")
 
-    monkeypatch.setattr("contrapose.flows.retraining.approval.pause_flow_run", pause)
-    monkeypatch.setattr("contrapose.flows.retraining.approval.render", lambda _: b"")
+    monkeypatch.setattr("contrapose.flows.retraining.decision.pause_flow_run", pause)
+    monkeypatch.setattr("contrapose.flows.retraining.decision.render", lambda _: b"")
     for second in (1, 1, 2):
         decided: Any = {"decided": f"2026-01-01T00:00:0{second}.000001+00:00"}
         ask(decided, hours=1)

@@ -134,7 +134,7 @@ def test_a_second_training_of_the_same_revision_is_asked_itself() -> None:
 
 
 @pytest.mark.slow
-def test_an_older_candidate_is_not_promoted_after_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_candidate_is_not_promote_after_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
     with receiving([400, 200, 200]) as receiver:
@@ -152,7 +152,7 @@ def test_an_older_candidate_is_not_promoted_after_a_newer_one(monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_a_candidate_that_nothing_was_to_follow_can_be_promoted_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_candidate_that_nothing_was_to_follow_can_be_promote_later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
     monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
     config = configured(limit=20)
@@ -180,29 +180,29 @@ def begun(revision: str, *, config: Any) -> RetrainedCheck:
     return RetrainedCheck(key=key, checks=checks, **rest)
 
 
-def test_a_candidate_is_not_promoted_after_one_that_was_announced_later() -> None:
-    from contrapose.flows.check_retrained_model import _promoted
+def test_a_candidate_is_not_promote_after_one_that_was_announced_later() -> None:
+    from contrapose.flows.check_retrained_model import _promote
 
     config, decision = configured(), cast(Decision, {"model": "mock"})
     older, newer = begun("v1", config=config), begun("v2", config=config)
     newer.checks.close(newer.key, promoted=True)
-    (sentence,) = _promoted(older, decision)
+    (sentence,) = _promote(older, decision)
     assert sentence.startswith("Not promoted: mock v2 t1, announced later, was.")
-    assert _promoted(begun("v1", config=configured(limit=7)), decision) == []
+    assert _promote(begun("v1", config=configured(limit=7)), decision) == []
 
 
 def test_a_promotion_that_did_nothing_is_not_final() -> None:
-    from contrapose.flows.check_retrained_model import _promoted
+    from contrapose.flows.check_retrained_model import _promote
 
     check = begun("v1", config=configured())
-    assert _promoted(check, cast(Decision, {"model": "mock"})) == []
+    assert _promote(check, cast(Decision, {"model": "mock"})) == []
     row = check.checks.get(check.key)
     assert row is not None
     assert row.state == "told"
 
 
 def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp_path: Path) -> None:
-    from contrapose.flows.check_retrained_model import _answered
+    from contrapose.flows.check_retrained_model import _apply_answer
 
     check = begun("v1", config=configured())
     check.checks.decide(check.key, verdict="hold", decision="{}")
@@ -210,7 +210,7 @@ def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp
     other.begin(check.key, model="mock", revision="v1", training_run="t1", again=True)
     decision = cast(Decision, {"verdict": "hold", "answer": None, "folder": str(tmp_path)})
     with pytest.raises(OvertakenError):
-        _answered(check, decision, {"approved": True, "reason": "Seen by hand."})
+        _apply_answer(check, decision, {"approved": True, "reason": "Seen by hand."})
     assert not (tmp_path / "verdict.json").exists()
 
 
@@ -245,7 +245,7 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     from prefect.client.schemas.filters import FlowRunFilter
     from prefect.flow_runs import resume_flow_run
 
-    monkeypatch.setattr("contrapose.flows.retraining.approval.POLL_SECONDS", 1)
+    monkeypatch.setattr("contrapose.flows.retraining.decision.POLL_SECONDS", 1)
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
     with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:

@@ -21,15 +21,20 @@ from receiver import receiving
 
 from contrapose.flows.cli.deploy import add_deployment, deployment_options
 from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
-from contrapose.flows.deploy.deploy import _pool, after_check, deploy
-from contrapose.flows.deploy.deployment_options import UNATTENDED, DeploymentOptions, changed, check_parameters, shipped
-from contrapose.flows.deploy.deployments import (
+from contrapose.flows.deploy.deploy import (
+    _make_pool,
+    after_check,
+    deploy,
     deploy_file,
-    deployed,
-    hosts_before,
-    parameters_before,
-    with_hosts,
-    with_parameters,
+    keep_settings,
+    set_parameters,
+)
+from contrapose.flows.deploy.deployment_options import (
+    UNATTENDED,
+    DeploymentOptions,
+    apply_options,
+    check_parameters,
+    shipped,
 )
 from contrapose.flows.orchestration.form import opened
 from contrapose.flows.serve.guard import basic
@@ -45,7 +50,7 @@ AUTOMATIONS: list[dict[str, Any]] = specifications()
 
 
 def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
-    return {each["name"]: each for each in changed(shipped(), options)["deployments"]}
+    return {each["name"]: each for each in apply_options(shipped(), options)["deployments"]}
 
 
 def test_there_are_four_each_described_tagged_and_limited() -> None:
@@ -91,9 +96,9 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     config = RunConfig(suite="ours", model="mock", system_instruction="Fill {{ name }} and {{ $MY_KEY }} in.")
     nightly = deployments(DeploymentOptions(config=config, work_dir=str(tmp_path)))["nightly"]
     with get_client(sync_client=True) as client:
-        _pool(client)
+        _make_pool(client)
         deploy_file({**shipped(), "deployments": [nightly]})
-        deployed(client, nightly)
+        set_parameters(client, nightly)
         found = client.read_deployment_by_name("evaluate-model/nightly")
     assert found.parameters == nightly["parameters"]
     assert found.schedules
@@ -226,8 +231,8 @@ def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
 
     def redeployed(**given: Any) -> str:
         each = deployments(DeploymentOptions(**given))["on-demand"]
-        wanted = with_hosts(each, hosts_before(client, each))  # type: ignore[arg-type]
-        client.found = SimpleNamespace(job_variables=wanted["work_pool"]["job_variables"])
+        wanted, _ = keep_settings(client, each)  # type: ignore[arg-type]
+        client.found = SimpleNamespace(job_variables=wanted["work_pool"]["job_variables"], parameters={})
         assert {**wanted, "work_pool": None} == {**each, "work_pool": None}
         return str(client.found.job_variables["env"].get("CONTRAPOSE_KEY_HOSTS_DEPLOYED"))
 
@@ -265,13 +270,13 @@ def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: p
     monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
     first = deployments(DeploymentOptions())["retraining-check"]
     with get_client(sync_client=True) as client:
-        _pool(client)
+        _make_pool(client)
         deploy_file({**shipped(), "deployments": [first]})
-        made = deployed(client, first).id
+        made = set_parameters(client, first).id
 
         def redeployed(**given: Any) -> dict[str, Any]:
             each = deployments(DeploymentOptions(check=given))["retraining-check"]
-            wanted = with_parameters(each, parameters_before(client, each))["parameters"]
+            wanted = keep_settings(client, each)[0]["parameters"]
             client.update_deployment(made, DeploymentUpdate(parameters=wanted))
             return {key: value for key, value in client.read_deployment(made).parameters.items() if key != "config"}
 
@@ -302,7 +307,7 @@ def test_nightly_runs_when_it_is_told_to() -> None:
 
 
 def test_what_is_changed_is_still_yaml() -> None:
-    content = changed(shipped(), DeploymentOptions())
+    content = apply_options(shipped(), DeploymentOptions())
     assert yaml.safe_load(yaml.safe_dump(content)) == content
 
 
@@ -429,4 +434,4 @@ def test_a_pool_that_somebody_else_creates_meanwhile_is_kept() -> None:
         def create_work_pool(self, pool: Any) -> None:
             raise ObjectAlreadyExists(http_exc=Exception())
 
-    assert _pool(Client()) == "kept, of type docker"  # type: ignore[arg-type]
+    assert _make_pool(Client()) == "kept, of type docker"  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from contrapose.flows.cli.doctor import deployments
 from contrapose.flows.cli.doctor.base import DoctorFinding
 from contrapose.flows.cli.doctor.on_server import TAG, OnServer, entrypoints, read
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
-from contrapose.flows.deploy.deploy import POOL, _pool
+from contrapose.flows.deploy.deploy import POOL, _make_pool
 
 LATE = State(type=StateType.SCHEDULED, name="Late")
 RUNNING = State(type=StateType.RUNNING)
@@ -85,7 +85,7 @@ def clear(client: SyncPrefectClient) -> None:
 
 def deploy_all(client: SyncPrefectClient) -> dict[str, UUID]:
     """As the command does, without the seconds of Prefect's own."""
-    _pool(client)
+    _make_pool(client)
     made = {name: create(client, name, entrypoint) for name, entrypoint in entrypoints().items()}
     for each in specifications():
         update(client, each, [])

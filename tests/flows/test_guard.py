@@ -16,7 +16,7 @@ from local_ui import ask
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from contrapose.flows.serve.guard import TICKET, Guard, GuardedRequest, basic, guarded, new_key
+from contrapose.flows.serve.guard import TICKET, Guard, basic, guard_app, new_key
 from contrapose.flows.serve.report_server import PageReply, Served, serving_site
 
 OPEN = frozenset({"/api/health"})
@@ -41,7 +41,7 @@ def layered(guard: Guard) -> Iterator[Served]:
     """That application behind the layer, in a real server."""
     import uvicorn
 
-    config = uvicorn.Config(guarded(echo, guard), port=0, log_level="error", lifespan="off")
+    config = uvicorn.Config(guard_app(echo, guard), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
@@ -200,15 +200,15 @@ def test_a_websocket_of_another_page_or_name_is_not_opened() -> None:
 
 
 def test_two_hosts_are_none() -> None:
-    host = ("Host", "127.0.0.1:80")
+    host = (b"Host", b"127.0.0.1:80")
     guard = Guard(key="k", port=80)
 
-    def status(*headers: tuple[str, str]) -> int | None:
-        answer = guard.misplaced(GuardedRequest(method="GET", target="/", headers=headers, port=80))
+    def status(*headers: tuple[bytes, bytes]) -> int | None:
+        answer = guard.refuse_misplaced({"headers": headers, "server": ("127.0.0.1", 80)})
         return answer.status if answer else None
 
     assert status(host) is None
-    assert status(("host", "localhost")) is None
+    assert status((b"host", b"localhost")) is None
     assert status(host, host) == status() == 404
 
 

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
-from contrapose.flows.orchestration.at_work import at_work, silent
-from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, answers_in_words, clock, plain, watched
+from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
+from contrapose.flows.orchestration.spinner import at_work, silent
 from contrapose.tasks.infer.meter import Meter, doing, metered
 from contrapose.tasks.text.cleaning import one_line
 
@@ -65,9 +65,9 @@ def test_a_meter_tells_what_goes_on_until_it_has_been_done() -> None:
 def test_a_log_is_told_once_of_what_lasts_and_now_and_then_of_the_rest() -> None:
     log = LogPace()
     looks = [(second / 2, "converting" if 2 <= second / 2 < 20 else "") for second in range(1, 130)]
-    assert [seconds for seconds, words in looks if log.due(seconds, words)] == [4.0, 34.0, 64.0]
+    assert [seconds for seconds, words in looks if log.is_due(seconds, words)] == [4.0, 34.0, 64.0]
     short = LogPace()
-    assert not any(short.due(second / 2, "loading" if second < 4 else "") for second in range(1, 20))
+    assert not any(short.is_due(second / 2, "loading" if second < 4 else "") for second in range(1, 20))
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 40, 24, 12, 5])
@@ -100,7 +100,7 @@ def test_durations_read_as_on_a_clock(seconds: float, shown: str) -> None:
 def test_a_hostile_model_steers_no_terminal(kind: str) -> None:
     for text in ATTACKS[kind]:
         shown = line(one_line(f"asking {text}"))
-        assert not steering(drawn(shown, 80) + plain(shown)), ascii(text)
+        assert not steering(drawn(shown, 80) + shown.as_text()), ascii(text)
         assert drawn(shown, 80).count("\n") == 1
 
 
@@ -110,7 +110,7 @@ def shown_without_terminal(monkeypatch: pytest.MonkeyPatch, *, quiet: bool) -> s
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
     monkeypatch.setattr(progress, "create_progress_artifact", lambda **_: None)
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
-    with silent(quiet), watched(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
+    with silent(quiet), watch_progress(3, title="asking\x1b[31m [b]mock[/b]", ended=str) as meter:
         meter.done = 3
     return file.getvalue()
 
@@ -132,7 +132,7 @@ def test_an_artifact_that_cannot_be_updated_ends_no_run(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", broken)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progress, "ARTIFACT_SECONDS", 0.01)
-    with silent(True), watched(3, title="asking mock", ended=str) as meter:
+    with silent(True), watch_progress(3, title="asking mock", ended=str) as meter:
         time.sleep(0.1)
         meter.done = 3
 
@@ -156,7 +156,7 @@ def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "update_progress_artifact", lambda *_, **__: None)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     calls: list[int] = []
-    with silent(True), watched(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
+    with silent(True), watch_progress(100, title="asking mock", ended=str, soon=lambda: calls.append(1)) as meter:
         time.sleep(0.05)
         assert not calls
         for _ in range(10):
@@ -180,7 +180,34 @@ def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -
     ],
 )
 def test_what_the_answers_took_is_told(meter: Meter, words: str) -> None:
-    assert answers_in_words(meter) == words
+    assert describe_answers(meter) == words
+
+
+def paced(total: int, *looks: tuple[float, int]) -> Pace:
+    pace = Pace(total)
+    for seconds, done in looks:
+        pace.look(seconds, done)
+    return pace
+
+
+def test_a_steady_pace_tells_what_is_left() -> None:
+    pace = paced(100, *((float(second), 2 * second) for second in range(1, 26)))
+    assert (pace.rate, pace.seconds_left) == (2.0, 25.0)
+
+
+def test_what_was_found_at_once_is_forgotten() -> None:
+    pace = paced(2000, (0.1, 1000), *((float(second), 1000 + second) for second in range(1, 101)))
+    assert pace.rate == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("looks", [(), ((0.0, 5),), ((1.0, 0),), ((1.0, 5), (50.0, 5), (90.0, 5))])
+def test_where_nothing_moves_nothing_is_told(looks: tuple[tuple[float, int], ...]) -> None:
+    pace = paced(10, *looks)
+    assert (pace.rate, pace.seconds_left) == (None, None)
+
+
+def test_more_than_was_expected_leaves_nothing() -> None:
+    assert paced(10, (1.0, 12)).seconds_left == 0
 
 
 @pytest.mark.slow

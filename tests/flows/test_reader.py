@@ -12,9 +12,9 @@ import pytest
 from fake_endpoint import Endpoint, serving
 from made_up_reader import read_made_up
 
-from contrapose.flows.begun_run import refuse_other
 from contrapose.flows.cli import main
 from contrapose.flows.run_context import enter
+from contrapose.flows.run_lifecycle import refuse_other
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 from store.test_runs import become_silent
 
-from contrapose.flows.begun_run import STARTS, begin, begun
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.run_lifecycle import STARTS, begin, find_begun
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.opening import connect
@@ -70,7 +70,7 @@ def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_outside_of_a_flow_nothing_was_begun() -> None:
-    assert begun(Store().runs) is None
+    assert find_begun(Store().runs) is None
 
 
 @pytest.mark.slow

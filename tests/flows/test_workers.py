@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from prefect import flow, task
 
-from contrapose.flows import teamwork
-from contrapose.flows.begun_run import begin
+from contrapose.flows import portions
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration.workers import Workers
+from contrapose.flows.portions import make_cases, portion_size, score_trials
 from contrapose.flows.run_context import enter
+from contrapose.flows.run_lifecycle import begin
 from contrapose.flows.steps import infer, load
-from contrapose.flows.teamwork import cases_of, portion_size, results_of
 from contrapose.tasks.config.permissions import APPS, allowed
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
 from contrapose.tasks.core import errors
@@ -101,13 +101,13 @@ def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch
         run = begin(config)
         (plan,) = run.plans
         samples = load(run)[plan.test]["table"]
-        whole = cases_of(run, plan, samples)
+        whole = make_cases(run, plan, samples)
         trials = infer(run, {plan.test: whole})[plan.test].tables
-        results = results_of(run, plan, trials)
-        monkeypatch.setattr(teamwork, "LEAST_ROWS", 5000)
+        results = score_trials(run, plan, trials)
+        monkeypatch.setattr(portions, "LEAST_ROWS", 5000)
         run.workers.inside = False
         assert len(trials) > 2
-        return [whole, results, cases_of(run, plan, samples), results_of(run, plan, trials)]
+        return [whole, results, make_cases(run, plan, samples), score_trials(run, plan, trials)]
 
     cases, results, parted_cases, parted_results = made()
     assert parted_cases == cases

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from past_runs import past_run
 
-from contrapose.flows.account import record, remember
-from contrapose.flows.begun_run import begin
+from contrapose.flows.reporting import record, remember
 from contrapose.flows.run_context import Run
+from contrapose.flows.run_lifecycle import begin
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import PastRun

@@ -17,9 +17,9 @@ from rich.console import Console
 from test_history_command import told
 from test_view_pages import page
 
-from contrapose.flows.account import remember
-from contrapose.flows.begun_run import begin
 from contrapose.flows.cli.history import as_data, as_text
+from contrapose.flows.reporting import remember
+from contrapose.flows.run_lifecycle import begin
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.stopping import Stopping

@@ -16,7 +16,7 @@ import pytest
 from corruptions import CORRUPTIONS, Corruption, setting
 from sound import every_plan, sound
 
-from contrapose.flows.gate import admit, hold, refuse_bad
+from contrapose.flows.validation_gate import admit, hold, refuse_bad
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, Kind

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from contrapose.flows.serve.processes import stopping
 from contrapose.flows.serve.report_server import serving_site
-from contrapose.flows.serve.view.runs import REFUSED
-from contrapose.flows.serve.view.site import FILES, Viewer
+from contrapose.flows.serve.view.runs import FILES, REFUSED
+from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.history.dataset import place
@@ -21,29 +21,17 @@ FIRST = {
     "comparison.html": "comparison.html",
     "comparison.json": "comparison.md",
 }
-"""What shows of which kind a folder is, and what is opened first there."""
+"""Files that show the kind of a folder, with the page that is opened first there."""
 
 
 def view(name: str, *, history: str | None = None, port: int = 0, browser: bool = False) -> Iterator[str]:
-    """Serve a folder of runs, until Ctrl-C, TERM, or the terminal is closed.
+    """Serve a folder of runs, or of one run, until Ctrl-C, TERM, or the terminal is closed; yield lines.
 
-    Args:
-        name: of the folder of runs, or of one run's.
-        history: where the history is; empty: as for runs into this folder.
-        port: on loopback; 0: any that is free.
-        browser: open it.
-
-    Yields:
-        What happens, a line each.
-
-    Raises:
-        ConfigError: there is no such folder, or the port is taken.
+    Raises ConfigError where there is no such folder, or the port is taken.
     """
     root, start = chosen(name)
-    with (
-        stopping() as asked,
-        serving_site(Viewer(root=root, history=place(history, str(root))), port=port) as served,
-    ):
+    site = Viewer(root=root, history=place(history, str(root)))
+    with stopping() as asked, serving_site(site, port=port) as served:
         link = served.link(start)
         yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"
         if browser:
@@ -53,11 +41,7 @@ def view(name: str, *, history: str | None = None, port: int = 0, browser: bool 
 
 
 def chosen(name: str) -> tuple[Path, str]:
-    """The folder of runs, and the path to begin at: of a run or a comparison, where the folder is that of one.
-
-    Raises:
-        ConfigError: there is no such folder.
-    """
+    """Return the folder of runs, and the path to begin at, where the name is that of one run or comparison."""
     existing = existing_folder(name)
     if existing is None:
         raise ConfigError(

@@ -19,6 +19,24 @@ from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import moment, percent
 
+FILES, TEXTS = "/files/", "/text/"
+"""Paths under which the folder is served, and its Markdown as pages."""
+
+LINKS = (
+    *("report.html", "comparison.html", "validation.html", "report.md", "summary.json"),
+    *("comparison.md", "comparison.json"),
+)
+"""Files that the list links to, where they exist."""
+
+REFUSED = "validation.json"
+"""File of a run that was stopped at a gate, and has no summary."""
+
+LARGEST = 20_000_000
+"""Bytes of a summary, at most; a usual one has some thousands."""
+
+KINDS = {".html": HTML, ".json": "application/json", ".md": TEXT, ".txt": TEXT, ".xml": TEXT}
+"""Content types that are shown; every other file is downloaded, since a browser might run it."""
+
 Links = tuple[tuple[str, str], ...]
 """Names of files, and where they are."""
 
@@ -28,45 +46,33 @@ class Listed:
     """A run or a comparison of runs: every text ready to be shown."""
 
     name: str
-    verdict: str
-    """Or `refused`; empty where the file that tells it cannot be read."""
-    colour: str
+    verdict: str = ""
+    """Or `refused`; empty where its file cannot be read."""
+    colour: str = ""
     """The verdict of a run that has the same colour; empty for none."""
-    model: str
-    suite: str
-    started: str
+    model: str = ""
+    suite: str = ""
+    started: str = ""
     """As in the summary, for programs."""
-    moment: str
+    moment: str = ""
     reason: str
-    rates: tuple[str, ...]
+    rates: tuple[str, ...] = ()
     """Each test with its pass rate; in a comparison, with its verdict."""
     links: Links
     """The first is where its line leads."""
     folder: str = ""
     """Its name as addresses have it."""
     comparable: bool = False
-    """Whether it is a finished run, which can be compared with others."""
-
-
-def bare(name: str, verdict: str, reason: str, links: Links) -> Listed:
-    """A folder without a file to tell of it."""
-    return Listed(
-        name=name,
-        verdict=verdict,
-        colour=verdict,
-        model="",
-        suite="",
-        started="",
-        moment="",
-        reason=reason,
-        rates=(),
-        links=links,
-    )
+    """True for a finished run, which can be compared with others."""
 
 
 def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
-    """A run: its tests with their pass rates."""
-    verdict, started = str(summary["verdict"]), str(summary["started"])
+    """Describe a run: its tests with their pass rates, and whether they were stopped early."""
+    verdict, started, rates = str(summary["verdict"]), str(summary["started"]), list[str]()
+    for test in summary["tests"]:
+        rate = None if test["pass_rate"] is None else float(test["pass_rate"])
+        early = ", stopped early" if early_stop(test) else ""
+        rates.append(f"{show(str(test['test_type']))} {percent(rate)}{early}")
     return Listed(
         name=name,
         verdict=verdict if verdict in SEVERITY else "unknown",
@@ -76,19 +82,13 @@ def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) ->
         started=show(started),
         moment=show(moment(started)),
         reason=show(str(summary["reason"])),
-        rates=tuple(_rated(test, show) for test in summary["tests"]),
+        rates=tuple(rates),
         links=links,
     )
 
 
-def _rated(test: Mapping[str, Any], show: Show) -> str:
-    """A test with its pass rate, and whether it was stopped early."""
-    rate, early = test["pass_rate"], ", stopped early" if early_stop(test) else ""
-    return f"{show(str(test['test_type']))} {percent(None if rate is None else float(rate))}{early}"
-
-
-def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
-    """A comparison: the models against their baseline, and what was found of each in each test."""
+def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+    """Describe a comparison: the models against their baseline, and the verdict on each in each test."""
     verdict, baseline = str(content["verdict"]), str(content["baseline"])
     others = [str(model["name"]) for model in content["models"] if model["name"] != baseline]
     verdicts = [(f"{test} {pair['verdict']}", str(pair["first"])) for test, pair in judged(content["tests"])]
@@ -100,100 +100,62 @@ def comparison_told(content: Mapping[str, Any], name: str, show: Show, links: Li
         colour=COLOURS.get(verdict, ""),
         model=show(f"{', '.join(others)} against {baseline}"),
         suite="comparison",
-        started="",
         moment="" if moment(stamp) == stamp else moment(stamp),
         reason=show(str(content["reason"])),
-        rates=tuple(show(f"{said} ({first})" if len(others) > 1 else said) for said, first in verdicts),
+        rates=tuple(show(f"{text} ({first})" if len(others) > 1 else text) for text, first in verdicts),
         links=links,
     )
 
 
-LINKS = (
-    "report.html",
-    "comparison.html",
-    "validation.html",
-    "report.md",
-    "summary.json",
-    "comparison.md",
-    "comparison.json",
-)
-"""Files that the list leads to, where they are."""
-
-REFUSED = "validation.json"
-"""What a run leaves that was stopped at a gate, and has no summary."""
-
-TELLING = {"summary.json": run_told, "comparison.json": comparison_told}
-"""Files that tell of a folder, and how; the first that is there."""
-
-LARGEST = 20_000_000
-"""Bytes of such a file; a usual one has some thousands."""
+DESCRIBING = {"summary.json": run_told, "comparison.json": describe_comparison}
+"""Files that describe a folder, and how; the first that is there counts."""
 
 
-def run_names(root: Path) -> list[str]:
-    """Names of the folders of runs, the newest first: a run's name begins with its time."""
-    with os.scandir(root) as entries:
-        names = [
-            entry.name for entry in entries if any(below(root, [entry.name, file]) for file in (*TELLING, REFUSED))
-        ]
-    return sorted(names, reverse=True)
+def list_runs(root: Path, show: Show) -> list[Listed]:
+    """Describe the runs in a resolved folder, the newest first: a run's name begins with its time."""
+    try:
+        with os.scandir(root) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if any(find_below(root, [entry.name, file]) for file in (*DESCRIBING, REFUSED))
+            ]
+    except OSError:
+        return []
+    return [_describe(root, name, show) for name in sorted(names, reverse=True)]
 
 
-def listed(root: Path, names: Sequence[str], show: Show, *, files: str, texts: str) -> list[Listed]:
-    """Runs by their names.
-
-    Args:
-        root: folder that holds them, resolved.
-        names: of their folders.
-        show: makes texts fit to be seen.
-        files: path under which the folder is served.
-        texts: path under which its Markdown is shown as pages.
-    """
-    return [_listed(root, name, show, files, texts) for name in names]
-
-
-def _listed(root: Path, name: str, show: Show, files: str, texts: str) -> Listed:
+def _describe(root: Path, name: str, show: Show) -> Listed:
     quoted = quote(name)
-    there = [file for file in LINKS if below(root, [name, file])]
-    links = tuple((file, f"{texts if file.endswith('.md') else files}{quoted}/{file}") for file in there)
-    telling = next(((file, path) for file in TELLING if (path := below(root, [name, file]))), None)
-    if telling is None:
-        return bare(show(name), "refused", "Stopped at a gate; nothing was published.", links)
-    file, path = telling
+    links = tuple(
+        (file, f"{TEXTS if file.endswith('.md') else FILES}{quoted}/{file}")
+        for file in LINKS
+        if find_below(root, [name, file])
+    )
+    path = next(filter(None, (find_below(root, [name, file]) for file in DESCRIBING)), None)
+    if path is None:
+        reason = "Stopped at a gate; nothing was published."
+        return Listed(name=show(name), verdict="refused", colour="refused", reason=reason, links=links)
     try:
         state = path.stat()
-        listed = _told_of(path, name, show, links, (state.st_mtime_ns, state.st_size))
+        run = _read_description(path, name, show, links, (state.st_mtime_ns, state.st_size))
     # Whatever such a file holds, a rate of 4,000 digits too, it costs the list no other line.
     except Exception as error:
-        return bare(show(name), "", f"{file} cannot be read ({type(error).__name__}).", links)
-    return replace(listed, folder=quoted, comparable=file == "summary.json" and listed.colour != "")
+        return Listed(name=show(name), reason=f"{path.name} cannot be read ({type(error).__name__}).", links=links)
+    return replace(run, folder=quoted, comparable=path.name == "summary.json" and run.colour != "")
 
 
 @lru_cache(maxsize=5_000)
-def _told_of(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> Listed:
-    """A folder as one of its files tells of it; read again when the file has changed."""
+def _read_description(path: Path, name: str, show: Show, links: Links, state: tuple[int, int]) -> Listed:
+    """Describe a folder by one of its files, which is read again when it has changed."""
     if state[1] > LARGEST:
         raise ValueError("too large")
-    return TELLING[path.name](json.loads(path.read_bytes()), show(name), show, links)
-
-
-KINDS = {
-    ".html": HTML,
-    ".json": "application/json",
-    ".md": TEXT,
-    ".txt": TEXT,
-    ".xml": TEXT,
-}
-"""What is shown; everything else is kept as a file, since a browser might run it."""
+    return DESCRIBING[path.name](json.loads(path.read_bytes()), show(name), show, links)
 
 
 def file_reply(root: Path, path: str) -> PageReply | None:
-    """A file below a folder; None where there is none that may be read.
-
-    Args:
-        root: the folder, resolved.
-        path: below it, as a browser sends it.
-    """
-    file = asked_file(root, path)
+    """Return a file below a folder, by its path as a browser sends it; None where there is none that may be read."""
+    file = find_asked(root, path)
     if file is None:
         return None
     kind = KINDS.get(file.suffix.lower())
@@ -205,22 +167,20 @@ def file_reply(root: Path, path: str) -> PageReply | None:
     )
 
 
-def asked_file(root: Path, path: str) -> Path | None:
-    """The file below a folder that a browser asks for; None where there is none that may be read."""
+def find_asked(root: Path, path: str) -> Path | None:
+    """Return the file below a folder that a browser asks for; None where there is none that may be read."""
     try:
-        return below(root, [unquote(part, errors="strict") for part in path.split("/")])
+        return find_below(root, [unquote(part, errors="strict") for part in path.split("/")])
     except UnicodeDecodeError:
         return None
 
 
-def below(root: Path, parts: Sequence[str]) -> Path | None:
-    """A regular file below a folder; None where it lies elsewhere, whatever links lead there, or is hidden.
+def find_below(root: Path, parts: Sequence[str]) -> Path | None:
+    """Return a regular file below a resolved folder, by the names of its path.
 
-    Args:
-        root: the folder, resolved.
-        parts: names of the folders that lead to it, and its own.
+    None where it is elsewhere, whatever links lead there, or is hidden.
     """
-    if any(_unfit(part) for part in parts):
+    if any(not part or part.startswith(".") or any(sign in part for sign in "/\\\0") for part in parts):
         return None
     try:
         file = root.joinpath(*parts).resolve(strict=True)
@@ -229,7 +189,3 @@ def below(root: Path, parts: Sequence[str]) -> Path | None:
         return None
     hidden = any(part.startswith(".") for part in own.parts)
     return file if file.is_file() and not hidden else None
-
-
-def _unfit(part: str) -> bool:
-    return not part or part.startswith(".") or any(sign in part for sign in "/\\\0")

@@ -1,8 +1,9 @@
-"""What `contrapose view` serves: the list of runs, their history, and the files of the folder."""
+"""The site of `contrapose view`: the list of runs, their history, comparisons, and the files of the folder."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -10,147 +11,50 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlencode
 
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, PageReply
-from contrapose.flows.serve.view.on_demand import compared_page, text_page
-from contrapose.flows.serve.view.runs import Listed, file_reply, listed, run_names
-from contrapose.tasks.core.errors import ContraposeError
+from contrapose.flows.serve.view.runs import FILES, TEXTS, file_reply, find_asked, find_below, list_runs
+from contrapose.tasks.compare.compare import compare
+from contrapose.tasks.compare.flips import flips_of
+from contrapose.tasks.core.errors import ComparisonError, ContraposeError
 from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.history.series import Point, Series, series
-from contrapose.tasks.report import templates
+from contrapose.tasks.history.series import Series, series
+from contrapose.tasks.report import comparison_page, templates
 from contrapose.tasks.report.charts.pictures import trend
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import moment, percent
-
-FILES, TEXTS = "/files/", "/text/"
-"""Under which the folder is served, and its Markdown as pages."""
 
 LONGEST_QUERY = 4_000
 """Characters of an address after its path."""
 
 RUNS_SHOWN = 50
 SERIES_SHOWN = 12
-"""On a page."""
+"""Items of a page."""
 
 MOST_RUNS = 40
-"""Of a model in a suite, in the history; the newest."""
+"""Newest runs of a model in a suite that the history shows."""
 
+FILTERED = ("verdict", "model", "suite")
+"""Fields by which runs can be filtered."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viewer:
-    """The site."""
+MOST_COMPARED = 8
+"""Runs in one comparison."""
 
-    root: Path
-    """Folder of runs, resolved."""
-    history: str
-    """Folder or URL of the history."""
+COMPARED_FILES = ("summary.json", "manifest.json", "cases.parquet", "results.parquet")
 
-    def __call__(self, path: str) -> PageReply | None:
-        """The reply to a path; None where there is nothing."""
-        name, _, text = path.partition("?")
-        query = parse_qs(text[:LONGEST_QUERY])
-        if name.startswith(FILES):
-            return file_reply(self.root, name.removeprefix(FILES))
-        if name.startswith(TEXTS):
-            return self._text(name.removeprefix(TEXTS))
-        if name == "/compare":
-            return self._compared(query.get("run", []))
-        maker = {"/": self._runs, "/history": self._history}.get(name)
-        return None if maker is None else PageReply(content=maker(query, masked()), policy=policy())
+LONGEST_TEXT = 5_000_000
+"""Bytes of a text that is shown as a page."""
 
-    def _runs(self, query: Query, show: Show) -> bytes:
-        try:
-            names = run_names(self.root)
-        except OSError:
-            names = []
-        every = listed(self.root, names, show, files=FILES, texts=TEXTS)
-        filters = [RunFilter.of(name, every, query) for name in FILTERED]
-        matching = [run for run in every if all(filter_of_runs.lets(run) for filter_of_runs in filters)]
-        pages = Pages.over(len(matching), _number(query), RUNS_SHOWN)
-        return runs_page(matching[pages.first : pages.end], pages, filters=filters, total=len(every))
-
-    def _compared(self, names: Sequence[str]) -> PageReply:
-        try:
-            return PageReply(content=compared_page(self.root, names), policy=ENCLOSED)
-        except ContraposeError as error:
-            text = Markup("<p>{}</p>").format(masked()(str(error)))
-            return PageReply(content=_rendered("text.html.j2", title="Not compared", text=text), policy=policy())
-
-    def _text(self, path: str) -> PageReply | None:
-        text = text_page(self.root, path)
-        if text is None:
-            return None
-        title = masked()(" / ".join(map(unquote, path.split("/"))))
-        return PageReply(content=_rendered("text.html.j2", title=title, text=text), policy=policy())
-
-    def _history(self, query: Query, show: Show) -> bytes:
-        shown, warning = self._series()
-        pages = Pages.over(len(shown), _number(query), SERIES_SHOWN)
-        return history_page(shown[pages.first : pages.end], show, pages, warning=show(warning))
-
-    def _series(self) -> tuple[list[Series], str]:
-        try:
-            history = recorded(self.history)
-        except ContraposeError as error:
-            return [], str(error)
-        return series(runs(history.rows, last=MOST_RUNS)), history.warning
-
+OWN_TAGS = re.compile(r"<(?!/?(?:b|br|details|summary)>)")
+"""Begins everything but the tags of a report's own Markdown, which have no attributes."""
 
 Query = Mapping[str, Sequence[str]]
 """Parameters of an address."""
-
-
-def _number(query: Query) -> int:
-    """The number of the page that is asked for; the first where it is none."""
-    text = query.get("page", ["1"])[0][:20]
-    return int(text) if text.isascii() and text.isdecimal() else 1
-
-
-FILTERED = ("verdict", "model", "suite")
-"""By what runs can be filtered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
-    """One way to filter runs."""
-
-    name: str
-    values: tuple[str, ...]
-    """What there is to choose from, as it is shown."""
-    chosen: str
-    """Empty: all."""
-
-    @classmethod
-    def of(cls, name: str, runs: Sequence[Listed], query: Query) -> Self:
-        """The filter over some runs, with what is asked for; values that no run has are passed over."""
-        values = tuple(sorted({getattr(run, name) for run in runs} - {""}))
-        asked = query.get(name, [""])[0]
-        return cls(name=name, values=values, chosen=asked if asked in values else "")
-
-    def lets(self, run: Listed) -> bool:
-        """Whether a run is among those that are asked for."""
-        return not self.chosen or getattr(run, self.name) == self.chosen
-
-
-@cache
-def masked() -> Show:
-    """What makes texts fit to be seen here."""
-    return shower(show_toxic=False)
-
-
-def style() -> str:
-    """The report's style sheet, and what only these pages have."""
-    return templates.style(__package__, "view.css")
-
-
-def policy() -> str:
-    """What these pages may do: use the one style sheet, named by its hash, and run no script at all."""
-    own = CLOSED.replace("form-action 'none'", "form-action 'self'")
-    return f"{own}; style-src '{templates.source_hash(style())}'; img-src data:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,66 +74,179 @@ class Pages:
 
     @classmethod
     def over(cls, total: int, number: int, size: int) -> Self:
-        """The page of that number, or else the nearest one that there is."""
+        """Return the page of that number, or else the nearest one."""
         count = max(1, -(-total // size))
         chosen = min(max(number, 1), count)
         return cls(number=chosen, count=count, total=total, first=(chosen - 1) * size, end=min(chosen * size, total))
 
 
-def runs_page(runs: Sequence[Listed], pages: Pages, *, filters: Sequence[RunFilter], total: int) -> bytes:
-    """The list of runs, those on one page of all that match; `total` counts the others too."""
-    chosen = {item.name: item.chosen for item in filters if item.chosen}
-    kept = f"{urlencode(chosen)}&" if chosen else ""
-    return _rendered("runs.html.j2", here="runs", found=runs, pages=pages, filters=filters, total=total, kept=kept)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """One way to filter runs."""
+
+    name: str
+    values: tuple[str, ...]
+    """Values to choose from, as they are shown."""
+    chosen: str
+    """Empty: all."""
 
 
-def history_page(shown: Sequence[Series], show: Show, pages: Pages, *, warning: str = "") -> bytes:
-    """Pass rates over time, a card for each test of each model."""
-    cards = [_card(drawn_series, show) for drawn_series in shown]
-    return _rendered("history.html.j2", here="history", found=cards, pages=pages, warning=warning)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """The site."""
+
+    root: Path
+    """Folder of runs, resolved."""
+    history: str
+    """Folder or URL of the history."""
+
+    def __call__(self, path: str) -> PageReply | None:
+        """Return the reply to a path; None where there is nothing."""
+        name, _, text = path.partition("?")
+        query, show = parse_qs(text[:LONGEST_QUERY]), _make_show()
+        if name.startswith(FILES):
+            return file_reply(self.root, name.removeprefix(FILES))
+        if name.startswith(TEXTS):
+            below = name.removeprefix(TEXTS)
+            markup, title = text_page(self.root, below), show(" / ".join(map(unquote, below.split("/"))))
+            return None if markup is None else _render("text.html.j2", title=title, text=markup)
+        if name == "/compare":
+            try:
+                return PageReply(content=compared_page(self.root, query.get("run", [])), policy=ENCLOSED)
+            except ContraposeError as error:
+                return _render("text.html.j2", title="Not compared", text=Markup("<p>{}</p>").format(show(str(error))))
+        page = query.get("page", ["1"])[0][:20]
+        number = int(page) if page.isascii() and page.isdecimal() else 1
+        if name == "/":
+            return self._runs(query, number, show)
+        return self._history(number, show) if name == "/history" else None
+
+    def _runs(self, query: Query, number: int, show: Show) -> PageReply:
+        """Return the list of runs, those on one page of all that match."""
+        listed, filters = list_runs(self.root, show), list[RunFilter]()
+        for name in FILTERED:
+            # A value that no run has is ignored.
+            values, asked = tuple(sorted({getattr(run, name) for run in listed} - {""})), query.get(name, [""])[0]
+            filters.append(RunFilter(name=name, values=values, chosen=asked if asked in values else ""))
+        chosen = {item.name: item.chosen for item in filters if item.chosen}
+        matching = [run for run in listed if all(getattr(run, name) == value for name, value in chosen.items())]
+        pages = Pages.over(len(matching), number, RUNS_SHOWN)
+        return _render(
+            "runs.html.j2",
+            here="runs",
+            found=matching[pages.first : pages.end],
+            pages=pages,
+            filters=filters,
+            total=len(listed),
+            kept=f"{urlencode(chosen)}&" if chosen else "",
+        )
+
+    def _history(self, number: int, show: Show) -> PageReply:
+        """Return pass rates over time, a card for each test of each model."""
+        shown, warning = list[Series](), ""
+        try:
+            history = recorded(self.history)
+        except ContraposeError as error:
+            warning = str(error)
+        else:
+            shown, warning = series(runs(history.rows, last=MOST_RUNS)), history.warning
+        pages = Pages.over(len(shown), number, SERIES_SHOWN)
+        cards = [_make_card(one, show) for one in shown[pages.first : pages.end]]
+        return _render("history.html.j2", here="history", found=cards, pages=pages, warning=show(warning))
 
 
-def _card(drawn_series: Series, show: Show) -> dict[str, Any]:
-    last = drawn_series.points[-1]
+@cache
+def _make_show() -> Show:
+    """Return the function that makes texts fit to be seen here."""
+    return shower(show_toxic=False)
+
+
+def _make_card(one: Series, show: Show) -> dict[str, Any]:
+    last = one.points[-1]
+    # All that a chart depends on.
+    drawable = [
+        {"model": point.run["model"], "started": point.run["started"], "tests": [point.test]} for point in one.points
+    ]
+    rows = []
+    for point in reversed(one.points):
+        ends, stopping = point.test["interval"], early_stop(point.test)
+        rows.append(
+            {
+                "started": show(point.run["started"]),
+                "moment": show(moment(point.run["started"])),
+                "verdict": point.test["verdict"],
+                "rate": percent(point.test["pass_rate"]),
+                "asked": asked_of(stopping) if stopping else "",
+                "interval": "–" if ends is None else f"{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%",
+                "gate": percent(point.test["min_pass_rate"]),
+                "changed": ", ".join(point.changed) or "–",
+            }
+        )
     return {
-        "test": show(drawn_series.test),
-        "model": show(drawn_series.model),
-        "suite": show(drawn_series.suite),
+        "test": show(one.test),
+        "model": show(one.model),
+        "suite": show(one.suite),
         "verdict": last.test["verdict"],
         "rate": percent(last.test["pass_rate"]),
-        "chart": _drawn(json.dumps([_drawable(point) for point in drawn_series.points]), drawn_series.test),
-        "asked": asked_of(early) if (early := early_stop(last.test)) else "",
-        "caution": drawn_series.caution,
-        "points": [_row(point, show) for point in reversed(drawn_series.points)],
+        "chart": _draw(json.dumps(drawable), one.test),
+        "asked": rows[0]["asked"],
+        "caution": one.caution,
+        "points": rows,
     }
-
-
-def _drawable(point: Point) -> dict[str, Any]:
-    """What a chart depends on."""
-    return {"model": point.run["model"], "started": point.run["started"], "tests": [point.test]}
 
 
 @lru_cache(maxsize=512)
-def _drawn(runs: str, test: str) -> Markup | None:
-    """The chart of some runs, as JSON. Drawing takes longer than all the rest, and most charts stay what they are."""
+def _draw(runs: str, test: str) -> Markup | None:
+    """Draw the chart of some runs, as JSON. It takes longer than all the rest, and most charts stay what they are."""
     return trend(tuple(json.loads(runs)), test)
 
 
-def _row(point: Point, show: Show) -> dict[str, Any]:
-    ends, early = point.test["interval"], early_stop(point.test)
-    return {
-        "started": show(point.run["started"]),
-        "moment": show(moment(point.run["started"])),
-        "verdict": point.test["verdict"],
-        "rate": percent(point.test["pass_rate"]),
-        "asked": asked_of(early) if early else "",
-        "interval": "–" if ends is None else f"{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%",
-        "gate": percent(point.test["min_pass_rate"]),
-        "changed": ", ".join(point.changed) or "–",
-    }
+def _render(name: str, **values: Any) -> PageReply:
+    """Return a page that uses the one style sheet, named by its hash, and runs no script at all."""
+    style = templates.style(__package__, "view.css")
+    own = CLOSED.replace("form-action 'none'", "form-action 'self'")
+    common = {"style": Markup(style), "here": "", "kept": "", "pages": None}  # noqa: S704 (files of this package)
+    content = templates.template(__package__, name).render(common | values).encode()
+    return PageReply(content=content, policy=f"{own}; style-src '{templates.source_hash(style)}'; img-src data:")
 
 
-def _rendered(name: str, **values: Any) -> bytes:
-    common = {"style": Markup(style()), "here": "", "kept": "", "pages": None}  # noqa: S704 (files of this package)
-    text = templates.template(__package__, name).render(common | values)
-    return text.encode()
+def compared_page(root: Path, names: Sequence[str]) -> bytes:
+    """Return the page of the comparison of some runs; the oldest is the baseline.
+
+    Raises ComparisonError where too few or too many runs are named, or they cannot be compared.
+    """
+    remedy, folders = "Go back, and tick the runs that are to be compared.", list[str]()
+    for name in map(unquote, dict.fromkeys(names)):
+        # Each of its files on its own: a link may lead elsewhere.
+        if not all(find_below(root, [name, file]) for file in COMPARED_FILES):
+            raise ComparisonError(f"{name!r} is no finished run here", expected="runs of this folder", remedy=remedy)
+        folders.append(str(root / name))
+    if not 2 <= len(folders) <= MOST_COMPARED:
+        raise ComparisonError(f"{len(folders)} runs are ticked", expected=f"2 to {MOST_COMPARED}", remedy=remedy)
+    comparison = compare(sorted(folders))
+    return comparison_page.render(comparison, flips_of(comparison))
+
+
+def text_page(root: Path, path: str) -> Markup | None:
+    """Return a Markdown file below a folder as HTML that holds no link, no picture, and only a report's own markup."""
+    file = find_asked(root, path)
+    if file is None or file.suffix.lower() != ".md" or file.stat().st_size > LONGEST_TEXT:
+        return None
+    reader = _make_reader()
+    tokens = reader.parse(file.read_text("utf-8", errors="replace"))
+    for token in tokens:
+        # The policy of the page allows no style but that of its sheet.
+        if "right" in str(token.attrs.pop("style", "")):
+            token.attrSet("class", "number")
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704 (the reader escapes it)
+
+
+@cache
+def _make_reader() -> MarkdownIt:
+    def escape(_renderer: Any, tokens: Sequence[Any], place: int, _options: Any, _env: Any) -> str:
+        return OWN_TAGS.sub("&lt;", tokens[place].content)
+
+    reader = MarkdownIt("commonmark").enable("table").disable(["link", "image", "autolink", "reference"])
+    reader.add_render_rule("html_inline", escape)
+    reader.add_render_rule("html_block", escape)
+    return reader

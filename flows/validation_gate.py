@@ -1,4 +1,4 @@
-"""What happens at a gate: sound tables pass, others stop the run and leave their evidence."""
+"""The gates between stages: valid tables pass, others stop the run and leave their evidence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ from contrapose.tasks.validate.kinds import Handed
 
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:
-    """The tables, when all of them are sound.
-
-    Raises:
-        GateError: one is not; a folder that it names holds the rows.
-    """
+    """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
     if not any(map(refused, checked)):
         return checked
     folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
@@ -36,12 +32,12 @@ def admit(run: Run, checked: list[Checked]) -> list[Checked]:
 
 
 def hold(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite]) -> Checked:
-    """Hold a table that no run has made yet against its suites; of the rows that break them none are kept."""
+    """Check a table that no run has made yet by its suites; of the rows that break them none are kept."""
     sifted = sift(kind, parts, plan, handed=handed, own=own)
     return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=None)
 
 
 def refuse_bad(checked: Sequence[Checked], *, show_toxic: bool) -> None:
-    """Raise GateError unless all of these tables are sound."""
+    """Raise GateError unless all of these tables are valid."""
     if any(map(refused, checked)):
         raise refusal(checked, show_toxic=show_toxic)

@@ -1,4 +1,4 @@
-"""A run begun or gone on with: noted in the response store, and on the server where one keeps it."""
+"""The life of a run: begun or resumed, noted in the response store, and on the Prefect server where one keeps it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.report.publish import run_id
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.runs import RunRow, Runs
+from contrapose.tasks.validate.wellformed import own_suites
+
+LABEL = "contrapose.run"
+"""Label of a flow run: id of the run that it began."""
+STARTS = 5
+"""A flow run that crashed so often will crash again: what crashes starts again by itself, and would never end."""
+BUDGET = {"max_calls", "max_tokens", "max_cost"}
+"""Keys that may change: they decide how far a run comes, and nothing that it finds."""
 
 
 def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) -> Run:
-    """Enter, and note in the response store that a run begins.
+    """Resolve a configuration, and note in the response store that a run begins.
 
     Args:
         config: the run.
@@ -29,49 +37,43 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
         alone: whether this flow run begins no other one.
 
     Raises:
-        ConfigError: the run to be resumed is not there, has ended, is going on, or was begun with something else.
+        ConfigError: the run to be resumed is missing, has ended, is going on, or was begun with something else.
     """
     run = enter(config)
-    store = Store().runs
+    run, store = replace(run, suites=own_suites(config.expectations, run.plans)), Store().runs
     if resumed is not None:
         if (row := store.get(resumed)) is not None:
             refuse_other(config, row)
         store.again(resumed)
         return replace(run, id=resumed)
-    if alone and (earlier := begun(store)) is not None and store.take_over(earlier):
+    if alone and (earlier := find_begun(store)) is not None and store.take_over(earlier):
         return replace(run, id=earlier)
     name = run_id(run.started.strftime("%Y%m%dT%H%M%SZ"), config)
     chosen = store.begin(name, config=config.model_dump_json(), folder=str(Path.cwd()))
-    if alone:
-        note(chosen)
+    if alone and (flow_run := _kept_flow_run()) is not None:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run_labels(flow_run.id, {LABEL: chosen})
     return replace(run, id=chosen)
 
 
 def alive(run: Run) -> AbstractContextManager[None]:
-    """Let the store know that a run goes on, until the end of the context: nobody else may resume it meanwhile."""
+    """Mark a run as going on until the end of the context: nobody else may resume it meanwhile."""
     return Store().runs.alive(run.id)
 
 
-LABEL = "contrapose.run"
-"""Of a flow run: id of the run that it began."""
-STARTS = 5
-"""A flow run that crashed so often will crash again: what crashes starts again by itself, and would never end."""
+def find_begun(store: Runs) -> str | None:
+    """Return the id of the unfinished run that this flow run began at an earlier start, or None.
 
-
-def begun(store: Runs) -> str | None:
-    """Id of the unfinished run that this flow run began when it started before; None where there is none.
-
-    Raises:
-        ContraposeError: it was started too often.
+    Raises ContraposeError where it was started too often.
     """
-    flow_run = _here()
+    flow_run = _kept_flow_run()
     if flow_run is None or flow_run.run_count <= 1:
         return None
     if flow_run.run_count > STARTS:
         raise ContraposeError(
             f"the flow run was started {flow_run.run_count} times, and never came to its end",
             expected=f"at most {STARTS} starts",
-            remedy="Its log tells what ended it. Start a new run: what was answered is not asked again.",
+            remedy="Its log shows what ended it. Start a new run: what was answered is not asked again.",
             where=flow_run.name,
         )
     with get_client(sync_client=True) as client:
@@ -80,30 +82,14 @@ def begun(store: Runs) -> str | None:
     return row.id if row is not None and row.state in ("running", "incomplete") else None
 
 
-def note(run: str) -> None:
-    """Keep the id of the run that this flow run began."""
-    flow_run = _here()
-    if flow_run is not None:
-        with get_client(sync_client=True) as client:
-            client.update_flow_run_labels(flow_run.id, {LABEL: run})
-
-
-def _here() -> FlowRun | None:
-    """This flow run, where a server keeps it: Prefect's temporary one ends with the process."""
+def _kept_flow_run() -> FlowRun | None:
+    """Return this flow run, where a server keeps it: Prefect's temporary one ends with the process."""
     context = FlowRunContext.get()
     return context.flow_run if context is not None and is_kept() else None
 
 
-BUDGET = {"max_calls", "max_tokens", "max_cost"}
-"""Keys that may change: they decide how far a run comes, and nothing that it finds."""
-
-
 def config_of(row: RunRow) -> RunConfig:
-    """The configuration that a run began with.
-
-    Raises:
-        ConfigError: it is not one of this version.
-    """
+    """Return the configuration that a run began with; raise ConfigError where it is not one of this version."""
     try:
         return RunConfig.model_validate_json(row.config)
     except ValidationError as error:
@@ -116,14 +102,9 @@ def config_of(row: RunRow) -> RunConfig:
 
 
 def refuse_other(config: RunConfig, row: RunRow) -> None:
-    """Refuse a configuration that would make another run of this one.
-
-    Raises:
-        ConfigError: it differs in more than the budget.
-    """
-    own, wanted = (configuration.model_dump(mode="json", exclude=BUDGET) for configuration in (config_of(row), config))
-    differing = [name for name in own if own[name] != wanted[name]]
-    if differing:
+    """Raise ConfigError for a configuration that differs from the run's own in more than the budget."""
+    own, wanted = (one.model_dump(mode="json", exclude=BUDGET) for one in (config_of(row), config))
+    if differing := [name for name in own if own[name] != wanted[name]]:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",
             expected=f"the same, but for {', '.join(sorted(BUDGET))}",

@@ -1,4 +1,4 @@
-"""What a person at a terminal is told of work that is going on."""
+"""The spinner: at a terminal, it shows the step that is going on."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def silent(wanted: bool) -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Whether nothing is to be shown."""
+    """Return True where nothing is to be shown."""
     return _silent.get()
 
 
 def warn(text: str) -> None:
-    """Tell people at once, and the log of the run, what they may want to stop for."""
+    """Show people at once, and in the log of the run, a reason for which they may want to stop."""
     from prefect import get_run_logger
 
     get_run_logger().warning(text)
@@ -51,7 +51,7 @@ def warn(text: str) -> None:
 
 
 def at_work(step: str) -> AbstractContextManager[object]:
-    """Tell on a terminal which step is going on inside, as long as it does."""
+    """Show on a terminal which step is going on inside, as long as it does."""
     if is_silent() or step not in STEPS:
         return nullcontext()
     from rich.console import Console

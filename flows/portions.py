@@ -1,0 +1,168 @@
+"""Work in portions: how rows are divided, portions asked together, and the budget and progress that they share.
+
+Cases and results are made in portions only where other processes make them, and there are enough rows: in one process
+they would wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from math import ceil
+from threading import Event, Thread
+from typing import TypedDict
+
+from contrapose.flows.run_context import Run
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.config.prices import cost_of
+from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.questions import INTERRUPTED
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
+from contrapose.tasks.infer.chunks import Chunk
+from contrapose.tasks.infer.meter import Meter
+from contrapose.tasks.infer.task import Asked, Team, Terms, infer, spent_so_far
+from contrapose.tasks.perturb.task import draw_besides, join_cases, perturb, perturb_portion
+from contrapose.tasks.store import Store
+from contrapose.tasks.store.engine import identity_of_store
+from contrapose.tasks.tables.table import ROWS, Table
+
+LOOK_SECONDS = 0.5
+LEAST_ROWS, MOST_ROWS = 20_000, 100_000
+"""Rows of a portion that is perturbed or scored: seconds of work, compared with which handing it over is cheap."""
+LEAST_CASES = 50
+"""Cases of a portion, where there are more workers than portions: fewer cost more to hand over than they bring."""
+ROUNDS = 2
+"""Portions for each worker, where there are few: a worker that is done earlier takes another."""
+
+
+class Seeded(TypedDict):
+    """Inputs on which the cases of every portion depend."""
+
+    seed: int
+    likelihoods: Likelihoods
+
+
+def portion_size(run: Run, cases: Table) -> int:
+    """Return the cases of a portion: as many as the provider likes, and fewer where workers would have none."""
+    most = run.workers.args.portion or run.provider.cases_per_task
+    if run.workers.alone or run.workers.args.portion:
+        return most
+    return min(most, max(LEAST_CASES, ceil(cases["rows"] / (ROUNDS * run.workers.portions))))
+
+
+def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
+    """Return the cases of a test, perturbed in one piece or in portions."""
+    refresh, rows = run.config.refresh, samples["rows"]
+    seeded: Seeded = {"seed": run.config.seed, "likelihoods": run.likelihoods}
+    if run.workers.inside or rows < LEAST_ROWS:
+        return call(perturb, refresh, plan=plan, samples=samples, **seeded)
+    besides = call(draw_besides, refresh, plan=plan, samples=samples, **seeded)
+    size = _rows_of_portion(run, rows)
+    submitted = [
+        run.workers.submit(
+            perturb_portion,
+            refresh,
+            plan=plan,
+            samples=samples,
+            rows=(first, min(first + size, rows)),
+            besides=besides,
+            **seeded,
+        )
+        for first in range(0, rows, size)
+    ]
+    return call(join_cases, refresh, test=plan.test, cases=[pending.outcome() for pending in submitted])
+
+
+def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
+    """Return the results of a test, scored in one piece or in portions."""
+    refresh, model = run.config.refresh, run.config.model
+    rows = sum(table["rows"] for table in trials)
+    if run.workers.inside or rows < LEAST_ROWS:
+        return call(evaluate, refresh, plan=plan, trials=trials, model=model, **run.embedding)
+    if plan.probe_settings.calibrated:
+        settings = call(calibrate, refresh, plan=plan, trials=trials, **run.embedding)
+        plan = plan.model_copy(update={"settings": settings})
+    size, portions = _rows_of_portion(run, rows), [list[Table]()]
+    for table in trials:
+        if sum(other["rows"] for other in portions[-1]) >= size:
+            portions.append([])
+        portions[-1].append(table)
+    submitted = [
+        run.workers.submit(evaluate, refresh, plan=plan, trials=portion, model=model, **run.embedding)
+        for portion in portions
+    ]
+    return call(join_results, refresh, test=plan.test, results=[pending.outcome() for pending in submitted])
+
+
+def _rows_of_portion(run: Run, rows: int) -> int:
+    size = min(MOST_ROWS, max(LEAST_ROWS, ceil(rows / (ROUNDS * run.workers.portions))))
+    # Each complete row group is read once.
+    return ceil(size / ROWS) * ROWS
+
+
+def ask_portions(
+    run: Run, portions: Iterable[tuple[Plan, Table, Chunk]], terms: Terms, *, stopped: str | None = None
+) -> Iterator[tuple[str, Asked]]:
+    """Ask portions of tests' cases one after the other, or submit them all; yield the test and outcome of each."""
+    submitted = []
+    for plan, cases, chunk in portions:
+        pending = run.workers.submit(
+            infer,
+            label=chunk.label,
+            cases=cases,
+            rows=(chunk.first, chunk.end),
+            terms=terms,
+            stopped=stopped,
+            only_likelihoods=not plan.probe_settings.asks_back("none"),
+        )
+        stopped = stopped or (pending.outcome()["stopped"] if pending.done else None)
+        submitted.append((plan.test, pending))
+    for test, pending in submitted:
+        yield test, pending.outcome()
+
+
+@contextmanager
+def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
+    """Give the terms of portions that are submitted inside; the meter adds what all of them have done.
+
+    Where the work inside ends by an exception they are stopped: what was answered is kept, and nothing more is asked.
+    """
+    if run.workers.alone:
+        yield own
+        return
+    teams = Store().teams
+    spent, beside = spent_so_far(own)
+    team = Team(
+        id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=identity_of_store()
+    )
+    before, cost = replace(meter), cost_of((spent, own.price), (beside, own.beside_price)) or 0.0
+    over = Event()
+
+    def read_counts() -> None:
+        # What is shown is not worth a run.
+        with suppress(ContraposeError):
+            counts = Store().teams.counts(team.id)
+            meter.done, meter.from_store = before.done + counts.done, before.from_store + counts.from_store
+            meter.failed, meter.requests = before.failed + counts.failed, before.requests + counts.requests
+            meter.cost = cost + counts.cost
+
+    def follow() -> None:
+        while not over.wait(LOOK_SECONDS):
+            read_counts()
+
+    thread = Thread(target=follow, name="contrapose-progress", daemon=True)
+    thread.start()
+    try:
+        yield replace(own, team=team)
+    except BaseException:
+        with suppress(ContraposeError):
+            teams.stop(team.id, INTERRUPTED)
+        raise
+    finally:
+        over.set()
+        thread.join()
+        read_counts()
+    teams.end(team.id)
