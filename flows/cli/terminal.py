@@ -1,4 +1,4 @@
-"""What the command prints and says; it ends clearly where output is full, closed, or read by nobody."""
+"""Output of the command; it ends clearly where output is full, closed, or read by nobody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from contrapose.tasks.core.damage import LOGGER, told_together
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Raw(io.FileIO):
-    """A file descriptor to write to.
+    """A file descriptor to write to, which stays open.
 
     Args:
-        descriptor: which stays open.
-        needed: whether what it is given must get there; messages beside the output need not.
+        descriptor: its number.
+        needed: whether what it is handed must get there; messages beside the output need not.
     """
 
     def __init__(self, descriptor: int, *, needed: bool) -> None:
@@ -60,7 +59,8 @@ def guarded_output() -> Iterator[None]:
         ConfigError: standard output cannot be written.
     """
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _over(before[0], sys.__stdout__), _over(before[1], sys.__stderr__, needed=False)
+    sys.stdout = _guard(before[0], sys.__stdout__, needed=True)
+    sys.stderr = _guard(before[1], sys.__stderr__, needed=False)
     try:
         yield
     finally:
@@ -70,12 +70,7 @@ def guarded_output() -> Iterator[None]:
             sys.stdout, sys.stderr = before
 
 
-def unread() -> bool:
-    """Whether nobody reads standard output any more."""
-    return getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False)
-
-
-def _over(stream: TextIO | None, own: TextIO | None, *, needed: bool = True) -> TextIO:
+def _guard(stream: TextIO | None, own: TextIO | None, *, needed: bool) -> TextIO:
     if stream is None:
         # Closed by the caller. Otherwise the next file that is opened would become this stream.
         return open(os.devnull, "w", encoding="utf-8")
@@ -96,23 +91,23 @@ def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
     """Print lines until there are no more, or nobody reads them; returns the exit code 0.
 
     Args:
-        lines: each without its end.
+        lines: without their ends.
         at_once: print each as it comes, even into a file.
     """
     for line in lines:
         print(line, flush=at_once)
-        if unread():
+        if getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False):
             break
     return 0
 
 
-def asked(question: str) -> bool:
-    """Whether somebody is there to ask, and says yes."""
+def confirm(question: str) -> bool:
+    """Ask a person, if there is one; False where there is none."""
     return sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes")
 
 
 def say(text: str, *, show_toxic: bool = False) -> None:
-    """One line beside the output; what it quotes from files and models must not steer the terminal.
+    """Print one line beside the output; what it quotes from files and models must not steer the terminal.
 
     Args:
         text: what is said.
@@ -122,7 +117,7 @@ def say(text: str, *, show_toxic: bool = False) -> None:
 
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):
-        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or StringIO())
+        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or io.StringIO())
 
 
 class _Said(logging.Handler):
