@@ -136,12 +136,7 @@ def _execute(words: Sequence[str]) -> int:
 
 
 def parser(words: Sequence[str], *, complete: bool = False) -> argparse.ArgumentParser:
-    """Build the command line, with the options of the verb that is meant: no module of another one is imported.
-
-    Args:
-        words: the arguments.
-        complete: with the options of all verbs.
-    """
+    """Build the command line with the options of the verb in these words, or of all: no other module is imported."""
     from contrapose.flows.cli.arguments import VERDICTS
     from contrapose.flows.cli.completion import PrintCompletion
     from contrapose.flows.cli.terminal import print_lines

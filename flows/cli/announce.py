@@ -29,15 +29,12 @@ NO_VERDICT = 4
 
 
 def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
-    """Send the event `model.retrained`, and wait until the Prefect server has it.
+    """Send the event `model.retrained`, wait until the Prefect server has it, and return its id.
 
     Args:
         model: id as in a run, such as `hf/<org>/<name>` or `openai/<model>`.
         revision: which one it is, where the id does not tell.
         training_run: what made it; this or the revision is needed.
-
-    Returns:
-        Id of the event.
 
     Raises:
         ConfigError: a value cannot be used, or there is no server that can be reached.
@@ -51,7 +48,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     bring_key_as_configured()
     server = PREFECT_API_URL.value()
     if not server:
-        raise _no_server("no Prefect server is named", "PREFECT_API_URL")
+        raise _no_server("no Prefect server is named", where="PREFECT_API_URL")
     refuse_silent_server()
     event = Event(event=RETRAINED, resource=resource(model), payload=payload)
 
@@ -65,29 +62,18 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
         run_coro_as_sync(send())
     except Exception as error:
         problem = f"the Prefect server did not take the event ({type(error).__name__})"
-        raise _no_server(problem, without_user(server)) from error
+        raise _no_server(problem, where=without_user(server)) from error
     return str(event.id)
 
 
-def _no_server(problem: str, where: str) -> ConfigError:
-    return ConfigError(
-        problem,
-        expected="a server that can be reached, whose automation starts the check",
-        remedy="Set PREFECT_API_URL; contrapose ui starts a server with everything deployed.",
-        where=where,
-    )
+def _no_server(problem: str, *, where: str) -> ConfigError:
+    expected = "a server that can be reached, whose automation starts the check"
+    remedy = "Set PREFECT_API_URL; contrapose ui starts a server with everything deployed."
+    return ConfigError(problem, expected=expected, remedy=remedy, where=where)
 
 
 def follow_check(announced: Mapping[str, str], *, since: datetime) -> int:
-    """Print the link to the check and its outcome, a line each, and return the exit code.
-
-    Args:
-        announced: the payload of the event.
-        since: when it was sent.
-
-    Raises:
-        ConfigError: no check begins.
-    """
+    """Print the link to the check of an event's payload and its outcome, a line each, and return the exit code."""
     from prefect.client.orchestration import get_client
     from prefect.utilities.urls import url_for
 

@@ -128,11 +128,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
 
 
 def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Split the names and values of an option that takes NAME=VALUE, once or more.
-
-    Raises:
-        ConfigError: a text is no such pair.
-    """
+    """Split the names and values of an option that takes NAME=VALUE, once or more; ConfigError for another text."""
     pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -9,18 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from contrapose.flows.batching import (
-    LOOK_SECONDS,
-    Collected,
-    OpenQuestions,
-    cancel,
-    collect,
-    note,
-    open_questions,
-    prepare,
-    standing,
-    submit_prepared,
-)
+from contrapose.flows import batching
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.estimate import portions
 from contrapose.flows.cli.preview import previews
@@ -37,14 +26,10 @@ Outcome = TypeVar("Outcome")
 INCOMPLETE = 4
 
 
-def _find_questions(config: RunConfig) -> OpenQuestions:
-    """Find what a run would have to ask, and say what is left aside.
-
-    Raises:
-        ContraposeError: the configuration or a data source is wrong.
-    """
+def _find_questions(config: RunConfig) -> batching.OpenQuestions:
+    """Find what a run would have to ask, and say what is left aside."""
     tests = previews(config)
-    questions = open_questions(config, (portion for preview in tests for portion in portions(preview)))
+    questions = batching.open_questions(config, (portion for preview in tests for portion in portions(preview)))
     for line in questions.left_aside():
         say(line)
     if later := [preview.plan.test for preview in tests if preview.plan.probe_settings.asks_back(preview.likelihoods)]:
@@ -53,17 +38,13 @@ def _find_questions(config: RunConfig) -> OpenQuestions:
 
 
 def _submit(arguments: argparse.Namespace) -> int:
-    """Submit what a run would have to ask, as far as its budget goes, and what an earlier try left unsubmitted.
-
-    Raises:
-        ContraposeError: the configuration or a data source is wrong, or the endpoint refuses.
-    """
+    """Submit what a run would have to ask, as far as its budget goes, and what an earlier try left unsubmitted."""
     config = config_of(arguments)
 
     def lines() -> Iterator[str]:
         questions = _find_questions(config)
-        yield from prepare(questions, config).notices
-        yield from submit_prepared()
+        yield from batching.prepare(questions, config).notices
+        yield from batching.submit_prepared()
         if not questions.rows:
             yield "nothing to submit"
 
@@ -73,15 +54,13 @@ def _submit(arguments: argparse.Namespace) -> int:
 def _status(_: argparse.Namespace) -> int:
     """Print the state of the batches that were not collected."""
     rows = Store().prompts.batches()
-    return print_lines((_try(standing, row) for row in rows) if rows else ["no batch is under way"], at_once=True)
+    return print_lines(
+        (_try(batching.standing, row) for row in rows) if rows else ["no batch is under way"], at_once=True
+    )
 
 
 def _cancel(arguments: argparse.Namespace) -> int:
-    """Give batches up, by the endpoint's ids or ours.
-
-    Raises:
-        ConfigError: there is no such batch.
-    """
+    """Give batches up, by the endpoint's ids or ours."""
     rows = {name: row for row in Store().prompts.batches() for name in (row.id, row.remote) if name}
     for name in arguments.names:
         if name not in rows:
@@ -91,7 +70,7 @@ def _cancel(arguments: argparse.Namespace) -> int:
                 remedy="`contrapose batch status` lists them.",
                 where=name,
             )
-    return print_lines((cancel(rows[name]) for name in arguments.names), at_once=True)
+    return print_lines((batching.cancel(rows[name]) for name in arguments.names), at_once=True)
 
 
 def _try(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
@@ -106,17 +85,17 @@ def _collect(arguments: argparse.Namespace) -> int:
     """Take what ended batches have brought; 0 where all have ended and every prompt has its answer."""
     code = 0
     try:
-        print_lines(submit_prepared())
+        print_lines(batching.submit_prepared())
     except ModelError as error:
         say(str(error))
         code = INCOMPLETE
     while rows := [row for row in Store().prompts.batches() if row.state != PREPARED]:
-        collected = [_try(collect, row) for row in rows]
+        collected = [_try(batching.collect, row) for row in rows]
         for batch in collected:
             if isinstance(batch, str):
                 say(batch)
                 code = INCOMPLETE
-            elif isinstance(batch, Collected):
+            elif isinstance(batch, batching.Collected):
                 print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
                 code = code if batch.counts and batch.counts.whole else INCOMPLETE
         left = collected.count(None)
@@ -130,18 +109,14 @@ def _collect(arguments: argparse.Namespace) -> int:
 
 
 def _write_prompts(arguments: argparse.Namespace) -> int:
-    """Write what a run would have to ask into files; where one does not hold it, several get a number each.
-
-    Raises:
-        ContraposeError: an option, the configuration or a data source is wrong, or a file cannot be written.
-    """
+    """Write what a run would have to ask into files; where one does not hold it, several get a number each."""
     for name in ("max_lines", "max_bytes"):
         if (value := getattr(arguments, name)) < 1:
             where = f"--{name.replace('_', '-')}"
             raise ConfigError(str(value), expected="1 or more", remedy="Correct it.", where=where)
     config, out, paths = config_of(arguments), Path(arguments.out), list[Path]()
     questions = _find_questions(config)
-    note(questions, config)
+    batching.note(questions, config)
     parts = parted(questions.lines(), most_lines=arguments.max_lines, most_bytes=arguments.max_bytes)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -174,11 +149,7 @@ def _take_answers(arguments: argparse.Namespace) -> int:
 
 
 def _read_lines(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Read the lines of files, each with file and row.
-
-    Raises:
-        DataError: a file cannot be read.
-    """
+    """Read the lines of files, each with file and row."""
     for name in files:
         try:
             with open(name, "rb") as file:
@@ -202,7 +173,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     fetch = actions.add_parser("collect", help="take the results of batches that have ended into the response store")
     fetch.add_argument("--wait", action="store_true", help="wait until all have ended")
     text = "between two looks (default: 60)"
-    fetch.add_argument("--every", type=float, default=LOOK_SECONDS, metavar="SECONDS", help=text)
+    fetch.add_argument("--every", type=float, default=batching.LOOK_SECONDS, metavar="SECONDS", help=text)
     text = "write what a run would have to ask into files, for a batch API or vllm run-batch; ask no model"
     write = actions.add_parser("prompts", help=text)
     add_config(write)

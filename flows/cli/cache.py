@@ -7,9 +7,8 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import confirm, print_lines
@@ -49,11 +48,7 @@ def _info(_: argparse.Namespace) -> Iterator[str]:
 
 
 def _clear(arguments: argparse.Namespace) -> Iterator[str]:
-    """Forget answers, once the user is sure.
-
-    Raises:
-        ConfigError: the user is not, or there is nobody to ask.
-    """
+    """Forget answers, once the user is sure."""
     model, days = arguments.model, arguments.older_than
     what = (f"answers of {model}" if model else "answers") + ("" if days is None else f" older than {days:g} days")
     store = Store().housekeeping
@@ -68,16 +63,8 @@ def _clear(arguments: argparse.Namespace) -> Iterator[str]:
     yield f"{counted('answers', count)} forgotten"
 
 
-def _export(arguments: argparse.Namespace) -> Iterator[str]:
-    """Write answers as JSON, a line each."""
-    return Store().housekeeping.export(model=arguments.model)
-
-
 def _repair(_: argparse.Namespace) -> Iterator[str]:
-    """Check every answer and every receipt, and make anew what is damaged.
-
-    A database is made from its receipts, and damaged receipts are written again from the database.
-    """
+    """Check every answer and every receipt; make a damaged database from receipts, and damaged receipts from it."""
     url = store_url()
     path = file_of(url)
     if path is not None and path.is_file() and (why := fails(path)):
@@ -94,11 +81,7 @@ def _repair(_: argparse.Namespace) -> Iterator[str]:
 
 
 def _prune(arguments: argparse.Namespace) -> Iterator[str]:
-    """Delete cached tables, results and old runs that nothing needs, once the user has seen what that is.
-
-    Raises:
-        ConfigError: the user is not sure, or there is nobody to ask.
-    """
+    """Delete cached tables, results and old runs that nothing needs, once the user has seen what that is."""
     old = find_unneeded(days=arguments.older_than, runs=arguments.runs)
     print_lines(describe_unneeded(old))
     if not old:
@@ -120,15 +103,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def find_unneeded(*, days: float, runs: str | None) -> list[Unneeded]:
-    """List what may be deleted.
-
-    Args:
-        days: what was used since is kept.
-        runs: folder or URL whose runs, comparisons and decisions are looked at too; None: none are.
-
-    Raises:
-        ContraposeError: too few days, or a place that cannot be read.
-    """
+    """List what was not used for so many days, in `runs` (a folder or URL) also runs, comparisons and decisions."""
     if not days >= 1:
         raise ConfigError(
             f"{days:g} days",
@@ -156,21 +131,15 @@ def describe_unneeded(entries: Iterable[Unneeded]) -> Iterator[str]:
                 yield f"  {counted(key[1], counts[key])}, {sizes[key] / 1_000_000:,.1f} MB"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Published:
-    """A folder that was published."""
+class _Published(NamedTuple):
+    """A published folder: when it was begun, its kind, suite and model, and the folders that it names."""
 
     entry: Entry
     moment: float
-    """Unix time at which it was begun, by its name."""
     kind: str
-    """In the plural."""
     of: tuple[str, str]
-    """Its suite and model."""
     passed: bool
-    """Whether a run passed."""
     others: frozenset[str]
-    """Names of the folders that it names."""
 
 
 def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
@@ -236,7 +205,13 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         action.add_argument("--yes", action="store_true", help="skip the confirmation")
 
 
-ACTIONS = {"info": _info, "clear": _clear, "export": _export, "repair": _repair, "prune": _prune}
+ACTIONS = {
+    "info": _info,
+    "clear": _clear,
+    "export": lambda arguments: Store().housekeeping.export(model=arguments.model),
+    "repair": _repair,
+    "prune": _prune,
+}
 
 VERB = Verb(
     options=_add_options,

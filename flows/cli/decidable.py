@@ -27,9 +27,6 @@ from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
 from contrapose.tasks.text import wording
 from contrapose.tasks.text.wording import percent
 
-SEED = 1
-"""Seed of the simulation: the same run has the same forecast."""
-
 
 def forecast_table(first: str, columns: Sequence[str], *, width: int, title: str | None = None) -> Table:
     """Make an empty table: a first column of names, which fold, and others of figures."""
@@ -60,25 +57,17 @@ class Decidable:
     """Tests whose gate is of the samples that are answered rightly before."""
 
     @classmethod
-    def of(cls, previews: Sequence[Preview], groups: Mapping[str, Groups]) -> Decidable:
+    def compute(cls, previews: Sequence[Preview], groups: Mapping[str, Groups]) -> Decidable:
         """Compute what tests could decide by interval, from their samples and the groups of their cases."""
         judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
         level = (1 - CONFIDENCE) / max(1, len(judged))
-        tests = {
-            test: figures
-            for test, preview in judged.items()
-            if (
-                figures := deciding(
-                    groups[test],
-                    samples=len(preview.loaded.samples),
-                    rows=preview.loaded.rows,
-                    gate=_gate(preview)[0],
-                    level=level,
-                    orders=isinstance(probe(test), TwoOrders),
-                )
-            )
-            is not None
-        }
+        tests = {}
+        for test, preview in judged.items():
+            size = {"samples": len(preview.loaded.samples), "rows": preview.loaded.rows}
+            orders = isinstance(probe(test), TwoOrders)
+            figures = deciding(groups[test], gate=_gate(preview)[0], level=level, orders=orders, **size)
+            if figures is not None:
+                tests[test] = figures
         return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _gate(judged[test])[1]))
 
     def as_plain(self) -> dict[str, Any]:
@@ -182,21 +171,15 @@ class Early:
     """p value that a verdict needs over all looks, where it needs most: the smallest of Holm's correction."""
 
     @classmethod
-    def of(
+    def simulate(
         cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
     ) -> Early:
-        """Simulate each test by itself, its samples arranged as in the run.
-
-        Args:
-            previews: all tests of the run.
-            courses: their cases, by test.
-            cost: of what is asked.
-        """
+        """Simulate each test by itself, its samples arranged as in the run, from its cases and the cost of counts."""
         level = LEVEL / len(previews)
         judged = {preview.plan.test: preview for preview in previews if courses[preview.plan.test].looks}
         return cls(
             tests={
-                test: list(expected(courses[test], _gate(preview)[0], level=level, cost=cost, seed=SEED))
+                test: list(expected(courses[test], _gate(preview)[0], level=level, cost=cost, seed=1))
                 for test, preview in judged.items()
             },
             runs=min((courses[test].runs for test in judged), default=0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, groupby
@@ -119,15 +119,15 @@ def estimate(config: RunConfig) -> RunEstimate:
         warnings=idle_reader(config, asked=asks_back),
         limits=budget.limits,
         unreachable=known.unreachable,
-        power=Decidable.of(tests, groups) if config.tests.defaults.gate == "interval" else None,
-        early=Early.of(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
+        power=Decidable.compute(tests, groups) if config.tests.defaults.gate == "interval" else None,
+        early=Early.simulate(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
     )
 
 
 class Known(NamedTuple):
-    """What the response store knows of a model."""
+    """What the response store knows of a model; by default nothing."""
 
-    look_up: LookUp
+    look_up: LookUp = lambda questions: {}
     """Answers to questions."""
     form: Form = "plain"
     """In which letters are asked for."""
@@ -136,18 +136,17 @@ class Known(NamedTuple):
     likelihoods: Likelihoods | None = None
     """Which of them the model gives; None: as its settings say."""
     unreachable: str | None = None
-    """Why nothing is known."""
+    """Why the model could not be found."""
 
 
 def _read_store(config: RunConfig) -> Known:
-    """Read what is known of the model; nothing, if it cannot be found."""
     spec = config.model_spec()
     try:
         provider = find("providers", spec.known_provider)()
         keys = Keys(spec, provider.identity(spec)).changed(known_changes(provider, spec))
         form = known_form(forms_of(provider, spec), keys)
     except ModelError as error:
-        return Known(lambda questions: {}, unreachable=str(error))
+        return Known(unreachable=str(error))
     from contrapose.tasks.store import Store
 
     table = Store().answers
@@ -163,21 +162,21 @@ def _read_store(config: RunConfig) -> Known:
 
 def portions(preview: Preview) -> Iterator[list[Case]]:
     """Make the cases of a test, some hundreds at a time."""
-    portion: list[Case] = []
-    for cases in preview.cases():
-        portion += cases
-        if len(portion) >= PORTION:
-            yield portion
-            portion = []
-    yield portion
+    return _gather(preview.cases(), lambda portion: len(portion) >= PORTION)
 
 
 def between_looks(preview: Preview, size: int) -> Iterator[list[Case]]:
     """Make the cases of a test in complete clusters, with so many judged ones or a few more at a time."""
+    clusters = groupby(preview.cases(), key=lambda own: cluster_of(own[0]))
+    groups = (list(chain.from_iterable(samples)) for _, samples in clusters)
+    return _gather(groups, lambda portion: sum(map(is_judged, portion)) >= size)
+
+
+def _gather(groups: Iterable[list[Case]], is_full: Callable[[list[Case]], bool]) -> Iterator[list[Case]]:
     portion: list[Case] = []
-    for _, samples in groupby(preview.cases(), key=lambda own: cluster_of(own[0])):
-        portion += chain.from_iterable(samples)
-        if sum(map(is_judged, portion)) >= size:
+    for cases in groups:
+        portion += cases
+        if is_full(portion):
             yield portion
             portion = []
     yield portion
@@ -222,9 +221,17 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
         counts.add_section()
         totals = _count_calls(run.total).values()
         counts.add_row("in all, shared prompts once", *(f"{number:,}" for number in totals))
+    predicted, seconds = run.forecast, run.forecast.seconds.value
+    sent, written, cost = predicted.prompt_tokens, predicted.completion_tokens, predicted.cost
     figures = Table.grid(padding=(0, 2, 0, 0))
-    for name, value, because in _figures(run.forecast):
-        figures.add_row(name, value, Text(because, style="dim"))
+    figures.add_row("tokens in", f"{sent.value:,.0f}", Text(sent.because, style="dim"))
+    figures.add_row("tokens out", f"{written.value:,.0f}", Text(written.because, style="dim"))
+    time = "unknown" if seconds is None else span(seconds)
+    figures.add_row("time", time, Text(predicted.seconds.because, style="dim"))
+    figures.add_row("cost", dollars(cost.value), Text(cost.because, style="dim"))
+    if cost.most and cost.most > (cost.value or 0):
+        longest = Text("if every reply is as long as max_new_tokens allows", style="dim")
+        figures.add_row("at most", dollars(cost.most), longest)
     parts: list[Table | Text] = [counts, figures]
     if run.power:
         parts.append(run.power.table())
@@ -236,16 +243,6 @@ def as_text(run: RunEstimate, *, console: Console) -> Iterator[str]:
                 console.print()
             console.print(part)
     yield captured.get()
-
-
-def _figures(predicted: Forecast) -> Iterator[tuple[str, str, str]]:
-    yield "tokens in", f"{predicted.prompt_tokens.value:,.0f}", predicted.prompt_tokens.because
-    yield "tokens out", f"{predicted.completion_tokens.value:,.0f}", predicted.completion_tokens.because
-    seconds = predicted.seconds.value
-    yield "time", "unknown" if seconds is None else span(seconds), predicted.seconds.because
-    yield "cost", dollars(predicted.cost.value), predicted.cost.because
-    if predicted.cost.most and predicted.cost.most > (predicted.cost.value or 0):
-        yield "at most", dollars(predicted.cost.most), "if every reply is as long as max_new_tokens allows"
 
 
 def _notes(run: RunEstimate) -> Iterator[str]:

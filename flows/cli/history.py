@@ -18,7 +18,7 @@ from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.flows.serve.view import view
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.history_records import Change, PastRun
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
@@ -40,10 +40,6 @@ CHANGE_COLUMNS = ("suite", "model", "run_id", "since", "since_verdict", "facet",
 BLOCKS = "▁▂▃▄▅▆▇█"
 PLAIN = "_.-~=+*#"
 """The same heights where a terminal cannot write blocks."""
-TREND = 40
-"""Runs in a trend, the newest."""
-MOST_SHOWN = 100
-"""Characters of a value."""
 
 
 def past_runs(
@@ -55,11 +51,7 @@ def past_runs(
     tests: Sequence[str] = (),
     last: int | None = None,
 ) -> tuple[list[PastRun], str]:
-    """Read runs of a history, the oldest first, and a warning about files that are none; empty where all are.
-
-    Raises:
-        ConfigError: the history cannot be read, or holds no such run.
-    """
+    """Read runs of a history, the oldest first, and a warning about files that are none; empty where all are."""
     where = place(chosen, output)
     if last is not None and last < 0:
         raise ConfigError(f"{last}", expected="0 or more", remedy="Write 0 for all runs.", where="--last")
@@ -74,12 +66,9 @@ def past_runs(
     selected = runs(records.rows, suite=suite, model=model, tests=tests, last=last or None)
     if not selected:
         wanted = " and ".join(filter(None, [suite, model, *tests]))
-        raise ConfigError(
-            f"no run of {wanted}",
-            expected=", ".join(sorted({f"{run['suite']} on {run['model']}" for run in runs(records.rows)})[:10]),
-            remedy="Choose another suite, model or test.",
-            where=where,
-        )
+        known = ", ".join(sorted({f"{run['suite']} on {run['model']}" for run in runs(records.rows)})[:10])
+        remedy = "Choose another suite, model or test."
+        raise ConfigError(f"no run of {wanted}", expected=known, remedy=remedy, where=where)
     return selected, records.warning
 
 
@@ -92,15 +81,14 @@ def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str) -> str:
         style: json or csv, which no spreadsheet takes for formulas.
     """
     columns = CHANGE_COLUMNS if changes else RATE_COLUMNS
-    cells = _change_cells(since_green(chosen)) if changes else _rate_cells(series(chosen))
-    rows: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in cells]
+    rows = list(_change_cells(since_green(chosen)) if changes else _rate_cells(series(chosen)))
     if style == "json":
-        return json.dumps(rows, indent=2)
+        return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2)
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        texts = (" ".join(value) if isinstance(value, list) else value for value in row.values())
+        texts = (" ".join(value) if isinstance(value, list) else value for value in row)
         writer.writerow([inert(text) if isinstance(text, str) else text for text in texts])
     return sink.getvalue().removesuffix("\n")
 
@@ -124,13 +112,20 @@ def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, .
 
 def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
+    show = shower(show_toxic=False)
     with console.capture() as captured:
         for comparison in since_green(chosen) if changes else ():
             console.print()
             console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
             console.print(_line(_summarise_change(comparison), console))
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+            for title, width in (("of", 7), ("what", 26), ("before", 18), ("after", 18)):
+                table.add_column(title, overflow="fold", max_width=width)
+            for change in comparison.changes:
+                texts = (show(change[name]) or "-" for name in ("name", "before", "after"))
+                table.add_row(Text(change["facet"]), *(_line(cut(text, 100), console) for text in texts))
             if comparison.changes:
-                console.print(_change_table(comparison.changes, console))
+                console.print(table)
         for history in () if changes else series(chosen):
             console.print()
             console.print(_line(f"{history.test} · {history.model} · {history.suite}", console))
@@ -144,7 +139,7 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> It
 def draw_trend(points: Sequence[Point], console: Console) -> str:
     """Draw pass rates as a row of heights from 0 to 1, with the first and the last in figures."""
     signs = BLOCKS if _can_write(BLOCKS, console) else PLAIN
-    rates = [point.test["pass_rate"] for point in points[-TREND:]]
+    rates = [point.test["pass_rate"] for point in points[-40:]]
     drawn = "".join("?" if rate is None else signs[min(int(rate * len(signs)), len(signs) - 1)] for rate in rates)
     return f"{drawn} {percent(rates[0])} to {percent(rates[-1])}" if len(rates) > 1 else f"{drawn} {percent(rates[0])}"
 
@@ -158,17 +153,6 @@ def _summarise_change(comparison: SincePrevious) -> str:
     which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
     what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
     return f"{now} against {then} ({which}): {what} changed."
-
-
-def _change_table(changes: Sequence[Change], console: Console) -> Table:
-    show = shower(show_toxic=False)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    for title, width in (("of", 7), ("what", 26), ("before", 18), ("after", 18)):
-        table.add_column(title, overflow="fold", max_width=width)
-    for change in changes:
-        texts = (show(change[name]) or "-" for name in ("name", "before", "after"))
-        table.add_row(Text(change["facet"]), *(_line(cut(text, MOST_SHOWN), console) for text in texts))
-    return table
 
 
 def _rate_table(points: Sequence[Point], console: Console) -> Table:

@@ -75,23 +75,8 @@ class DataTable(NamedTuple):
         return True
 
 
-def first_rows(source: str) -> DataTable:
-    """Read the first rows of the data.
-
-    Raises:
-        ContraposeError: the source cannot be read.
-    """
-    settings = DataSettings(source=source)
-    rows = islice(find("sources", format_of(settings))(settings), HEAD)
-    return DataTable(source, [row for row in rows if row.problem is None])
-
-
 def fitting_goals(table: DataTable) -> list[str]:
-    """Choose the goals for rows like these where nobody names one.
-
-    Raises:
-        DataError: no column can be the question.
-    """
+    """Choose the goals for rows like these where nobody names one; DataError where no column can be the question."""
     fitting = ([goal for goal in group if table.is_fit(goal)] for group in UNASKED)
     chosen = next(filter(None, fitting), None)
     description = table.describe(TextSample)
@@ -103,13 +88,7 @@ def fitting_goals(table: DataTable) -> list[str]:
 
 
 def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str:
-    """Write a commented suite.
-
-    Args:
-        model: its id.
-        table: the data; None for the bundled samples.
-        goals: names in `GOALS`.
-    """
+    """Write a commented suite for a model's id, data (None: the bundled samples) and names in `GOALS`."""
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
@@ -161,9 +140,8 @@ def _scalar(value: str) -> str:
 
 def schema() -> str:
     """Write the JSON Schema of a suite, made from the models that read it."""
-    return json.dumps(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunConfig.model_json_schema()}, indent=2
-    )
+    content = {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunConfig.model_json_schema()}
+    return json.dumps(content, indent=2)
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -195,7 +173,11 @@ def _init(arguments: argparse.Namespace) -> int:
     known_provider(model)
     source = arguments.data if arguments.data is not None else _ask("Data (file, URL or hf/<dataset>)", "")
     allow(typed({"source": source, "model": model}))
-    table = first_rows(source) if source else None
+    table = None
+    if source:
+        settings = DataSettings(source=source)
+        rows = islice(find("sources", format_of(settings))(settings), HEAD)
+        table = DataTable(source, [row for row in rows if row.problem is None])
     goals = arguments.goal or _ask_goals(fitting_goals(table) if table else ["meaning"])
     text = suite_text(model, table, _usable_goals(model, table, goals, chosen=bool(arguments.goal)))
     contents = [text, schema() + "\n"]
@@ -218,11 +200,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
 
 def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
-    """Choose the goals whose tests a run would accept; where none is left, that the answer stays as the form changes.
-
-    Raises:
-        ContraposeError: a test of a goal that the user chose is refused, or every test is.
-    """
+    """Choose the goals whose tests a run would accept, else FALLBACK; refuse one that the user chose and is refused."""
     if table is None:
         return goals
     refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))

@@ -22,19 +22,12 @@ from contrapose.tasks.core.errors import ContraposeError
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 LINE = "contrapose: interrupted; the same command goes on where it stopped"
 
-CLEARED = b"\r\x1b[2K\x1b[?25h"
-"""For a terminal: the line of progress is removed, and the cursor is back."""
-AGAIN_SECONDS = 0.05
 LONGEST_IMPORT = 60.0
 """Seconds after which a signal waits for no import any more."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the process to end.
-
-    Args:
-        number: of the signal.
-    """
+    """A signal, by its number, asked the process to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -78,16 +71,11 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
 
 
 class _Interrupt:
-    """A handler that raises, once, and where that does no harm.
-
-    Args:
-        before: the handlers that it stands in for, by signal.
-    """
+    """A handler that raises, once, and where that does no harm; it replaces the handlers of some signals."""
 
     def __init__(self, before: dict[int, Any]) -> None:
         self.before = before
         self.number = 0
-        """Of the signal that was raised; 0 while none was."""
         self._first: float | None = None
         self._waiting = False
 
@@ -115,7 +103,7 @@ class _Interrupt:
             signal.signal(number, handler)
 
     def _send_later(self, number: int) -> None:
-        time.sleep(AGAIN_SECONDS)
+        time.sleep(0.05)
         self._waiting = False
         # By default it would kill the process of whoever has called the command.
         if self.number or not callable(signal.getsignal(number)):
@@ -131,9 +119,9 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
     """Handler: nothing more runs in this process, not even what would be torn apart in the middle."""
     for other in NUMBERS:
         signal.signal(other, signal.SIG_IGN)
-    # Where nobody hears it, the exit code still tells.
+    # Where nobody hears it, the exit code still tells. On a terminal the line of progress goes, and the cursor is back.
     with suppress(OSError):
-        os.write(2, (CLEARED if os.isatty(2) else b"") + f"{LINE}\n".encode())
+        os.write(2, (b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b"") + f"{LINE}\n".encode())
     os._exit(128 + number)
 
 

@@ -34,9 +34,6 @@ from contrapose.tasks.text.wording import columns_read, skipped
 PORTION = 200
 """Samples whose cases exist at a time."""
 
-LONGEST = 50_000
-"""Characters of a text among which a change is looked for, to be shown."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
@@ -71,10 +68,6 @@ class Preview:
         """Say why samples were skipped; known when all cases are made."""
         return skipped(self.plan.test, self.skips, len(self.loaded.samples))
 
-    def once(self) -> Preview:
-        """Return the same without repeats, which ask the same prompts again."""
-        return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
-
     def in_fair_order(self) -> Preview:
         """Return the same with its samples in the order in which a run that may stop early asks them."""
         samples = self.loaded.samples
@@ -103,25 +96,14 @@ def previews(config: RunConfig) -> list[Preview]:
     Raises:
         ContraposeError: no test is selected, or a configuration or data source is wrong.
     """
-    selected = plans(config)
-    spec = config.model_spec()
+    selected, spec, seed = plans(config), config.model_spec(), config.seed
     likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
-    return [
-        Preview(
-            plan=plan,
-            loaded=load_samples(
-                plan.data,
-                probe(plan.test).sample_type,
-                limit=plan.limit,
-                seed=config.seed,
-                uses_answers=uses_answers(probe(plan.test)),
-            ),
-            seed=config.seed,
-            likelihoods=likelihoods,
-            model=spec,
-        )
-        for plan in selected
-    ]
+    tests = []
+    for plan in selected:
+        own = probe(plan.test)
+        loaded = load_samples(plan.data, own.sample_type, limit=plan.limit, seed=seed, uses_answers=uses_answers(own))
+        tests.append(Preview(plan=plan, loaded=loaded, seed=seed, likelihoods=likelihoods, model=spec))
+    return tests
 
 
 def previews_to_show(config: RunConfig) -> list[Preview]:
@@ -129,7 +111,8 @@ def previews_to_show(config: RunConfig) -> list[Preview]:
     if config.tests.defaults.control is None:
         defaults = config.tests.defaults.model_copy(update={"control": False})
         config = config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
-    return [preview.once() for preview in previews(config)]
+    # Repeats ask the same prompts again.
+    return [replace(test, plan=test.plan.model_copy(update={"repeats": 1})) for test in previews(config)]
 
 
 def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
@@ -172,15 +155,9 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
 
 
 def as_text(
-    tests: Sequence[Preview],
-    *,
-    console: Console,
-    most: int,
-    skipped: bool,
-    show_toxic: bool,
-    sent: bool = False,
+    tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool, sent: bool = False
 ) -> Iterator[str]:
-    """Format a section per test, as the console would print it.
+    """Format a section per test, as the console would print it: counts, and at most so many samples.
 
     Args:
         tests: the tests.
@@ -190,44 +167,37 @@ def as_text(
         show_toxic: leave toxic words as they are.
         sent: show what the model is sent for the first changed sample of each test, and no other sample.
     """
+    show, brackets = shower(show_toxic=show_toxic, longest=50_000), console.no_color or console.color_system is None
     for number, preview in enumerate(tests):
+        tally, test, source = PreviewTally(), preview.plan.test, preview.plan.data.source
+        for cases in preview.cases():
+            tally.add(cases)
+        positions = tally.skipped if skipped and not sent else tally.changed
+        chosen = positions[:1] if sent else spread(positions, most)
+        read = preview.loaded.columns if is_file(source) else None
+        columns = columns_read(read) if read else ""
         with console.capture() as captured:
             if number:
                 console.print()
-            _print_test(preview, console, most=most, skipped=skipped, show_toxic=show_toxic, sent=sent)
+            for line in section(test, source, tally, judged=preview.rows_taken(), columns=columns):
+                print_indented(line, console, by=0)
+            if chosen and not sent:
+                what = "skipped" if skipped else "changed"
+                console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
+            for cases in preview.cases(chosen):
+                lines = sample_lines(cases, show, brackets=brackets)
+                if sent:
+                    # Only loading a model would show whether it has a template.
+                    local = provider(preview.model.known_provider).local and preview.chat
+                    title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
+                    title += ", in its chat template if it has one" if local else ""
+                    print_indented(Text(f"\n{title}:"), console, by=0)
+                    lines = sent_lines(cases, preview.model, show, chat=preview.chat, brackets=brackets)
+                for heading, text in lines:
+                    print_indented(heading, console, by=0)
+                    print_indented(text, console, by=4)
         # A terminal that cannot write a character must not end the preview.
         yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
-
-
-def _print_test(preview: Preview, console: Console, *, most: int, skipped: bool, show_toxic: bool, sent: bool) -> None:
-    """Print counts of changed and skipped samples, then samples, or all that is sent for one."""
-    tally = PreviewTally()
-    for cases in preview.cases():
-        tally.add(cases)
-    read = preview.loaded.columns if is_file(preview.plan.data.source) else None
-    columns = columns_read(read) if read else ""
-    lines = section(preview.plan.test, preview.plan.data.source, tally, judged=preview.rows_taken(), columns=columns)
-    for line in lines:
-        print_indented(line, console, by=0)
-    positions = tally.skipped if skipped and not sent else tally.changed
-    chosen = positions[:1] if sent else spread(positions, most)
-    if chosen and not sent:
-        what = "skipped" if skipped else "changed"
-        console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
-    show = shower(show_toxic=show_toxic, longest=LONGEST)
-    brackets = console.no_color or console.color_system is None
-    for cases in preview.cases(chosen):
-        if sent:
-            # Only loading a model would show whether it has a template.
-            local = provider(preview.model.known_provider).local and preview.chat
-            title = f"\nWhat {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
-            print_indented(Text(f"{title}{', in its chat template if it has one' if local else ''}:"), console, by=0)
-            shown = sent_lines(cases, preview.model, show, chat=preview.chat, brackets=brackets)
-        else:
-            shown = sample_lines(cases, show, brackets=brackets)
-        for heading, text in shown:
-            print_indented(heading, console, by=0)
-            print_indented(text, console, by=4)
 
 
 def spread(positions: Sequence[int], most: int) -> list[int]:
@@ -274,16 +244,8 @@ def _preview(arguments: argparse.Namespace) -> int:
             for preview in tests
             for cases in preview.cases()
         )
-    return print_lines(
-        as_text(
-            tests,
-            console=Console(highlight=False),
-            most=arguments.show,
-            skipped=arguments.skipped,
-            show_toxic=config.show_toxic,
-            sent=arguments.prompt,
-        )
-    )
+    shown = {"most": arguments.show, "skipped": arguments.skipped, "sent": arguments.prompt}
+    return print_lines(as_text(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
 
 
 VERB = Verb(options=_add_options, act=_preview, example=COMMONEST["preview"])

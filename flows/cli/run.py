@@ -32,7 +32,6 @@ from contrapose.tasks.core.reply_outcomes import AskedAgain
 if TYPE_CHECKING:
     from contrapose.flows.reporting import Published
     from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.store.runs import RunRow
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -88,7 +87,18 @@ def _resume(arguments: argparse.Namespace) -> int:
     if arguments.run is None:
         return print_lines(list_unfinished())
     begin_server()
-    row = find_unfinished(arguments.run)
+    from contrapose.tasks.store import Store
+
+    rows = [row for row in Store().runs.unfinished() if row.id.startswith(arguments.run)]
+    exact = [row for row in rows if row.id == arguments.run] or rows
+    if len(exact) != 1:
+        raise ConfigError(
+            f"{len(exact) or 'no'} unfinished runs begin with {arguments.run!r}",
+            expected="the id of one",
+            remedy="`contrapose resume` without an id lists them.",
+            where="run",
+        )
+    row = exact[0]
     if not Path(row.folder).is_dir():
         raise ConfigError(
             "the folder that the run was started in is gone",
@@ -113,22 +123,6 @@ def _resume(arguments: argparse.Namespace) -> int:
     return evaluate(config, arguments, resumed=row.id)
 
 
-def find_unfinished(run: str) -> RunRow:
-    """Find the one unfinished run whose id begins like this; ConfigError where there is none, or several."""
-    from contrapose.tasks.store import Store
-
-    rows = [row for row in Store().runs.unfinished() if row.id.startswith(run)]
-    exact = [row for row in rows if row.id == run] or rows
-    if len(exact) != 1:
-        raise ConfigError(
-            f"{len(exact) or 'no'} unfinished runs begin with {run!r}",
-            expected="the id of one",
-            remedy="`contrapose resume` without an id lists them.",
-            where="run",
-        )
-    return exact[0]
-
-
 def list_unfinished() -> Iterator[str]:
     """List runs that did not come to their end, the newest first."""
     from contrapose.tasks.store import Store
@@ -145,12 +139,7 @@ def list_unfinished() -> Iterator[str]:
 
 
 def recorded_tests(config: RunConfig) -> list[str]:
-    """Choose the tests some of whose cases have recorded replies; say why the others are left out.
-
-    Raises:
-        ContraposeError: no case of any test has its replies, no sample can be changed, or the configuration, the data
-            or the file of replies cannot be used.
-    """
+    """Choose the tests some of whose cases have recorded replies; say why others are left out; refuse to have none."""
     from contrapose.flows.cli.preview import previews
     from contrapose.flows.cli.validate import nothing_to_ask
     from contrapose.flows.orchestration.options import select
@@ -185,13 +174,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
 
 
 def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
-    """Run the flow, print its outcome, and return the exit code of its verdict.
-
-    Args:
-        config: the run.
-        arguments: how the outcome is shown.
-        resumed: id of an unfinished run that goes on.
-    """
+    """Run the flow, or go on with an unfinished run, print its outcome, and return the exit code of its verdict."""
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.at_work import at_work, silent
 

@@ -37,11 +37,7 @@ Use = Callable[[Mapping[str, str]], object]
 
 
 def be_quiet(*, logs: bool) -> None:
-    """Set what the user has not set, before `prefect` or any model library is imported.
-
-    Args:
-        logs: whether Prefect may say what it does; otherwise it says nothing, and the command reports errors.
-    """
+    """Set what the user has not set, before `prefect` or any model library is imported; `logs`: Prefect may log."""
     settings = {**SETTINGS, "PREFECT_LOGGING_LEVEL": "INFO" if logs else "CRITICAL"}
     if not logs:
         # What its background threads say, by loggers of other settings.
@@ -77,9 +73,6 @@ def starting() -> str:
 def server_starting(use: Use = use_in_process) -> Iterator[None]:
     """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end.
 
-    Args:
-        use: has Prefect use the server.
-
     Raises:
         ConfigError: it has no place for its database, for which Prefect would wait for minutes; or the server that is
             named stays silent.
@@ -106,12 +99,7 @@ def wants_own_server() -> bool:
 
 
 def serve_blocks(named: object, use: Use = use_in_process) -> None:
-    """See that there is a server which blocks can be read from; none is needed where none is named.
-
-    Args:
-        named: the block; empty or None for none.
-        use: has Prefect use the server.
-    """
+    """See that there is a server which the named block, if any, can be read from; `use` has Prefect use it."""
     if named and wants_own_server():
         use(own_server().start())
     elif named:
@@ -120,10 +108,7 @@ def serve_blocks(named: object, use: Use = use_in_process) -> None:
 
 @contextmanager
 def without_heartbeats() -> Iterator[None]:
-    """Let a flow run inside send no heartbeats to a temporary server, where nothing waits for them.
-
-    Whoever ends a flow run waits for the last of them, a second at most.
-    """
+    """Let a flow run send no heartbeats to a temporary server: it would wait for the last of them, a second at most."""
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     with nullcontext() if is_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 class Raw(io.FileIO):
-    """A file descriptor to write to, which stays open.
-
-    Args:
-        descriptor: its number.
-        needed: whether what it is handed must get there; messages beside the output need not.
-    """
+    """A file descriptor to write to, which stays open; if not `needed`, what cannot be written is dropped."""
 
     def __init__(self, descriptor: int, *, needed: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -32,11 +27,7 @@ class Raw(io.FileIO):
         self.unread = False
 
     def write(self, content: ReadableBuffer, /) -> int:
-        """Write, or let go of what nobody reads any more, as after `| head -1`.
-
-        Raises:
-            ConfigError: it cannot be written, such as on a full disk.
-        """
+        """Write, or drop what nobody reads any more, as after `| head -1`; ConfigError on a full disk."""
         try:
             return super().write(content)
         except BrokenPipeError:
@@ -53,11 +44,7 @@ class Raw(io.FileIO):
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Let everything that is printed inside go through `Raw`, whichever library prints it.
-
-    Raises:
-        ConfigError: standard output cannot be written.
-    """
+    """Let everything that is printed inside go through `Raw`, whichever library prints it."""
     before = sys.stdout, sys.stderr
     sys.stdout = _guard(before[0], sys.__stdout__, needed=True)
     sys.stderr = _guard(before[1], sys.__stderr__, needed=False)
@@ -88,12 +75,7 @@ def _guard(stream: TextIO | None, own: TextIO | None, *, needed: bool) -> TextIO
 
 
 def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
-    """Print lines until there are no more, or nobody reads them; returns the exit code 0.
-
-    Args:
-        lines: without their ends.
-        at_once: print each as it comes, even into a file.
-    """
+    """Print lines until nobody reads them, with `at_once` even into a file as they come; return the exit code 0."""
     for line in lines:
         print(line, flush=at_once)
         if getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False):
@@ -107,12 +89,7 @@ def confirm(question: str) -> bool:
 
 
 def say(text: str, *, show_toxic: bool = False) -> None:
-    """Print one line beside the output; what it quotes from files and models must not steer the terminal.
-
-    Args:
-        text: what is said.
-        show_toxic: leave toxic words in it as they are.
-    """
+    """Print one line beside the output; what it quotes from files and models must not steer the terminal."""
     from contrapose.tasks.text.masking import masked
 
     # Where nobody hears it, the exit code still tells.

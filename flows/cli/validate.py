@@ -6,7 +6,6 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 import pyarrow as pa
 
@@ -82,22 +81,17 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     problems.refuse()
     refuse_bad(tables, show_toxic=config.show_toxic)
     if not gates:
-        _require_writable(Place.at(config.output, setting="output"), "runs", remedy="Choose another one with --out.")
-        _require_writable(Place(str(home())), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
-        _require_writable(storage(), "tables", remedy=f"Name another one in {STORAGE}.")
+        for folder, what, remedy in (
+            (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
+            (Place(str(home())), "what is cached", "Name another one in CONTRAPOSE_HOME."),
+            (storage(), "tables", f"Name another one in {STORAGE}."),
+        ):
+            if not folder.is_local:
+                folder.try_writing()
+            elif why := write_problem(folder.path):
+                observed, expected = f"{what} cannot be written there ({why})", "a folder that can be written"
+                raise ConfigError(observed, expected=expected, remedy=remedy, where=str(folder))
     return outcomes
-
-
-def _require_writable(folder: Place, what: str, *, remedy: str) -> None:
-    if not folder.is_local:
-        folder.try_writing()
-    elif why := write_problem(folder.path):
-        raise ConfigError(
-            f"{what} cannot be written there ({why})",
-            expected="a folder that can be written",
-            remedy=remedy,
-            where=str(folder),
-        )
 
 
 def refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
@@ -149,25 +143,19 @@ def _check_test(
     tables: Sequence[Checked] = ()
     if own is not None:
         # The samples are read again, not kept.
-        ids = (
-            pa.chunked_array([[sample.id for sample in portion]], pa.string())
-            for portion in batched(drawing.samples(), PART)
-        )
-        handed_over = handed(plan, ids)
-        samples = _to_tables(drawing.samples(), kind)
+        ids = ([sample.id for sample in portion] for portion in batched(drawing.samples(), PART))
+        handed_over = handed(plan, (pa.chunked_array([portion], pa.string()) for portion in ids))
+        samples = (to_arrow(portion, kind) for portion in batched(drawing.samples(), PART))
+        made = (to_arrow(portion, Case) for portion in batched(cases, PART))
         tables = (
             hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
-            hold("cases", _to_tables(cases, Case), plan, handed=handed_over, own=own),
+            hold("cases", made, plan, handed=handed_over, own=own),
         )
     for _ in cases:
         pass
     if not counts["asked"]:
         raise nothing_to_ask(plan, skips)
     return "\n".join(_describe(plan, drawing, counts, skips, show_toxic=config.show_toxic)), tables
-
-
-def _to_tables(records: Iterable[Any], kind: Any) -> Iterator[pa.Table]:
-    return (to_arrow(portion, kind) for portion in batched(records, PART))
 
 
 def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:

@@ -47,15 +47,7 @@ class RunArguments:
     """Single keys to their values; None and False leave the suite's."""
 
     def config(self, model: str | None, *, model_args: Mapping[str, Any] | None = None) -> RunConfig:
-        """Make the configuration, in which `FRAME` replaces a DataFrame.
-
-        Args:
-            model: its id; None: the suite's.
-            model_args: laid over the suite's.
-
-        Raises:
-            ConfigError: something in it is wrong.
-        """
+        """Make the configuration, in which `FRAME` replaces a DataFrame; without a model that of the suite."""
         suite = str(self.suite) if isinstance(self.suite, Path) else self.suite
         if not (suite is None or isinstance(suite, str | Mapping)):
             raise _wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
@@ -83,13 +75,8 @@ class RunArguments:
     def with_frame(self, config: RunConfig, *, keep: bool) -> Iterator[RunConfig]:
         """Yield the configuration with the file of a DataFrame, if the data are one.
 
-        Args:
-            config: as `config` returned it.
-            keep: beside the runs; otherwise the file is gone when the context has been left.
-
-        Raises:
-            DataError: inside, about the file: it speaks of the DataFrame.
-            ConfigError: two columns have one name, or the file cannot be written.
+        With `keep` the file lies beside the runs, else it is gone when the context has been left. A DataError inside
+        speaks of the DataFrame in place of the file.
         """
         if not is_frame(self.data) or config.data is None:
             yield config
@@ -114,11 +101,7 @@ def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
 
 @contextmanager
 def asked_model(model: str | Answering | None) -> Iterator[str | None]:
-    """Yield the id of a model that a call names; a function is offered to runs while the context is open.
-
-    Raises:
-        ConfigError: it is neither an id nor a function.
-    """
+    """Yield the id of a model that a call names; a function is offered to runs while the context is open."""
     if model is None or isinstance(model, str):
         with allowed(model):
             yield model
@@ -130,11 +113,7 @@ def asked_model(model: str | Answering | None) -> Iterator[str | None]:
 
 
 def refuse_elsewhere(config: RunConfig) -> None:
-    """Refuse to send a function to workers, which would have to load what was pickled.
-
-    Raises:
-        ConfigError: the run is to take place in other processes.
-    """
+    """Refuse to send a function to workers, which would have to load what was pickled."""
     if config.model.startswith(f"{PROVIDER}/") and config.runner != "threads":
         raise ConfigError(
             f"runner is {config.runner}, and the model is a function of this process",
@@ -146,10 +125,5 @@ def refuse_elsewhere(config: RunConfig) -> None:
 
 def _wrong_type(name: str, value: object, expected: str) -> ConfigError:
     shown = repr(value)
-    shown = f"{shown[:60]}…" if len(shown) > 60 else shown
-    return ConfigError(
-        f"{name} is {shown}, a {type(value).__name__}",
-        expected=expected,
-        remedy=f"Correct {name}.",
-        where="arguments",
-    )
+    observed = f"{name} is {f'{shown[:60]}…' if len(shown) > 60 else shown}, a {type(value).__name__}"
+    return ConfigError(observed, expected=expected, remedy=f"Correct {name}.", where="arguments")

@@ -57,16 +57,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
-    """Do the work of a call; what a user can mend comes up in lines that may be read aloud.
-
-    Args:
-        work: the call, which asks models.
-        show_toxic: leave toxic words in errors as they are.
-
-    Raises:
-        ContraposeError: something the user can mend.
-        KeyboardInterrupt: the user has interrupted it.
-    """
+    """Do the work of a call; errors that the user can correct, and interruptions, come up in one line each."""
     make_home()
     try:
         with interruptible((signal.SIGINT,)):
@@ -95,16 +86,11 @@ def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
 
 @contextmanager
 def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
-    """Prefect's settings of one call, in its context alone: nothing of them stays in the process.
-
-    Prefect Secret blocks can be read at once where one is named.
-
-    Args:
-        key_block: that holds a key; None for none.
+    """Set Prefect's settings for one call, in its context alone; the block of a key can be read at once, if any.
 
     Yields:
-        What imports all that a flow needs, and starts a server where none is named; it runs until the process ends, so
-        that the next call finds it.
+        A function that imports all that a flow needs, and starts a server where none is named; it runs until the
+        process ends, so that the next call finds it.
     """
     # Prefect sets up its loggers as `flow` is imported.
     from prefect import flow, settings  # noqa: F401

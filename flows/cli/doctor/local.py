@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """The versions that the project is tested with; only a checkout has them."""
 GB = 1_000_000_000
-LITTLE_MEMORY = 2 * GB
-"""The embedded model's weights, torch and a batch fit in about as much."""
-LITTLE_DISK, NO_DISK = 3 * GB, GB // 5
-"""The embedded model is converted in 1.5 GB; the rest is for tables and answers."""
 
 
 class DoctorFinding(NamedTuple):
@@ -181,7 +177,8 @@ def check_memory(_: object) -> Iterator[DoctorFinding]:
         limit = int(_read("/sys/fs/cgroup/memory.max"))
         total, free = min(total, limit), min(free, limit - int(_read("/sys/fs/cgroup/memory.current")))
     message = f"{free / GB:.1f} GB free of {total / GB:.1f} GB"
-    if free < LITTLE_MEMORY:
+    # The embedded model's weights, torch and a batch fit in about as much.
+    if free < 2 * GB:
         remedy = "End other programs before you run a local model, or set a small batch_size."
         yield DoctorFinding("memory", "warning", message, remedy)
     else:
@@ -198,9 +195,10 @@ def check_disk(_: object) -> Iterator[DoctorFinding]:
     if not os.access(place, os.W_OK | os.X_OK):
         remedy = "Mend its rights, or name another in CONTRAPOSE_HOME."
         yield DoctorFinding("cache", "problem", f"{home()} cannot be written", remedy)
-    elif free < LITTLE_DISK:
+    elif free < 3 * GB:
+        # The embedded model is converted in 1.5 GB; the rest is for tables and answers.
         remedy = "Make room, or name another folder in CONTRAPOSE_HOME."
-        yield DoctorFinding("cache", "problem" if free < NO_DISK else "warning", message, remedy)
+        yield DoctorFinding("cache", "problem" if free < GB // 5 else "warning", message, remedy)
     else:
         yield DoctorFinding("cache", "ok", message)
 

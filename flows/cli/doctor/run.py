@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
 
 INSTALL = 'pip install "contrapose[embedded]"'
-WAIT = 10.0
-"""Seconds until a model must have answered: its key may come from a server, too."""
-ROWS = 200
-"""Rows of a source that are read; `contrapose validate` reads all."""
 
 
 def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
@@ -75,7 +71,7 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
 
 
 def _may_embed(config: RunConfig | None) -> bool:
-    """Whether a test of the run may read a reply by embedding; another check reports errors of the run."""
+    """Return True if a test of the run may read a reply by embedding; another check reports errors of the run."""
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.registry import find
 
@@ -169,7 +165,8 @@ def _model(name: str, spec: ModelSpec) -> DoctorFinding:
             block = spec.args[blocks[0]]
             message = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
             return DoctorFinding(name, "warning", message, "Set PREFECT_API_URL to the server that has the block.")
-        check = within(lambda: chosen.check(spec), WAIT)
+        # Its key may come from a server, too, which takes longer.
+        check = within(lambda: chosen.check(spec), 10.0)
         return DoctorFinding(name, check.state, check.observed, check.remedy)
     except ContraposeError as error:
         return failure(name, error if name == "model" else about_reader(error))
@@ -185,7 +182,7 @@ def _data(plans: Sequence[Plan]) -> DoctorFinding:
 
     name, plan = "data", plans[0]
     kind = probe(plan.test).sample_type
-    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS, uses_answers=False)
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=200, uses_answers=False)
 
     def first_sample() -> object:
         with closing(drawing.samples()) as samples:  # type: ignore[type-var]
