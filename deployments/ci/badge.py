@@ -14,12 +14,12 @@ LETTER = 7
 
 
 def endpoint(verdict: str, label: str) -> dict[str, object]:
-    """What shields.io asks an endpoint for."""
+    """Return the JSON that shields.io asks an endpoint for."""
     return {"schemaVersion": 1, "label": label, "message": verdict, "color": COLOURS[verdict]}
 
 
 def picture(verdict: str, label: str) -> str:
-    """The same as an SVG that loads nothing."""
+    """Draw the badge as an SVG that loads nothing."""
     left, right = LETTER * len(label) + 12, LETTER * len(verdict) + 12
     said = f"{escape(label)}: {verdict}"
     return (

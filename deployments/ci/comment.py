@@ -44,7 +44,7 @@ class Host:
     """Whether a comment is by the owner of the token: nobody else's is replaced, whatever it begins with."""
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """What the server answers; a redirect is refused, since the token would go along."""
+        """Return the server's answer; a redirect is refused, since the token would go along."""
         parts = urlsplit(self.api)
         connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = connect(parts.netloc, timeout=TIMEOUT)

@@ -27,22 +27,26 @@ def pages() -> dict[str, str]:
 
 
 def commands() -> str:
-    """The help of every command, as it is printed."""
-    with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
-        helps = {name: command(name).format_help() for name in VERBS}
+    """The help of every command and of its actions, as it is printed."""
     completion = "`contrapose --print-completion bash >> ~/.bash_completion` completes them in new shells."
     parts = ["# Commands", f"What `contrapose COMMAND --help` prints. {completion}"]
-    for name, text in helps.items():
-        parts += [f"## {name}", f"`contrapose {name}`: {VERBS[name]}.", f"```text\n{text.rstrip()}\n```"]
+    with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
+        for name, summary in VERBS.items():
+            chosen = _actions(parser([name]))[name]
+            parts += [
+                f"## {name}",
+                f"`contrapose {name}`: {summary}.",
+                f"```text\n{chosen.format_help().rstrip()}\n```",
+            ]
+            for action, own in _actions(chosen).items():
+                parts += [f"### {name} {action}", f"```text\n{own.format_help().rstrip()}\n```"]
     return _page(parts)
 
 
-def command(name: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
-    actions = parser([name])._actions
-    groups = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
-    chosen: argparse.ArgumentParser = groups.choices[name]
-    return chosen
+def _actions(command: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands below a command, by name."""
+    groups = (action for action in command._actions if isinstance(action, argparse._SubParsersAction))
+    return {name: own for group in groups for name, own in group.choices.items()}
 
 
 def settings() -> str:
@@ -163,7 +167,8 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 
 def _members(thing: type) -> Iterator[str]:
-    for name, member in vars(thing).items():
+    inherited = vars(thing.__mro__[1]) if thing.__module__.endswith(".outcomes") else {}
+    for name, member in {**inherited, **vars(thing)}.items():
         if not name.startswith("_") and (isinstance(member, property) or inspect.isfunction(member)):
             text = inspect.getdoc(member) or ""
             yield f"`{thing.__name__}.{name}{'' if isinstance(member, property) else '()'}`: {text}"

@@ -1,14 +1,16 @@
-"""What a verb of the command is, and what several of them take: a suite, what changes it, a budget."""
+"""Options that several verbs share: a suite, what changes it, a budget, a report."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.start import serve_blocks
 from contrapose.flows.cli.terminal import say
+from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
@@ -24,18 +26,17 @@ class Verb:
     options: Callable[[argparse.ArgumentParser], None]
     """Adds what it takes."""
     act: Callable[[argparse.Namespace], int]
-    """Does it, and returns the exit code; raises ContraposeError for what the user can mend."""
+    """Does it, and returns the exit code; raises ContraposeError for what the user can correct."""
     example: str
     """How it is used, for the end of its help; begins with its name."""
     exits: str | None = None
     """What its exit codes mean, where it has more than 0 and 2."""
 
 
-def add_config(command: argparse.ArgumentParser, *, model: bool = True) -> None:
-    """The options of a command that starts from a suite; `model`: whether one of them names the model."""
+def add_config(command: argparse.ArgumentParser) -> None:
+    """Add the options of a command that starts from a suite."""
     add_suite(command, default="quickstart", default_text="quickstart")
-    if model:
-        add_model(command)
+    add_model(command)
     add_changes(command)
     command.add_argument(
         "--expectations",
@@ -47,75 +48,76 @@ def add_config(command: argparse.ArgumentParser, *, model: bool = True) -> None:
 
 
 def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_text: str) -> None:
-    """The option that names the suite; `default_text`: what is meant without it."""
+    """Add the option that names the suite; `default_text`: what is meant without it."""
     command.add_argument(
         "--suite", default=default, metavar="NAME|FILE", help=f"bundled suite or YAML file (default: {default_text})"
     )
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
-    """The option that names the model."""
+    """Add the option that names the model."""
     command.add_argument(
         "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, app/…, recorded/<file>, mock"
     )
 
 
-def add_changes(command: argparse.ArgumentParser, *, test: str | None = None, data: str | None = None) -> None:
-    """The options that change a configuration; `test` and `data` are further names of these two."""
-    command.add_argument(
-        "--reader", metavar="MODEL", help="model that is asked what unread replies choose (default: the model itself)"
-    )
-    command.add_argument(
-        *("--data", *filter(None, [data])),
-        metavar="SOURCE",
-        help=f"bundled name, file, URL or hf/<dataset> for every test{_same(data)}",
-    )
-    command.add_argument(
-        "--limit",
-        type=int,
-        metavar="N",
-        help="at most N samples a test; without it, all of a SOURCE of your own (a bundled suite's limit is "
-        "for its bundled samples)",
-    )
-    command.add_argument(
-        "--stop",
-        choices=("all", "early"),
-        help="early: ask a test no further once its verdict is certain enough (default: all)",
-    )
-    command.add_argument(
-        "--skip-bad-rows", action="store_true", help="leave out rows that cannot be used, and list them in the report"
-    )
-    command.add_argument(
-        *("--test", *filter(None, [test])),
-        action="append",
-        metavar="NAME",
-        help=f"only this test; may be given again{_same(test)}",
-    )
-    command.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key of the suite, such as seed=7"
-    )
+def add_changes(command: argparse.ArgumentParser, *, test: str = "", data: str = "") -> None:
+    """Add the options that change a configuration; `test` and `data` are further names of these two."""
+    add = command.add_argument
+    add("--reader", metavar="MODEL", help="model that reads replies the rules cannot (default: the model itself)")
+    same = f" ({data} is the same)" if data else ""
+    text = f"bundled name, file, URL or hf/<dataset> for every test{same}"
+    add(*filter(None, ("--data", data)), metavar="SOURCE", help=text)
+    text = "at most N samples a test; without it, all of a SOURCE of your own (a bundled suite's limit is for its "
+    add("--limit", type=int, metavar="N", help=f"{text}bundled samples)")
+    add("--stop", choices=("all", "early"), help="early: stop a test as soon as its verdict is clear (default: all)")
+    text = "leave out rows that cannot be used, and list them in the report"
+    add("--skip-bad-rows", action="store_true", help=text)
+    same = f" ({test} is the same)" if test else ""
+    text = f"only this test; may be given again{same}"
+    add(*filter(None, ("--test", test)), action="append", metavar="NAME", help=text)
+    text = "any key of the suite, such as seed=7"
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
     add_logs(command)
 
 
 def add_budget(command: argparse.ArgumentParser) -> None:
-    """The most that a run may spend."""
+    """Add the options that limit what a run may spend."""
     command.add_argument("--max-calls", type=int, metavar="N", help="at most N requests in the whole run")
     command.add_argument("--max-tokens", type=int, metavar="N", help="at most N tokens in the whole run, both ways")
     command.add_argument("--max-cost", type=float, metavar="USD", help="at most that many US dollars in the whole run")
 
 
+def add_outcome(command: argparse.ArgumentParser) -> None:
+    """Add the options that shape how the outcome is shown."""
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
+    command.add_argument("--open", action="store_true", help="open the report in the browser")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+
+
 def add_toxic(command: argparse.ArgumentParser) -> None:
-    """The option that shows what is masked otherwise."""
+    """Add the option that shows what is masked otherwise."""
     command.add_argument("--show-toxic", action="store_true", help="show toxic words instead of masking them")
 
 
 def add_logs(command: argparse.ArgumentParser) -> None:
-    """The option that shows what Prefect says."""
+    """Add the option that shows what Prefect says."""
     command.add_argument("--logs", action="store_true", help="show Prefect's log")
 
 
+def add_history(command: argparse.ArgumentParser) -> None:
+    """Add the option that says where the history is."""
+    command.add_argument(
+        "--history",
+        metavar="FOLDER|URL",
+        help="folder or fsspec URL of the history (default: CONTRAPOSE_HISTORY, or .history beside the runs)",
+    )
+
+
 def config_of(arguments: argparse.Namespace) -> RunConfig:
-    """The suite with what was changed; what is odd about it is said."""
+    """Load the suite with what was changed; what is odd about it is said."""
     from contrapose.flows.orchestration.options import configured, overrides, select
 
     config, warnings = configured(arguments.suite, overrides(arguments))
@@ -125,14 +127,20 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     return select(config, arguments.test)
 
 
-def _same(name: str | None) -> str:
-    return f" ({name} is the same)" if name else ""
+def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Split the names and values of an option that takes NAME=VALUE, once or more; ConfigError for another text."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()):
+            raise ConfigError(
+                f"{text!r}", expected="a name, =, and a value", remedy=f"Write {option} name=value.", where=option
+            )
+        pairs[name.strip()] = value
+    return pairs
 
 
-def add_history(command: argparse.ArgumentParser) -> None:
-    """Where the history is."""
-    command.add_argument(
-        "--history",
-        metavar="FOLDER|URL",
-        help="folder or fsspec URL of the history (default: CONTRAPOSE_HISTORY, or .history beside the runs)",
-    )
+def relative_folder(folder: str) -> str:
+    """Shorten a folder to how it is seen from the current one, where it lies in that."""
+    path = Path(folder)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder

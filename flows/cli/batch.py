@@ -1,57 +1,68 @@
-"""`contrapose batch`: what a run would have to ask, answered by a batch endpoint within a day, at a lower price."""
+"""`contrapose batch`: the prompts of a run, answered by a batch API within a day, or written into files for one."""
 
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import TypeVar
 
-from contrapose.flows.batching import LOOK_SECONDS, Collected, cancel, collect, prepare, standing, submit_prepared
-from contrapose.flows.cli.answers import INCOMPLETE
+from contrapose.flows import batching
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.prompts import open_questions_of
+from contrapose.flows.cli.estimate import portions
+from contrapose.flows.cli.preview import previews
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.damage import put_in_place
+from contrapose.tasks.core.errors import ConfigError, DataError, ModelError
+from contrapose.tasks.infer.openai.batches import MOST_BYTES, MOST_LINES, parted, take_results
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.prompts import PREPARED, SubmittedBatch
+from contrapose.tasks.text.wording import counted
 
 Outcome = TypeVar("Outcome")
+INCOMPLETE = 4
 
 
-def submit(config: RunConfig) -> Iterator[str]:
-    """Submit what a run would have to ask, as far as its budget goes, and what an earlier try left unsubmitted.
-
-    Raises:
-        ContraposeError: the configuration or a data source is wrong, or the endpoint refuses.
-    """
-    questions = open_questions_of(config)
-    yield from prepare(questions, config).notices
-    yield from submit_prepared()
-    if not questions.rows:
-        yield "nothing to submit"
+def _find_questions(config: RunConfig) -> batching.OpenQuestions:
+    """Find what a run would have to ask, and say what is left aside."""
+    tests = previews(config)
+    questions = batching.open_questions(config, (portion for preview in tests for portion in portions(preview)))
+    for line in questions.left_aside():
+        say(line)
+    if later := [preview.plan.test for preview in tests if preview.plan.probe_settings.asks_back(preview.likelihoods)]:
+        say(f"replies of {', '.join(later)} that cannot be read are asked about by the run itself")
+    return questions
 
 
-def status() -> Iterator[str]:
-    """How the batches stand that were not collected."""
+def _submit(arguments: argparse.Namespace) -> int:
+    """Submit what a run would have to ask, as far as its budget goes, and what an earlier try left unsubmitted."""
+    config = config_of(arguments)
+
+    def lines() -> Iterator[str]:
+        questions = _find_questions(config)
+        yield from batching.prepare(questions, config).notices
+        yield from batching.submit_prepared()
+        if not questions.rows:
+            yield "nothing to submit"
+
+    return print_lines(lines(), at_once=True)
+
+
+def _status(_: argparse.Namespace) -> int:
+    """Print the state of the batches that were not collected."""
     rows = Store().prompts.batches()
-    yield from (_unless_refused(standing, row) for row in rows)
-    if not rows:
-        yield "no batch is under way"
+    return print_lines(
+        (_try(batching.standing, row) for row in rows) if rows else ["no batch is under way"], at_once=True
+    )
 
 
-def cancel_some(names: Sequence[str]) -> Iterator[str]:
-    """Give batches up.
-
-    Args:
-        names: the endpoint's ids or ours.
-
-    Raises:
-        ConfigError: there is no such batch.
-    """
+def _cancel(arguments: argparse.Namespace) -> int:
+    """Give batches up, by the endpoint's ids or ours."""
     rows = {name: row for row in Store().prompts.batches() for name in (row.id, row.remote) if name}
-    for name in names:
+    for name in arguments.names:
         if name not in rows:
             raise ConfigError(
                 "no such batch is under way",
@@ -59,75 +70,140 @@ def cancel_some(names: Sequence[str]) -> Iterator[str]:
                 remedy="`contrapose batch status` lists them.",
                 where=name,
             )
-    yield from (cancel(rows[name]) for name in names)
+    return print_lines((batching.cancel(rows[name]) for name in arguments.names), at_once=True)
 
 
-def _unless_refused(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
-    """What comes of a batch; what its endpoint says against it keeps none from the others."""
+def _try(act: Callable[[SubmittedBatch], Outcome], row: SubmittedBatch) -> Outcome | str:
+    """Return the outcome of a batch, or what its endpoint says against it: it keeps none from the others."""
     try:
         return act(row)
     except ModelError as error:
         return str(error)
 
 
-def collect_all(*, wait: float | None) -> int:
-    """Take what ended batches have brought.
-
-    Args:
-        wait: seconds between two looks at batches that have not ended; None: leave those for later.
-
-    Returns:
-        The exit code: 0 where every batch has ended and every prompt has its answer.
-    """
+def _collect(arguments: argparse.Namespace) -> int:
+    """Take what ended batches have brought; 0 where all have ended and every prompt has its answer."""
     code = 0
     try:
-        print_lines(submit_prepared())
+        print_lines(batching.submit_prepared())
     except ModelError as error:
         say(str(error))
         code = INCOMPLETE
     while rows := [row for row in Store().prompts.batches() if row.state != PREPARED]:
-        collected = [_unless_refused(collect, row) for row in rows]
+        collected = [_try(batching.collect, row) for row in rows]
         for batch in collected:
             if isinstance(batch, str):
                 say(batch)
                 code = INCOMPLETE
-            if not isinstance(batch, Collected):
-                continue
-            print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
-            code = code if batch.counts and batch.counts.whole else INCOMPLETE
+            elif isinstance(batch, batching.Collected):
+                print_lines(f"{batch.row.remote}: {line}" for line in batch.in_words())
+                code = code if batch.counts and batch.counts.whole else INCOMPLETE
         left = collected.count(None)
         if not left:
             return code
-        if wait is None:
+        if not arguments.wait:
             print_lines([f"{left:,} {'batch' if left == 1 else 'batches'} under way: contrapose batch status"])
             return INCOMPLETE
-        time.sleep(wait)
+        time.sleep(arguments.every)
     return code
 
 
-def _options(command: argparse.ArgumentParser) -> None:
+def _write_prompts(arguments: argparse.Namespace) -> int:
+    """Write what a run would have to ask into files; where one does not hold it, several get a number each."""
+    for name in ("max_lines", "max_bytes"):
+        if (value := getattr(arguments, name)) < 1:
+            where = f"--{name.replace('_', '-')}"
+            raise ConfigError(str(value), expected="1 or more", remedy="Correct it.", where=where)
+    config, out, paths = config_of(arguments), Path(arguments.out), list[Path]()
+    questions = _find_questions(config)
+    batching.note(questions, config)
+    parts = parted(questions.lines(), most_lines=arguments.max_lines, most_bytes=arguments.max_bytes)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        first, second = next(parts, None), next(parts, None)
+        for number, content in enumerate(filter(None, chain((first, second), parts)), start=1):
+            path = out if second is None else out.with_name(f"{out.stem}-{number}{out.suffix}")
+            new = path.with_name(f".{path.name}.part")
+            new.write_bytes(content)
+            put_in_place(new, path)
+            paths.append(path)
+    except OSError as error:
+        raise ConfigError(
+            error.strerror or type(error).__name__,
+            expected="a file that can be written",
+            remedy="Name another one, or make room.",
+            where=arguments.out,
+        ) from error
+    if not paths:
+        return print_lines(["nothing to ask: every prompt has its answer, or is in a batch"])
+    return print_lines([f"{counted('prompts', len(questions.rows))} written: {', '.join(map(str, paths))}"])
+
+
+def _take_answers(arguments: argparse.Namespace) -> int:
+    """Take the results of a batch into the response store."""
+    counts = take_results(_read_lines(arguments.files), any_model=arguments.any_model)
+    for reason in counts.reasons:
+        say(reason)
+    print_lines(counts.in_words())
+    return 0 if counts.whole else INCOMPLETE
+
+
+def _read_lines(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Read the lines of files, each with file and row."""
+    for name in files:
+        try:
+            with open(name, "rb") as file:
+                for row, line in enumerate(file, start=1):
+                    yield f"{name}, row {row}", line
+        except OSError as error:
+            raise DataError(
+                error.strerror or type(error).__name__,
+                expected="a file of results, a line of JSON each",
+                remedy="Correct its name.",
+                where=name,
+            ) from error
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="what", required=True, metavar="action")
     add_config(actions.add_parser("submit", help="submit what a run would have to ask"))
-    actions.add_parser("status", help="tell how the batches stand")
+    actions.add_parser("status", help="show the state of the batches")
     give_up = actions.add_parser("cancel", help="give batches up; what they have answered can be collected")
-    give_up.add_argument("names", nargs="+", metavar="BATCH", help="its id, as `contrapose batch status` tells it")
+    give_up.add_argument("names", nargs="+", metavar="BATCH", help="its id, as `contrapose batch status` shows it")
     fetch = actions.add_parser("collect", help="take the results of batches that have ended into the response store")
     fetch.add_argument("--wait", action="store_true", help="wait until all have ended")
-    fetch.add_argument(
-        "--every", type=float, default=LOOK_SECONDS, metavar="SECONDS", help="between two looks (default: 60)"
-    )
+    text = "between two looks (default: 60)"
+    fetch.add_argument("--every", type=float, default=batching.LOOK_SECONDS, metavar="SECONDS", help=text)
+    text = "write what a run would have to ask into files, for a batch API or vllm run-batch; ask no model"
+    write = actions.add_parser("prompts", help=text)
+    add_config(write)
+    write.add_argument("--out", default="batch.jsonl", metavar="FILE", help="file to write (default: batch.jsonl)")
+    for unit, limit in (("lines", MOST_LINES), ("bytes", MOST_BYTES)):
+        text = f"{unit} a file (default: {limit:,})"
+        write.add_argument(f"--max-{unit}", type=int, default=limit, metavar="N", help=text)
+    take = actions.add_parser("answers", help="take results of files that `batch prompts` wrote on this store")
+    take.add_argument("files", nargs="+", metavar="FILE", help="results as the Batch API and vllm run-batch write them")
+    text = "also take replies of a model with another name than was asked for"
+    take.add_argument("--any-model", action="store_true", help=text)
 
 
-def _batch(arguments: argparse.Namespace) -> int:
-    if arguments.what == "submit":
-        return print_lines(submit(config_of(arguments)), at_once=True)
-    if arguments.what == "status":
-        return print_lines(status(), at_once=True)
-    if arguments.what == "cancel":
-        return print_lines(cancel_some(arguments.names), at_once=True)
-    return collect_all(wait=arguments.every if arguments.wait else None)
+ACTIONS = {
+    "submit": _submit,
+    "status": _status,
+    "cancel": _cancel,
+    "collect": _collect,
+    "prompts": _write_prompts,
+    "answers": _take_answers,
+}
 
+EXITS = (
+    "exit codes of collect and answers: 0 every prompt of the batches has its answer, 2 no line is a result, "
+    "4 some are missing or failed"
+)
 
-EXITS = "exit codes: 0 every prompt of the batches has its answer, 4 some have not"
-
-VERB = Verb(options=_options, act=_batch, example="batch submit --suite suite.yaml", exits=EXITS)
+VERB = Verb(
+    options=_add_options,
+    act=lambda arguments: ACTIONS[arguments.what](arguments),
+    example="batch submit --suite suite.yaml",
+    exits=EXITS,
+)

@@ -1,47 +1,58 @@
-"""`contrapose cache`: what the response store holds."""
+"""`contrapose cache`: what the response store holds; what nothing needs any more is deleted."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from contrapose.flows.cli.arguments import Verb
-from contrapose.flows.cli.terminal import asked, print_lines
+from contrapose.flows.cli.terminal import confirm, print_lines
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.places import Entry, Place
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, shown, store_url
-from contrapose.tasks.store.housekeeping import Held
 from contrapose.tasks.store.opening import fails, heal
-from contrapose.tasks.store.runs import ALIVE_SECONDS, RunRow
+from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
+from contrapose.tasks.tables.table import home
 from contrapose.tasks.text.wording import counted
 
 DAY = 86_400
+DAYS = 30.0
+"""Age in days from which `prune` deletes, where nobody says otherwise."""
+KINDS = {
+    "verdict.json": "decisions",
+    "comparison.json": "comparisons",
+    "summary.json": "runs",
+    "validation.json": "refused runs",
+}
+"""Files that show what a folder holds."""
 
 
-def info() -> Iterator[str]:
-    """Where the store is, how large, and what it holds of every model."""
+def _info(_: argparse.Namespace) -> Iterator[str]:
+    """Describe the store: its place, its size, and what it holds of each model."""
     store = Store().housekeeping
     held = store.held()
     yield store.place
     yield f"{counted('answers', sum(entry.answers for entry in held))}, {store.size() / 1_000_000:,.1f} MB"
-    yield from map(_model, held)
-    unfinished = len(Store().runs.unfinished())
-    if unfinished:
+    for entry in held:
+        tokens = f"{entry.prompt_tokens:,} tokens read, {entry.completion_tokens:,} written"
+        span = " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC" for at in (entry.first, entry.last))
+        yield f"{entry.model}: {counted('answers', entry.answers)}, {tokens}, {span}"
+    if unfinished := len(Store().runs.unfinished()):
         yield f"{counted('unfinished runs', unfinished)}: contrapose resume"
 
 
-def clear(*, model: str | None, days: float | None, sure: bool) -> str:
-    """Forget answers, once the user is sure.
-
-    Raises:
-        ConfigError: the user is not, or there is nobody to ask.
-    """
-    what = f"answers of {model}" if model else "answers"
-    what += "" if days is None else f" older than {days:g} days"
+def _clear(arguments: argparse.Namespace) -> Iterator[str]:
+    """Forget answers, once the user is sure."""
+    model, days = arguments.model, arguments.older_than
+    what = (f"answers of {model}" if model else "answers") + ("" if days is None else f" older than {days:g} days")
     store = Store().housekeeping
-    if not sure and not asked(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
+    if not arguments.yes and not confirm(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
         raise ConfigError(
             f"nothing was forgotten: {what}",
             expected="y, or --yes",
@@ -49,19 +60,11 @@ def clear(*, model: str | None, days: float | None, sure: bool) -> str:
             where="contrapose cache clear",
         )
     count = store.clear(model=model, before=None if days is None else time.time() - days * DAY)
-    return f"{counted('answers', count)} forgotten"
+    yield f"{counted('answers', count)} forgotten"
 
 
-def export(*, model: str | None) -> Iterator[str]:
-    """Answers as JSON, a line each."""
-    return Store().housekeeping.export(model=model)
-
-
-def repair() -> Iterator[str]:
-    """See that every answer and every receipt is as it was written, and make anew what is not.
-
-    A database is made from its receipts, and damaged receipts are written again from the database.
-    """
+def _repair(_: argparse.Namespace) -> Iterator[str]:
+    """Check every answer and every receipt; make a damaged database from receipts, and damaged receipts from it."""
     url = store_url()
     path = file_of(url)
     if path is not None and path.is_file() and (why := fails(path)):
@@ -77,52 +80,141 @@ def repair() -> Iterator[str]:
         yield "the receipts were written anew from the database"
 
 
-def unfinished() -> Iterator[str]:
-    """Runs that did not come to their end, the newest first."""
-    rows = Store().runs.unfinished()
-    if not rows:
-        yield "no unfinished runs"
-    for row in rows:
-        yield f"{row.id}  {_state(row)}, {counted('answers', row.answers)}, last seen {_when(row.seen)}"
-    if rows:
-        yield "go on with: contrapose resume RUN"
+def _prune(arguments: argparse.Namespace) -> Iterator[str]:
+    """Delete cached tables, results and old runs that nothing needs, once the user has seen what that is."""
+    old = find_unneeded(days=arguments.older_than, runs=arguments.runs)
+    print_lines(describe_unneeded(old))
+    if not old:
+        yield f"nothing was unused for {arguments.older_than:g} days in {home()}"
+    if not old or arguments.dry_run:
+        return
+    if not arguments.yes and not confirm("Delete all that? Answers that were paid for stay. [y/N] "):
+        raise ConfigError(
+            "nothing was deleted",
+            expected="y, or --yes",
+            remedy="Say so, or leave it.",
+            where="contrapose cache prune",
+        )
+    # This order leaves nothing that names what is gone.
+    for _, entry in old:
+        entry.place.remove()
+    what = "file or folder" if len(old) == 1 else "files and folders"
+    yield f"{len(old):,} {what} deleted, {sum(entry.size for _, entry in old) / 1_000_000:,.1f} MB"
 
 
-def _state(row: RunRow) -> str:
-    if row.state == "incomplete":
-        return "incomplete"
-    return "running" if row.seen > time.time() - ALIVE_SECONDS else "interrupted"
+def find_unneeded(*, days: float, runs: str | None) -> list[Unneeded]:
+    """List what was not used for so many days, in `runs` (a folder or URL) also runs, comparisons and decisions."""
+    if not days >= 1:
+        raise ConfigError(
+            f"{days:g} days",
+            expected="at least 1: a run that is under way uses what is younger",
+            remedy="Name more days.",
+            where="--older-than",
+        )
+    before = time.time() - days * DAY
+    unneeded_runs = () if runs is None else _unneeded_runs(Place.at(runs, setting="--runs"), before=before)
+    return [*unneeded_cached(before=before), *unneeded_runs]
 
 
-def _model(held: Held) -> str:
-    tokens = f"{held.prompt_tokens:,} tokens read, {held.completion_tokens:,} written"
-    return f"{held.model}: {counted('answers', held.answers)}, {tokens}, {_when(held.first)} to {_when(held.last)}"
+def describe_unneeded(entries: Iterable[Unneeded]) -> Iterator[str]:
+    """Write a line for each kind of thing in each place."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
+    for what, entry in entries:
+        key = entry.place.address.removesuffix(entry.place.name).rstrip("/"), what
+        sizes[key] += entry.size
+        counts[key] += 1
+    for folder in dict.fromkeys(folder for folder, _ in counts):
+        yield f"{folder}:"
+        for key in counts:
+            if key[0] == folder:
+                yield f"  {counted(key[1], counts[key])}, {sizes[key] / 1_000_000:,.1f} MB"
 
 
-def _when(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M UTC")
+class _Published(NamedTuple):
+    """A published folder: when it was begun, its kind, suite and model, and the folders that it names."""
+
+    entry: Entry
+    moment: float
+    kind: str
+    of: tuple[str, str]
+    passed: bool
+    others: frozenset[str]
 
 
-def _options(command: argparse.ArgumentParser) -> None:
+def _unneeded_runs(folder: Place, *, before: float) -> Iterator[Unneeded]:
+    """List old folders, but for the newest of its kind, the newest run that passed, and what those that stay name."""
+    entries = folder.entries()
+    for entry in entries:
+        if reason := leftover(entry, before=before):
+            yield Unneeded(reason, entry)
+    published = [part for entry in entries if (part := _read_published(entry))]
+    # The newest last: it replaces what is older.
+    newest = {(part.kind, part.of, passed): part for part in published for passed in {part.passed, False}}
+    kept = [part for part in published if part.moment >= before or part in newest.values()]
+    needed = {name for part in kept for name in (part.entry.place.name, *part.others)}
+    for part in published:
+        if part.entry.place.name not in needed:
+            yield Unneeded(part.kind, part.entry)
+
+
+def _read_published(entry: Entry) -> _Published | None:
+    """Read what a folder holds; None where it is no folder of a run, comparison or decision."""
+    match = re.fullmatch(r"(\d{8}T\d{6}Z)-.+", entry.place.name)
+    if match is None or not entry.is_folder:
+        return None
+    for file, kind in KINDS.items():
+        try:
+            content: Any = (entry.place / file).json()
+        except (OSError, ValueError):
+            continue
+        if not isinstance(content, dict):
+            continue
+        model = content.get("model") or ""
+        # The runs that a decision or a comparison names.
+        sides = [content.get("candidate"), content.get("baseline"), *(content.get("models") or ())]
+        folders = [side["folder"] for side in sides if isinstance(side, dict) and isinstance(side.get("folder"), str)]
+        return _Published(
+            entry=entry,
+            moment=datetime.strptime(match[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp(),
+            kind=kind,
+            of=(str(content.get("suite") or ""), str(model["id"] if isinstance(model, dict) else model)),
+            passed=kind == "runs" and content.get("verdict") == "pass",
+            others=frozenset(Place(folder).name for folder in folders),
+        )
+    return None
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="what", required=True, metavar="action")
-    actions.add_parser("info", help="where the response store is and what it holds")
+    actions.add_parser("info", help="show where the response store is and what it holds")
     clear = actions.add_parser("clear", help="forget answers")
     clear.add_argument("--older-than", type=float, metavar="DAYS", help="only answers that are older")
-    clear.add_argument("--yes", action="store_true", help="do not ask whether that is meant")
     export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
-    actions.add_parser("repair", help="check every answer and every receipt, and repair what is damaged")
     for action in (clear, export):
         action.add_argument("--model", metavar="ID", help="only answers of this model")
+    actions.add_parser("repair", help="check every answer and every receipt, and repair what is damaged")
+    text = "delete cached tables, results and old runs that nothing needs any more; answers stay"
+    prune = actions.add_parser("prune", help=text)
+    text = f"what nobody used for so long (default: {DAYS:g})"
+    prune.add_argument("--older-than", type=float, default=DAYS, metavar="DAYS", help=text)
+    text = "also folders of runs, comparisons and decisions that lie there"
+    prune.add_argument("--runs", metavar="FOLDER|URL", help=text)
+    prune.add_argument("--dry-run", action="store_true", help="show what would be deleted, and delete nothing")
+    for action in (clear, prune):
+        action.add_argument("--yes", action="store_true", help="skip the confirmation")
 
 
-def _cache(arguments: argparse.Namespace) -> int:
-    if arguments.what == "info":
-        return print_lines(info())
-    if arguments.what == "export":
-        return print_lines(export(model=arguments.model))
-    if arguments.what == "repair":
-        return print_lines(repair())
-    return print_lines([clear(model=arguments.model, days=arguments.older_than, sure=arguments.yes)])
+ACTIONS = {
+    "info": _info,
+    "clear": _clear,
+    "export": lambda arguments: Store().housekeeping.export(model=arguments.model),
+    "repair": _repair,
+    "prune": _prune,
+}
 
-
-VERB = Verb(options=_options, act=_cache, example="cache info")
+VERB = Verb(
+    options=_add_options,
+    act=lambda arguments: print_lines(ACTIONS[arguments.what](arguments)),
+    example="cache info",
+)

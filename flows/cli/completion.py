@@ -1,41 +1,13 @@
-"""What shells complete: a script for one of them, made from the options of all verbs."""
+"""Completion for shells: a script for one of them, made from the options of all verbs."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
-
-_FILES = re.compile("FILE|SOURCE")
-_FOLDERS = re.compile("FOLDER|RUN")
-
-
-def completion_script(top: argparse.ArgumentParser, shell: str) -> str:
-    """The script that completes verbs, options, names of tests, files and folders in that shell."""
-    import shtab
-
-    from contrapose.tasks.core import registry
-
-    for action in _actions(top):
-        metavar = action.metavar if isinstance(action.metavar, str) else ""
-        if action.dest == "test":
-            action.choices = registry.names("probes")
-        elif _FILES.search(metavar):
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif _FOLDERS.search(metavar):
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-    return shtab.complete(top, shell=shell)
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from _actions(inner)
 
 
 class PrintCompletion(argparse.Action):
@@ -47,7 +19,28 @@ class PrintCompletion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, _: Any, values: Any, __: Any = None) -> None:
         """Print it and exit."""
-        from contrapose.flows.cli import VERBS, parser_of
-
-        print(completion_script(parser_of(VERBS), values))
+        print(completion_script(values))
         parser.exit()
+
+
+def completion_script(shell: str) -> str:
+    """Write the script that completes verbs, options, names of tests, files and folders in a shell."""
+    import shtab
+
+    from contrapose.flows import cli
+    from contrapose.tasks.core import registry
+
+    top = cli.parser([], complete=True)
+    actions = list(top._actions)
+    # The list grows meanwhile, by the actions of verbs and of their own verbs.
+    for action in actions:
+        metavar = action.metavar if isinstance(action.metavar, str) else ""
+        if isinstance(action, argparse._SubParsersAction):
+            actions += [inner for parser in action.choices.values() for inner in parser._actions]
+        elif action.dest == "test":
+            action.choices = registry.names("probes")
+        elif re.search("FILE|SOURCE", metavar):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif re.search("FOLDER|RUN", metavar):
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    return shtab.complete(top, shell=shell)

@@ -1,8 +1,8 @@
-"""What the verdicts of a run could decide, and what it is expected to ask if it may stop early."""
+"""Forecast of verdicts: what they could decide, and what a run that may stop early is expected to ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,11 +24,25 @@ from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
+from contrapose.tasks.text import wording
 from contrapose.tasks.text.wording import percent
 
-SEED = 1
-"""Of the simulation, which tells the same of the same run."""
-COLUMNS = ("cases", "gate", "fails up to", "passes from", "models apart")
+
+def forecast_table(first: str, columns: Sequence[str], *, width: int, title: str | None = None) -> Table:
+    """Make an empty table: a first column of names, which fold, and others of figures."""
+    heading = Text(title) if title else None
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False, title=heading, title_justify="left"
+    )
+    table.add_column(first, overflow="fold", max_width=width)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def dollars(cost: float | None) -> str:
+    """Format an amount of US dollars; small ones with four decimals."""
+    return "unknown" if cost is None else wording.dollars(cost) if cost else "$0.00"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,121 +56,105 @@ class Decidable:
     of_right: tuple[str, ...] = ()
     """Tests whose gate is of the samples that are answered rightly before."""
 
+    @classmethod
+    def compute(cls, previews: Sequence[Preview], groups: Mapping[str, Groups]) -> Decidable:
+        """Compute what tests could decide by interval, from their samples and the groups of their cases."""
+        judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
+        level = (1 - CONFIDENCE) / max(1, len(judged))
+        tests = {}
+        for test, preview in judged.items():
+            size = {"samples": len(preview.loaded.samples), "rows": preview.loaded.rows}
+            orders = isinstance(probe(test), TwoOrders)
+            figures = deciding(groups[test], gate=_gate(preview)[0], level=level, orders=orders, **size)
+            if figures is not None:
+                tests[test] = figures
+        return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _gate(judged[test])[1]))
 
-def decidable(previews: list[Preview], groups: Mapping[str, Groups]) -> Decidable:
-    """What tests that are judged by interval could decide, by their samples and the groups of their cases."""
-    judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
-    level = (1 - CONFIDENCE) / max(1, len(judged))
-    tests = {}
-    for test, preview in judged.items():
-        loaded, gate = preview.loaded, _gate(preview)
-        orders = isinstance(probe(test), TwoOrders)
-        figures = deciding(
-            groups[test], samples=len(loaded.samples), rows=loaded.rows, gate=gate, level=level, orders=orders
-        )
-        if figures is not None:
-            tests[test] = figures
-    of_right = tuple(test for test in tests if _of_right_answers(judged[test]) is not None)
-    return Decidable(tests=tests, level=level, of_right=of_right)
+    def as_plain(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {
+            "power": POWER,
+            "level": round(self.level, 6),
+            "assumed": {
+                "correlation_in_sample": IN_SAMPLE,
+                "correlation_in_cluster": IN_CLUSTER,
+                "discordance": DISCORDANCE,
+            },
+            "tests": {test: asdict(figures) for test, figures in self.tests.items()},
+            "warnings": list(self.warnings()),
+        }
 
+    def table(self) -> Table:
+        """Format a line per test."""
+        columns = ("cases", "gate", "fails up to", "passes from", "models apart")
+        table = forecast_table("test", columns, width=24)
+        for test, figures in self.tests.items():
+            rates = (figures.gate, figures.reach.fails_up_to, figures.reach.passes_from, figures.difference)
+            table.add_row(Text(test), f"{figures.cases:,}", *map(percent, rates))
+        return table
 
-def _gate(preview: Preview) -> float:
-    """The gate of the pass rate; where right answers are known, of those that are noticed among the right ones."""
-    return preview.plan.min_pass_rate if (own := _of_right_answers(preview)) is None else own
-
-
-def _of_right_answers(preview: Preview) -> float | None:
-    chosen, samples = probe(preview.plan.test), preview.loaded.samples
-    if preview.plan.gate_basis == SET or not isinstance(chosen, TextEdit) or chosen.stays:
-        return None
-    own: float | None = preview.plan.settings.get("min_noticed_rate")
-    known = [len(sample.options) or np.nan for sample in samples if isinstance(sample, TextSample) and sample.answers]
-    if own == 0 or not known or 2 * len(known) < len(samples):
-        return None
-    return noticed_gate(np.array(known, dtype=float))[0] if own is None else own
-
-
-def power_as_plain(power: Decidable) -> dict[str, Any]:
-    """The same figures for JSON."""
-    return {
-        "power": POWER,
-        "level": round(power.level, 6),
-        "assumed": {
-            "correlation_in_sample": IN_SAMPLE,
-            "correlation_in_cluster": IN_CLUSTER,
-            "discordance": DISCORDANCE,
-        },
-        "tests": {test: asdict(figures) for test, figures in power.tests.items()},
-        "warnings": list(warnings(power)),
-    }
-
-
-def power_table(power: Decidable) -> Table:
-    """A line per test."""
-    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    drawn.add_column("test", overflow="fold", max_width=24)
-    for name in COLUMNS:
-        drawn.add_column(name, justify="right", no_wrap=True)
-    for test, figures in power.tests.items():
-        rates = (figures.gate, figures.reach.fails_up_to, figures.reach.passes_from, figures.difference)
-        drawn.add_row(Text(test), f"{figures.cases:,}", *map(percent, rates))
-    return drawn
-
-
-def power_notes(power: Decidable) -> Iterator[str]:
-    """What the figures rest on, then what to be warned of."""
-    count = len(power.tests)
-    several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
-    yield (
-        f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
-        f"every case is scored and a verdict needs p <= {power.level:.3g}{several}. Models apart: the smallest "
-        "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
-        f"{percent(DISCORDANCE)} of the cases."
-    )
-    if fewer := [
-        f"{test} {figures.effective:,}" for test, figures in power.tests.items() if figures.effective < figures.cases
-    ]:
+    def notes(self) -> Iterator[str]:
+        """Explain the figures, then warn."""
+        count = len(self.tests)
+        several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
         yield (
-            f"Independent cases that would tell as much: {', '.join(fewer)}. Assumed: cases of one sample correlate at "
-            f"{IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
+            f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
+            f"every case is scored and a verdict needs p <= {self.level:.3g}{several}. Models apart: the smallest "
+            "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
+            f"{percent(DISCORDANCE)} of the cases."
         )
-    for test, figures in power.tests.items():
-        if figures.bias_pairs is not None:
-            short = figures.bias_pairs > figures.available
-            on = f"more pairs than the {figures.available:,} of the data" if short else f"{figures.bias_pairs:,} pairs"
+        fewer = {test: own.effective for test, own in self.tests.items() if own.effective < own.cases}
+        if fewer:
             yield (
-                f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the other "
-                f"is found with {percent(POWER)} power on {on} if they are independent; there are "
-                f"{figures.effective:,}."
+                "Independent cases that would tell as much: "
+                f"{', '.join(f'{test} {effective:,}' for test, effective in fewer.items())}. Assumed: cases of one "
+                f"sample correlate at {IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
             )
-    if power.of_right:
-        yield (
-            f"{', '.join(power.of_right)}: the gate is of the cases that are answered rightly before the change. Their "
-            f"number depends on the model, all of them at most; at least {LEAST_RIGHT} are needed."
-        )
-    yield from warnings(power)
+        for test, figures in self.tests.items():
+            if (pairs := figures.bias_pairs) is not None:
+                short = f"more pairs than the {figures.available:,} of the data"
+                yield (
+                    f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the "
+                    f"other is found with {percent(POWER)} power on "
+                    f"{short if pairs > figures.available else f'{pairs:,} pairs'} if they are independent; there are "
+                    f"{figures.effective:,}."
+                )
+        if self.of_right:
+            yield (
+                f"{', '.join(self.of_right)}: the gate is of the cases that are answered rightly before the change. "
+                f"Their number depends on the model, all of them at most; at least {LEAST_RIGHT} are needed."
+            )
+        yield from self.warnings()
+
+    def warnings(self) -> Iterator[str]:
+        """List tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
+        for test, figures in self.tests.items():
+            low, high = figures.reach.fails_up_to, figures.reach.passes_from
+            if high is None:
+                problem = out_of_reach(figures.gate, figures.effective, level=self.level)
+            else:
+                problem = f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
+            points = f"{100 * WIDE:.0f} points"
+            if figures.limit is None:
+                needed = "nor would any number of samples do"
+            elif figures.limit > figures.available:
+                needed = f"all {figures.available:,} rows of the data leave more undecided than {points}: add rows"
+            else:
+                needed = f"a limit of about {figures.limit:,} would leave at most {points} undecided"
+            if figures.wide:
+                yield f"{test}: {problem}; {needed}."
 
 
-def warnings(power: Decidable) -> Iterator[str]:
-    """The tests whose verdict would be too much a matter of luck, with the number of samples that would do."""
-    for test, figures in power.tests.items():
-        if figures.wide:
-            yield f"{test}: {_undecided(figures, power.level)}; {_needed(figures)}."
-
-
-def _undecided(figures: Deciding, level: float) -> str:
-    low, high = figures.reach.fails_up_to, figures.reach.passes_from
-    if high is None:
-        return out_of_reach(figures.gate, figures.effective, level=level)
-    return f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
-
-
-def _needed(figures: Deciding) -> str:
-    if figures.limit is None:
-        return "nor would any number of samples do"
-    if figures.limit > figures.available:
-        return f"all {figures.available:,} rows of the data leave more undecided than {100 * WIDE:.0f} points: add rows"
-    return f"a limit of about {figures.limit:,} would leave at most {100 * WIDE:.0f} points undecided"
+def _gate(preview: Preview) -> tuple[float, bool]:
+    """Gate of the pass rate, and whether it is of the samples answered rightly before, where that is known."""
+    plan, chosen, samples = preview.plan, probe(preview.plan.test), preview.loaded.samples
+    own: float | None = plan.settings.get("min_noticed_rate")
+    if plan.gate_basis == SET or not isinstance(chosen, TextEdit) or chosen.stays or own == 0:
+        return plan.min_pass_rate, False
+    known = [len(sample.options) or np.nan for sample in samples if isinstance(sample, TextSample) and sample.answers]
+    if not known or 2 * len(known) < len(samples):
+        return plan.min_pass_rate, False
+    return (noticed_gate(np.array(known, dtype=float))[0] if own is None else own), True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,80 +171,61 @@ class Early:
     """p value that a verdict needs over all looks, where it needs most: the smallest of Holm's correction."""
 
     @classmethod
-    def of(cls, tests: list[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]) -> Early:
-        """Simulate each test by itself, its samples arranged as in the run.
-
-        Args:
-            tests: all of the run.
-            courses: their cases, by test.
-            cost: of what is asked.
-        """
-        level = LEVEL / len(tests)
-        judged = [preview for preview in tests if courses[preview.plan.test].looks]
+    def simulate(
+        cls, previews: Sequence[Preview], courses: Mapping[str, Course], *, cost: Callable[[Count], float | None]
+    ) -> Early:
+        """Simulate each test by itself, its samples arranged as in the run, from its cases and the cost of counts."""
+        level = LEVEL / len(previews)
+        judged = {preview.plan.test: preview for preview in previews if courses[preview.plan.test].looks}
         return cls(
             tests={
-                test: list(expected(courses[test], _gate(preview), level=level, cost=cost, seed=SEED))
-                for preview in judged
-                for test in (preview.plan.test,)
+                test: list(expected(courses[test], _gate(preview)[0], level=level, cost=cost, seed=1))
+                for test, preview in judged.items()
             },
-            runs=min((courses[preview.plan.test].runs for preview in judged), default=0),
+            runs=min((courses[test].runs for test in judged), default=0),
             grouped=any(own.grouped for own in courses.values()),
             level=level,
         )
 
+    def as_plain(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        tests = {test: [asdict(one) for one in rates] for test, rates in self.tests.items()}
+        return {"runs": self.runs, "level": round(self.level, 6), "tests": tests}
 
-def early_as_plain(early: Early) -> dict[str, Any]:
-    """The same figures for JSON."""
-    tests = {test: [asdict(one) for one in rates] for test, rates in early.tests.items()}
-    return {"runs": early.runs, "level": round(early.level, 6), "tests": tests}
+    def table(self) -> Table:
+        """Format a section per test, a line for each true rate."""
+        priced = any(one.cost for rates in self.tests.values() for one in rates)
+        columns = ("calls", "of all", "9 in 10", *(["cost"] if priced else []), "passes", "fails", "open")
+        title = "Expected with stop: early, by the true pass rate"
+        table = forecast_table("true rate", columns, width=20, title=title)
+        for test, rates in self.tests.items():
+            table.add_section()
+            table.add_row(Text(test))
+            for one in rates:
+                shares = map(_whole_points, (one.share, one.share_of_nine_in_ten))
+                ends = map(_whole_points, (one.passes, one.fails, one.open))
+                costs = [dollars(one.cost)] if priced else []
+                table.add_row(f"  {percent(one.true_rate)}", f"{one.calls:,.0f}", *shares, *costs, *ends)
+        return table
 
-
-def early_table(early: Early) -> Table:
-    """A section per test, a line for each true rate."""
-    priced = any(one.cost for rates in early.tests.values() for one in rates)
-    title = Text("Expected with stop: early, by the true pass rate")
-    drawn = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False, title=title, title_justify="left"
-    )
-    drawn.add_column("true rate", overflow="fold", max_width=20)
-    for name in ("calls", "of all", "9 in 10", *(["cost"] if priced else []), "passes", "fails", "open"):
-        drawn.add_column(name, justify="right", no_wrap=True)
-    for test, rates in early.tests.items():
-        drawn.add_section()
-        drawn.add_row(Text(test))
-        for one in rates:
-            shares = (one.share, one.share_of_nine_in_ten)
-            costs = [dollars(one.cost)] if priced else []
-            ends = (one.passes, one.fails, one.open)
-            row = (f"{one.calls:,.0f}", *map(_rounded, shares), *costs, *map(_rounded, ends))
-            drawn.add_row(f"  {percent(one.true_rate)}", *row)
-    return drawn
-
-
-def early_notes(early: Early) -> Iterator[str]:
-    """What these figures rest on, and what the run may ask at most."""
-    alike = " and correlates as assumed above" if early.grouped else ""
-    yield (
-        "stop: early never asks more than stop: all, for which the calls, tokens, cost and power above are. What it is "
-        f"expected to ask is the mean of {early.runs:,} simulated runs at each true pass rate, with the looks and the "
-        f"evidence of the run, if every case is scored{alike}; 9 runs in 10 ask at most the share under 9 in 10."
-    )
-    among = ", as at the strictest step of Holm's correction: beside decided ones it asks less"
-    yield (
-        f"Each test is simulated by itself, with p <= {early.level:.3g} over all its looks"
-        f"{among if len(early.tests) > 1 else ''}. To pass further gates than that of its pass rate it asks more."
-    )
+    def notes(self) -> Iterator[str]:
+        """Explain the figures, and what the run may ask at most."""
+        alike = " and correlates as assumed above" if self.grouped else ""
+        yield (
+            "stop: early never asks more than stop: all, for which the calls, tokens, cost and power above are. What "
+            f"it is expected to ask is the mean of {self.runs:,} simulated runs at each true pass rate, with the looks "
+            f"and the evidence of the run, if every case is scored{alike}; 9 runs in 10 ask at most the share under "
+            "9 in 10."
+        )
+        among = ", as at the strictest step of Holm's correction: beside decided ones it asks less"
+        yield (
+            f"Each test is simulated by itself, with p <= {self.level:.3g} over all its looks"
+            f"{among if len(self.tests) > 1 else ''}. To pass further gates than that of its pass rate it asks more."
+        )
 
 
-def _rounded(share: float | None) -> str:
-    """To whole points, for a simulation tells no more; only all is 100 %, and only nothing 0 %."""
+def _whole_points(share: float | None) -> str:
+    """Round to whole points, for a simulation shows no more; only all is 100 %, and only nothing 0 %."""
     if share is None or share == round(share, 2) or 0.005 <= share <= 0.995:
         return percent(share if share is None else round(share, 2))
     return "<1%" if share < 0.5 else ">99%"
-
-
-def dollars(cost: float | None) -> str:
-    """An amount of US dollars; small ones with four decimals."""
-    if cost is None:
-        return "unknown"
-    return f"${cost:,.4f}" if 0 < cost < 1 else f"${cost:,.2f}"

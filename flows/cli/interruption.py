@@ -22,21 +22,12 @@ from contrapose.tasks.core.errors import ContraposeError
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 LINE = "contrapose: interrupted; the same command goes on where it stopped"
 
-CLEARED = b"\r\x1b[2K\x1b[?25h"
-"""For a terminal: whatever is told there of the work is removed, and the cursor is back."""
-IMPORTING = "<frozen importlib"
-"""How the files of frames begin that import."""
-AGAIN_SECONDS = 0.05
 LONGEST_IMPORT = 60.0
 """Seconds after which a signal waits for no import any more."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the process to end.
-
-    Args:
-        number: of the signal.
-    """
+    """A signal, by its number, asked the process to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -44,8 +35,8 @@ class Interrupted(KeyboardInterrupt):
 
 
 def end_at_once() -> None:
-    """From now on let such a signal end the process where it is; for a command's own process alone."""
-    for number in _free():
+    """Let such a signal end the process where it is, from now on; for a command's own process alone."""
+    for number in _free_signals():
         signal.signal(number, _end)
 
 
@@ -60,7 +51,7 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    handler = _Interrupt({number: signal.getsignal(number) for number in _free() if number in numbers})
+    handler = _Interrupt({number: signal.getsignal(number) for number in _free_signals() if number in numbers})
     handler.take()
     try:
         yield
@@ -79,30 +70,12 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
         handler.give_back()
 
 
-@contextmanager
-def nothing_begun() -> Iterator[None]:
-    """Inside of `interruptible`: nothing has to be finished, and signals do what they do outside of it."""
-    handlers = {handler for number in NUMBERS if isinstance(handler := signal.getsignal(number), _Interrupt)}
-    for handler in handlers:
-        handler.give_back()
-    try:
-        yield
-    finally:
-        for handler in handlers:
-            handler.take()
-
-
 class _Interrupt:
-    """A handler that raises, once, and where that does no harm.
-
-    Args:
-        before: the handlers that it stands in for, by signal.
-    """
+    """A handler that raises, once, and where that does no harm; it replaces the handlers of some signals."""
 
     def __init__(self, before: dict[int, Any]) -> None:
         self.before = before
         self.number = 0
-        """Of the signal that was raised; 0 while none was."""
         self._first: float | None = None
         self._waiting = False
 
@@ -111,11 +84,13 @@ class _Interrupt:
             return
         now = time.monotonic()
         self._first = self._first or now
-        if imports(frame) and now - self._first < LONGEST_IMPORT:
-            self._wait(number)
-            return
-        self.number = number
-        raise Interrupted(number)
+        if not (is_importing(frame) and now - self._first < LONGEST_IMPORT):
+            self.number = number
+            raise Interrupted(number)
+        if not self._waiting:
+            self._waiting = True
+            # `threading` would take a lock, which may be what the signal came in the middle of.
+            _thread.start_new_thread(self._send_later, (number,))
 
     def take(self) -> None:
         """Handle the signals."""
@@ -127,14 +102,8 @@ class _Interrupt:
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
-    def _wait(self, number: int) -> None:
-        if not self._waiting:
-            self._waiting = True
-            # `threading` would take a lock, which may be what the signal came in the middle of.
-            _thread.start_new_thread(self._again, (number,))
-
-    def _again(self, number: int) -> None:
-        time.sleep(AGAIN_SECONDS)
+    def _send_later(self, number: int) -> None:
+        time.sleep(0.05)
         self._waiting = False
         # By default it would kill the process of whoever has called the command.
         if self.number or not callable(signal.getsignal(number)):
@@ -150,14 +119,14 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
     """Handler: nothing more runs in this process, not even what would be torn apart in the middle."""
     for other in NUMBERS:
         signal.signal(other, signal.SIG_IGN)
-    # Where nobody hears it, the exit code still tells.
+    # Where nobody hears it, the exit code still tells. On a terminal the line of progress goes, and the cursor is back.
     with suppress(OSError):
-        os.write(2, (CLEARED if os.isatty(2) else b"") + f"{LINE}\n".encode())
+        os.write(2, (b"\r\x1b[2K\x1b[?25h" if os.isatty(2) else b"") + f"{LINE}\n".encode())
     os._exit(128 + number)
 
 
-def _free() -> list[int]:
-    """The signals that nobody handles but Python and this module; only the main thread may handle any."""
+def _free_signals() -> list[int]:
+    """Signals that nobody handles but Python and this module; only the main thread may handle any."""
     if threading.current_thread() is not threading.main_thread():
         return []
     return [
@@ -165,10 +134,10 @@ def _free() -> list[int]:
     ]
 
 
-def imports(frame: FrameType | None) -> bool:
-    """Whether what goes on in a frame is, or is part of, an import."""
+def is_importing(frame: FrameType | None) -> bool:
+    """Return True if what goes on in a frame is, or is part of, an import."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith(IMPORTING):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -14,39 +14,28 @@ from contrapose.tasks.core import registry
 KINDS = ("tests", "suites", "providers", "sources", "data")
 
 
-def listing(what: str | None) -> Iterator[str]:
-    """Lines about one kind of thing, or about all."""
+def list_things(what: str | None) -> Iterator[str]:
+    """List one kind of thing, or all; providers alone with their `model_args`, for which all of them are loaded."""
+    from contrapose.tasks.load.bundled import bundled_names
+
     for kind in (what,) if what else KINDS:
         yield f"{kind}:"
-        # Only whoever asks for them waits until all providers are loaded.
-        yield from (f"  {line}" for line in (arguments() if what == "providers" else _lines(kind)))
+        if kind == "tests":
+            for probe in map(registry.probe, registry.names("probes")):
+                off = "" if probe.by_default else " Off by default."
+                yield f"  {probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
+        elif what == "providers":
+            for name in registry.names("providers"):
+                yield f"  {name}:"
+                for argument, known in registry.provider(name).arguments.items():
+                    default = "" if known.default in (None, "") else f", {json.dumps(known.default)}"
+                    yield f"    {argument:<21}{known.description} ({known.type}{default})"
+        else:
+            bundled = {"suites": bundled_suites, "data": bundled_names}
+            yield from (f"  {name}" for name in (bundled[kind]() if kind in bundled else registry.names(kind)))
 
 
-def _lines(kind: str) -> Iterator[str]:
-    if kind == "tests":
-        for probe in map(registry.probe, registry.names("probes")):
-            off = "" if probe.by_default else " Off by default."
-            yield f"{probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
-    elif kind == "suites":
-        yield from bundled_suites()
-    elif kind == "data":
-        from contrapose.tasks.load.bundled import bundled_names
-
-        yield from bundled_names()
-    else:
-        yield from registry.names(kind)
-
-
-def arguments() -> Iterator[str]:
-    """Lines about the `model_args` of every provider."""
-    for name in registry.names("providers"):
-        yield f"{name}:"
-        for argument, known in registry.provider(name).arguments.items():
-            default = "" if known.default in (None, "") else f", {json.dumps(known.default)}"
-            yield f"  {argument:<21}{known.description} ({known.type}{default})"
-
-
-def _options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("what", nargs="?", choices=KINDS)
     command.add_argument("--schema", action="store_true", help="print the JSON Schema of suites instead, for editors")
     command.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
@@ -57,7 +46,7 @@ def _list(arguments: argparse.Namespace) -> int:
         from contrapose.flows.cli.init import schema
 
         return print_lines([schema()])
-    return print_lines(listing(arguments.what))
+    return print_lines(list_things(arguments.what))
 
 
-VERB = Verb(options=_options, act=_list, example="list tests")
+VERB = Verb(options=_add_options, act=_list, example="list tests")

@@ -1,4 +1,4 @@
-"""What a run would ask, before any model is called: original against perturbed, skips with their reasons."""
+"""`contrapose preview`: what a run would ask, original against perturbed, skips with their reasons; asks no model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,11 @@ from contrapose.tasks.report.preview import PreviewTally, print_indented, sample
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.masking import shower
 from contrapose.tasks.text.wording import columns_read, skipped
 
 PORTION = 200
 """Samples whose cases exist at a time."""
-
-LONGEST = 50_000
-"""Characters of a text among which a change is looked for, to be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,38 +48,34 @@ class Preview:
     likelihoods: Likelihoods
     """Which log-likelihoods the model gives."""
     model: ModelSpec
-    """The model, with what stands before every prompt."""
+    """The model, with what precedes every prompt."""
     skips: Counter[str] = field(default_factory=Counter)
     """Skip reasons of the samples, by code; counted whenever all cases are made."""
 
     @property
     def chat(self) -> bool:
-        """Whether the model is sent messages, as far as that is known without loading it."""
+        """Model is sent messages, as far as that is known without loading it."""
         if self.model.args.get("endpoint") == "completions":
             return False
         return self.model.apply_chat_template is not False or not provider(self.model.known_provider).local
 
-    def taken(self) -> str:
-        """How many rows of its source it takes."""
+    def rows_taken(self) -> str:
+        """Say how many rows of its source the test takes."""
         loaded = self.loaded
         return taken(len(loaded.samples), loaded.rows, limited_by=self.plan.limited_by, left_out=loaded.left_out)
 
-    def skipped(self) -> str:
-        """Why samples were skipped, in words; known when all cases are made."""
+    def skip_reasons(self) -> str:
+        """Say why samples were skipped; known when all cases are made."""
         return skipped(self.plan.test, self.skips, len(self.loaded.samples))
 
-    def once(self) -> Preview:
-        """The same without repeats, which ask the same prompts again."""
-        return replace(self, plan=self.plan.model_copy(update={"repeats": 1}))
-
-    def arranged(self) -> Preview:
-        """The same with its samples in the order in which a run that may stop early asks them."""
+    def in_fair_order(self) -> Preview:
+        """Return the same with its samples in the order in which a run that may stop early asks them."""
         samples = self.loaded.samples
         places = fair_order([sample.cluster for sample in samples], [sample.id for sample in samples], seed=self.seed)
         return replace(self, loaded=replace(self.loaded, samples=[samples[place] for place in places]))
 
     def cases(self, positions: Sequence[int] | None = None) -> Iterator[list[Case]]:
-        """The cases of each sample, in order; with `positions`, of these samples."""
+        """Make the cases of each sample, in order; with `positions`, of these samples."""
         samples = self.loaded.samples
         self.skips.clear()
         chosen = samples if positions is None else [samples[position] for position in positions]
@@ -98,42 +91,32 @@ class Preview:
 
 
 def previews(config: RunConfig) -> list[Preview]:
-    """The selected tests with their samples, so that what is wrong with the data is told before anything else.
+    """Load the samples of the selected tests, so that what is wrong with the data is reported before anything else.
 
     Raises:
         ContraposeError: no test is selected, or a configuration or data source is wrong.
     """
-    selected = plans(config)
-    spec = config.model_spec()
+    selected, spec, seed = plans(config), config.model_spec(), config.seed
     likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
-    return [
-        Preview(
-            plan=plan,
-            loaded=load_samples(
-                plan.data,
-                probe(plan.test).sample_type,
-                limit=plan.limit,
-                seed=config.seed,
-                uses_answers=uses_answers(probe(plan.test)),
-            ),
-            seed=config.seed,
-            likelihoods=likelihoods,
-            model=spec,
-        )
-        for plan in selected
-    ]
+    tests = []
+    for plan in selected:
+        own = probe(plan.test)
+        loaded = load_samples(plan.data, own.sample_type, limit=plan.limit, seed=seed, uses_answers=uses_answers(own))
+        tests.append(Preview(plan=plan, loaded=loaded, seed=seed, likelihoods=likelihoods, model=spec))
+    return tests
 
 
-def without_default_controls(config: RunConfig) -> RunConfig:
-    """The same run with only the controls that it asks for: otherwise a preview shows what the tests themselves do."""
-    if config.tests.defaults.control is not None:
-        return config
-    defaults = config.tests.defaults.model_copy(update={"control": False})
-    return config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
+def previews_to_show(config: RunConfig) -> list[Preview]:
+    """Load the samples of the selected tests, without repeats, and with only the controls that the run asks for."""
+    if config.tests.defaults.control is None:
+        defaults = config.tests.defaults.model_copy(update={"control": False})
+        config = config.model_copy(update={"tests": config.tests.model_copy(update={"defaults": defaults})})
+    # Repeats ask the same prompts again.
+    return [replace(test, plan=test.plan.model_copy(update={"repeats": 1})) for test in previews(config)]
 
 
 def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
-    """What was left out of each source, line by line, for people."""
+    """List what was left out of each source, line by line, for people."""
     show = shower(show_toxic=show_toxic)
     for preview in tests:
         loaded = preview.loaded
@@ -142,60 +125,39 @@ def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
             yield from (show(line) for line in (summary.title, *summary.lines()))
 
 
-def as_json(tests: Sequence[Preview], *, sent: bool = False) -> Iterator[str]:
-    """One line of JSON per sample, test by test, in the order of the data; raw text, escaped to ASCII.
-
-    Args:
-        tests: the tests.
-        sent: also tell what the model is sent, as messages or as one text.
-    """
-    for preview in tests:
-        for cases in preview.cases():
-            yield json.dumps(record(cases, preview if sent else None))
-
-
-def record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
-    """A sample by its first case; where it has several, all of them are under `cases`; with a preview what is sent."""
-    plain = [_plain(case) | ({} if preview is None else {"sent": _sent(case, preview)}) for case in cases]
-    return plain[0] if len(cases) == 1 else {**plain[0], "cases": plain}
-
-
-def _sent(case: Case, preview: Preview) -> dict[str, Any]:
-    """What the model is sent for each prompt of a case: messages, or a text."""
-    prompts = {"original": case.original_prompt, "perturbed": case.perturbed_prompt}
-    made = preview.model.messages if preview.chat else preview.model.in_one_text
-    return {side: None if prompt is None else made(prompt) for side, prompt in prompts.items()}
-
-
-def _plain(case: Case) -> dict[str, Any]:
-    return {
-        "sample_id": case.sample_id,
-        "case_id": case.id,
-        "probe": case.probe,
-        "probe_version": case.version,
-        "changed": case.skip_reason is None,
-        "skip_reason": case.skip_reason,
-        "confidence": case.confidence,
-        "control": case.control,
-        "original": case.original,
-        "perturbed": case.perturbed,
-        "edits": [] if case.perturbed is None else [edit._asdict() for edit in edits(case.original, case.perturbed)],
-        "original_prompt": case.original_prompt,
-        "perturbed_prompt": case.perturbed_prompt,
-        "options": list(case.options),
-    }
+def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str, Any]:
+    """Describe a sample by its first case; several cases are under `cases`; with a preview also what is sent."""
+    records = []
+    for case in cases:
+        changes = [] if case.perturbed is None else edits(case.original, case.perturbed)
+        record = {
+            "sample_id": case.sample_id,
+            "case_id": case.id,
+            "probe": case.probe,
+            "probe_version": case.version,
+            "changed": case.skip_reason is None,
+            "skip_reason": case.skip_reason,
+            "confidence": case.confidence,
+            "control": case.control,
+            "original": case.original,
+            "perturbed": case.perturbed,
+            "edits": [edit._asdict() for edit in changes],
+            "original_prompt": case.original_prompt,
+            "perturbed_prompt": case.perturbed_prompt,
+            "options": list(case.options),
+        }
+        if preview is not None:
+            prompts = {"original": case.original_prompt, "perturbed": case.perturbed_prompt}
+            send = preview.model.messages if preview.chat else preview.model.in_one_text
+            record["sent"] = {side: None if prompt is None else send(prompt) for side, prompt in prompts.items()}
+        records.append(record)
+    return records[0] if len(cases) == 1 else {**records[0], "cases": records}
 
 
 def as_text(
-    tests: Sequence[Preview],
-    *,
-    console: Console,
-    most: int,
-    skipped: bool,
-    show_toxic: bool,
-    sent: bool = False,
+    tests: Sequence[Preview], *, console: Console, most: int, skipped: bool, show_toxic: bool, sent: bool = False
 ) -> Iterator[str]:
-    """A section per test, as the console would print it.
+    """Format a section per test, as the console would print it: counts, and at most so many samples.
 
     Args:
         tests: the tests.
@@ -205,113 +167,85 @@ def as_text(
         show_toxic: leave toxic words as they are.
         sent: show what the model is sent for the first changed sample of each test, and no other sample.
     """
+    show, brackets = shower(show_toxic=show_toxic, longest=50_000), console.no_color or console.color_system is None
     for number, preview in enumerate(tests):
+        tally, test, source = PreviewTally(), preview.plan.test, preview.plan.data.source
+        for cases in preview.cases():
+            tally.add(cases)
+        positions = tally.skipped if skipped and not sent else tally.changed
+        chosen = positions[:1] if sent else spread(positions, most)
+        read = preview.loaded.columns if is_file(source) else None
+        columns = columns_read(read) if read else ""
         with console.capture() as captured:
             if number:
                 console.print()
-            positions = _print_counts(preview, console, skipped=skipped and not sent)
-            show = shower(show_toxic=show_toxic, longest=LONGEST)
-            if sent:
-                _print_sent(preview, console, positions[:1], show)
-            else:
-                _print_samples(preview, console, positions, show, most=most, what="skipped" if skipped else "changed")
+            for line in section(test, source, tally, judged=preview.rows_taken(), columns=columns):
+                print_indented(line, console, by=0)
+            if chosen and not sent:
+                what = "skipped" if skipped else "changed"
+                console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
+            for cases in preview.cases(chosen):
+                lines = sample_lines(cases, show, brackets=brackets)
+                if sent:
+                    # Only loading a model would show whether it has a template.
+                    local = provider(preview.model.known_provider).local and preview.chat
+                    title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
+                    title += ", in its chat template if it has one" if local else ""
+                    print_indented(Text(f"\n{title}:"), console, by=0)
+                    lines = sent_lines(cases, preview.model, show, chat=preview.chat, brackets=brackets)
+                for heading, text in lines:
+                    print_indented(heading, console, by=0)
+                    print_indented(text, console, by=4)
         # A terminal that cannot write a character must not end the preview.
         yield captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding).removesuffix("\n")
 
 
-def _print_counts(preview: Preview, console: Console, *, skipped: bool) -> Sequence[int]:
-    """Print how many samples were changed and skipped; their positions, of one kind or the other."""
-    tally = PreviewTally()
-    for cases in preview.cases():
-        tally.add(cases)
-    read = preview.loaded.columns if is_file(preview.plan.data.source) else None
-    columns = columns_read(read) if read else ""
-    for line in section(preview.plan.test, preview.plan.data.source, tally, judged=preview.taken(), columns=columns):
-        print_indented(line, console, by=0)
-    return tally.skipped if skipped else tally.changed
-
-
-def _print_samples(
-    preview: Preview, console: Console, positions: Sequence[int], show: Show, *, most: int, what: str
-) -> None:
-    chosen = spread(positions, most)
-    if chosen:
-        console.print(Text(f"\n{len(chosen):,} of {len(positions):,} {what} samples:", style="dim"))
-    for cases in preview.cases(chosen):
-        for heading, text in sample_lines(cases, show, brackets=_has_no_colours(console)):
-            print_indented(heading, console, by=0)
-            print_indented(text, console, by=4)
-
-
-def _print_sent(preview: Preview, console: Console, positions: Sequence[int], show: Show) -> None:
-    """Print what the model is sent for some samples, each message or text as a whole."""
-    for cases in preview.cases(positions):
-        title = f"What {one_line(preview.model.id)} is sent for {one_line(cases[0].id)}"
-        # Only loading a model would show whether it has one.
-        local = provider(preview.model.known_provider).local and preview.chat
-        print_indented(Text(f"\n{title}{', in its chat template if it has one' if local else ''}:"), console, by=0)
-        for heading, text in sent_lines(
-            cases, preview.model, show, chat=preview.chat, brackets=_has_no_colours(console)
-        ):
-            print_indented(heading, console, by=0)
-            print_indented(text, console, by=4)
-
-
-def _has_no_colours(console: Console) -> bool:
-    return console.no_color or console.color_system is None
-
-
 def spread(positions: Sequence[int], most: int) -> list[int]:
-    """At most so many of the positions, spread evenly: data are often sorted by kind."""
+    """Choose at most so many of the positions, spread evenly: data are often sorted by kind."""
     if len(positions) <= most:
         return list(positions)
     return [positions[index * len(positions) // most] for index in range(most)]
 
 
-def _options(command: argparse.ArgumentParser) -> None:
-    """`--probe` and `--input` are what people who only perturb call a test and its data."""
+def _add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options; `--probe` and `--input` are what people who only perturb call a test and its data."""
     add_suite(command, default=None, default_text="every test with its default settings, all samples")
     add_model(command)
     add_changes(command, test="--probe", data="--input")
-    command.add_argument(
-        "--show", type=int, default=10, metavar="N", help="show at most N samples a test, spread evenly (default: 10)"
+    add = command.add_argument
+    text = "show at most N samples a test, spread evenly (default: 10)"
+    add("--show", type=int, default=10, metavar="N", help=text)
+    add("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
+    text = (
+        "show all that the model is sent for the first changed sample of each test: system message, examples, and "
+        "the prompt before and after the change; with --json for every sample, under sent"
     )
-    command.add_argument("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
-    command.add_argument(
-        "--prompt",
-        action="store_true",
-        help="show all that the model is sent for the first changed sample of each test: system message, examples, and "
-        "the prompt before and after the change; with --json for every sample, under sent",
-    )
+    add("--prompt", action="store_true", help=text)
     add_toxic(command)
-    command.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
+    text = (
+        "print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
         "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
-        "has the first at the top level and all of them under cases",
+        "has the first at the top level and all of them under cases"
     )
+    add("--json", action="store_true", help=text)
 
 
 def _preview(arguments: argparse.Namespace) -> int:
     config = config_of(arguments)
-    tests = [preview.once() for preview in previews(without_default_controls(config))]
+    tests = previews_to_show(config)
     for warning in dict.fromkeys(warning for preview in tests for warning in preview.loaded.warnings):
         say(warning)
     for line in left_out(tests, show_toxic=config.show_toxic):
         say(line)
     if arguments.json:
-        return print_lines(as_json(tests, sent=arguments.prompt))
-    return print_lines(
-        as_text(
-            tests,
-            console=Console(highlight=False),
-            most=arguments.show,
-            skipped=arguments.skipped,
-            show_toxic=config.show_toxic,
-            sent=arguments.prompt,
+        # Test by test, in the order of the data; escaped to ASCII.
+        return print_lines(
+            json.dumps(as_record(cases, preview if arguments.prompt else None))
+            for preview in tests
+            for cases in preview.cases()
         )
-    )
+    shown = {"most": arguments.show, "skipped": arguments.skipped, "sent": arguments.prompt}
+    return print_lines(as_text(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
 
 
-VERB = Verb(options=_options, act=_preview, example=COMMONEST["preview"])
+VERB = Verb(options=_add_options, act=_preview, example=COMMONEST["preview"])

@@ -1,17 +1,32 @@
-"""`contrapose run`: a model is evaluated, and a report published."""
+"""`contrapose run` and `resume`: evaluate a model, or judge recorded replies, and publish a report."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, get_args
 
 from contrapose.flows.cli import COMMONEST
-from contrapose.flows.cli.arguments import VERDICTS, Verb, add_config, add_toxic, config_of
-from contrapose.flows.cli.interruption import interruptible, nothing_begun
-from contrapose.flows.cli.start import begin_server
-from contrapose.flows.cli.terminal import say
+from contrapose.flows.cli.arguments import (
+    VERDICTS,
+    Verb,
+    add_budget,
+    add_config,
+    add_logs,
+    add_outcome,
+    add_toxic,
+    config_of,
+    parse_pairs,
+    relative_folder,
+)
+from contrapose.flows.cli.interruption import interruptible
+from contrapose.flows.cli.start import begin_server, serve_blocks
+from contrapose.flows.cli.terminal import print_lines, say
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 
 if TYPE_CHECKING:
@@ -19,124 +34,217 @@ if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
 
 
-def _options(command: argparse.ArgumentParser) -> None:
+def _add_options(command: argparse.ArgumentParser) -> None:
     add_config(command)
-    add_report(command)
-    command.add_argument(
-        "--ask-again",
-        action="append",
-        choices=get_args(AskedAgain),
-        help="ask again what got such a reply, as after a change of policy; may be given again",
-    )
-
-
-def add_report(command: argparse.ArgumentParser) -> None:
-    """What becomes of the report, and how much of it is computed."""
     add_toxic(command)
-    command.add_argument("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
-    command.add_argument(
-        "--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)"
-    )
-    command.add_argument("--refresh", action="store_true", help="ask and compute everything again")
+    add = command.add_argument
+    add("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
+    add("--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)")
+    add("--refresh", action="store_true", help="ask and compute everything again")
+    text = "ask again what got such a reply, as after a change of policy; may be given again"
+    add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
     add_outcome(command)
-
-
-def add_outcome(command: argparse.ArgumentParser) -> None:
-    """How the outcome is told."""
-    shown = command.add_mutually_exclusive_group()
-    shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
-    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
-    command.add_argument("--open", action="store_true", help="open the report in the browser")
-    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+    add = command.add_argument_group("recorded replies").add_argument
+    text = (
+        "judge these replies and call no model: a table (.jsonl, .csv, .parquet …), a log of Inspect (.eval, .json), "
+        "samples of lm-eval, or the results of a batch"
+    )
+    add("--recorded", metavar="FILE", help=text)
+    text = "which column holds what, if not as usual"
+    add("--column", action="append", default=[], metavar="NAME=COLUMN", help=text)
+    add("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only rows that have this value")
+    add("--requests", metavar="FILE", help="the requests that a file of batch results answers")
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from contrapose.flows.orchestration.spinner import at_work, silent
+    from contrapose.flows.orchestration.options import configured, overrides, select
 
+    values = {
+        "columns": parse_pairs(arguments.column, "--column"),
+        "where": parse_pairs(arguments.where, "--where"),
+        "requests": arguments.requests,
+    }
+    arguments.changes = {f"model_args.{name}": value for name, value in values.items() if value}
+    if arguments.recorded is not None:
+        if arguments.model is not None:
+            raise ConfigError(
+                f"{arguments.model} beside recorded replies",
+                expected="either --model or --recorded",
+                remedy="Leave one of them out.",
+                where="--model",
+            )
+        arguments.model = f"recorded/{arguments.recorded}"
+        config, _ = configured(arguments.suite, overrides(arguments))
+        arguments.test = recorded_tests(select(config, arguments.test))
     begin_server()
     with silent(arguments.quiet), at_work("check"):
         config = config_of(arguments)
-    with interruptible():
-        return evaluate(config, arguments)
+    return evaluate(config, arguments)
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    if arguments.run is None:
+        return print_lines(list_unfinished())
+    begin_server()
+    from contrapose.tasks.store import Store
+
+    rows = [row for row in Store().runs.unfinished() if row.id.startswith(arguments.run)]
+    exact = [row for row in rows if row.id == arguments.run] or rows
+    if len(exact) != 1:
+        raise ConfigError(
+            f"{len(exact) or 'no'} unfinished runs begin with {arguments.run!r}",
+            expected="the id of one",
+            remedy="`contrapose resume` without an id lists them.",
+            where="run",
+        )
+    row = exact[0]
+    if not Path(row.folder).is_dir():
+        raise ConfigError(
+            "the folder that the run was started in is gone",
+            expected="a folder that its relative paths start from",
+            remedy="Make it again, or start a new run: what was answered is not asked twice.",
+            where=row.folder,
+        )
+    os.chdir(row.folder)
+    # It imports Prefect, for which nobody waits who only lists unfinished runs.
+    from contrapose.flows.run_lifecycle import config_of
+    from contrapose.tasks.config.permissions import allow, typed
+    from contrapose.tasks.config.run_config import RunConfig
+    from contrapose.tasks.store.engine import file_of, store_url
+
+    limits = {name: getattr(arguments, name) for name in ("max_calls", "max_tokens", "max_cost")}
+    changes = {name: value for name, value in limits.items() if value is not None}
+    config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
+    if file_of(store_url()):
+        # In a store of this user's own: what the run names was allowed when it began.
+        allow(typed(config.model_dump(mode="json")))
+    serve_blocks(config.key_block)
+    return evaluate(config, arguments, resumed=row.id)
+
+
+def list_unfinished() -> Iterator[str]:
+    """List runs that did not come to their end, the newest first."""
+    from contrapose.tasks.store import Store
+    from contrapose.tasks.store.runs import ALIVE_SECONDS
+    from contrapose.tasks.text.wording import counted
+
+    rows = Store().runs.unfinished()
+    for row in rows:
+        state = "running" if row.seen > time.time() - ALIVE_SECONDS else "interrupted"
+        state = "incomplete" if row.state == "incomplete" else state
+        seen = f"{datetime.fromtimestamp(row.seen, UTC):%Y-%m-%d %H:%M} UTC"
+        yield f"{row.id}  {state}, {counted('answers', row.answers)}, last seen {seen}"
+    yield "go on with: contrapose resume RUN" if rows else "no unfinished runs"
+
+
+def recorded_tests(config: RunConfig) -> list[str]:
+    """Choose the tests some of whose cases have recorded replies; say why others are left out; refuse to have none."""
+    from contrapose.flows.cli.preview import previews
+    from contrapose.flows.cli.validate import nothing_to_ask
+    from contrapose.flows.orchestration.options import select
+    from contrapose.tasks.config.plan import plans
+    from contrapose.tasks.core.records import Case
+    from contrapose.tasks.infer.recorded import RecordedReplies, nothing_recorded
+
+    spec, chosen, left_out = config.model_spec(), list[str](), dict[str, str]()
+    asked, refused = list[Case](), list[ContraposeError]()
+    for plan in plans(config):
+        try:
+            [preview] = previews(select(config, [plan.test]))
+        except ContraposeError as error:
+            refused.append(error)
+            left_out[plan.test] = str(error).partition(";")[0]
+            continue
+        cases = [case for own in preview.cases() for case in own if not case.control and case.skip_reason is None]
+        asked += cases
+        if any(case.skip_reason is None for case in RecordedReplies().replied(spec, cases)):
+            chosen.append(plan.test)
+        elif cases:
+            left_out[plan.test] = "no case has replies to both of its prompts"
+        else:
+            refused.append(nothing_to_ask(plan, preview.skips))
+            left_out[plan.test] = f"it skips rows: {preview.skip_reasons()}"
+    if not chosen:
+        raise nothing_recorded((case.id for case in asked), spec) if asked else refused[0]
+    RecordedReplies().remarks(spec, chosen)
+    for test, reason in left_out.items():
+        say(f"{test}: left out, since {reason}")
+    return chosen
 
 
 def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
-    """Run the flow, tell its outcome, and return the exit code of its verdict.
-
-    Args:
-        config: the run.
-        arguments: how the outcome is told.
-        resumed: id of an unfinished run that goes on.
-    """
-    from contrapose.flows.cli.start import import_libraries, server_starting, starting, unwatched
+    """Run the flow, or go on with an unfinished run, print its outcome, and return the exit code of its verdict."""
+    from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.spinner import at_work, silent
 
     with silent(arguments.quiet):
-        with nothing_begun(), at_work("check"):
+        with at_work("check"):
             from contrapose.flows.cli.validate import check
 
             check(config)
-        with nothing_begun(), at_work(starting()), server_starting():
+        with at_work(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
             from contrapose.flows.orchestration.form import as_parameter
 
-        with unwatched():
+        # Before that nothing has to be finished: a signal ends the process where it is.
+        with interruptible(), without_heartbeats():
             published = evaluate_model(as_parameter(config), resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
-    _tell(published, arguments, show_toxic=config.show_toxic)
+    _print_outcome(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
-        say(f"to go on: {_next(published)}")
+        say(f"to go on: {_next_step(published)}")
     return 0 if arguments.exit_zero else EXIT_CODES[verdict]
 
 
-def _tell(published: Published, arguments: argparse.Namespace, *, show_toxic: bool) -> None:
+def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_toxic: bool) -> None:
+    import webbrowser
+
     from rich.console import Console
 
     from contrapose.tasks.report.console import print_summary, print_verdict
     from contrapose.tasks.report.summary import to_json
 
-    summary = published["summary"]
+    summary, folder = published["summary"], published["folder"]
     if arguments.json:
         print(to_json(summary))
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
     else:
-        console, folder, seconds = Console(), _near(published["folder"]), monotonic() - arguments.began
-        print_summary(summary, console=console, folder=folder, seconds=seconds, show_toxic=show_toxic)
-        console.print(f"Next: {_next(published)}", markup=False, highlight=False, soft_wrap=True)
+        console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began
+        print_summary(summary, console=console, folder=shown, seconds=seconds, show_toxic=show_toxic)
+        console.print(f"Next: {_next_step(published)}", markup=False, highlight=False, soft_wrap=True)
     if arguments.open:
-        _open(published["folder"])
+        # A report that lies elsewhere is opened from there.
+        page = Path(folder) / "report.html"
+        if not webbrowser.open(page.absolute().as_uri() if page.is_file() else f"{folder}/report.html"):
+            say("no browser could be opened; the report is named above")
 
 
-def _next(published: Published) -> str:
-    """What whoever has read the outcome may do."""
+def _next_step(published: Published) -> str:
+    """Command to go on with, by the outcome."""
     from contrapose.tasks.load.bundled import bundled_names
 
-    if published["summary"]["verdict"] == "incomplete" and published["summary"]["model"]["id"].startswith("recorded/"):
+    summary = published["summary"]
+    if summary["verdict"] == "incomplete" and summary["model"]["id"].startswith("recorded/"):
         return "record replies in place of the errors, or judge the others: --set max_error_share=1"
-    if published["summary"]["verdict"] == "incomplete":
+    if summary["verdict"] == "incomplete":
         return f"contrapose resume {published['run']}"
-    if all(outcome["data"]["source"] in bundled_names() for outcome in published["summary"]["tests"]):
+    if all(outcome["data"]["source"] in bundled_names() for outcome in summary["tests"]):
         return "contrapose init, for a suite with your own model and data"
-    return f"contrapose view {_near(str(Path(published['folder']).parent))} --open, to see it beside other runs"
+    runs = relative_folder(str(Path(published["folder"]).parent))
+    return f"contrapose view {runs} --open, to see it beside other runs"
 
 
-def _open(folder: str) -> None:
-    """Open the report in the browser; one that lies elsewhere is opened from there."""
-    import webbrowser
-
-    place = Path(folder) / "report.html"
-    if not webbrowser.open(place.absolute().as_uri() if place.is_file() else f"{folder}/report.html"):
-        say("no browser could be opened; the report is named above")
+def _add_resume_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", nargs="?", metavar="RUN", help="its id, or how it begins; without it they are listed")
+    add_budget(command)
+    add_outcome(command)
+    add_logs(command)
 
 
-def _near(folder: str) -> str:
-    """The folder as seen from the current one, where it lies in that; people copy it from the terminal."""
-    path = Path(folder)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else folder
-
-
-VERB = Verb(options=_options, act=_run, example=COMMONEST["run"], exits=VERDICTS)
+VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=VERDICTS)
+RESUME = Verb(options=_add_resume_options, act=_resume, example="resume", exits=VERDICTS)

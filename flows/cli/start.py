@@ -1,4 +1,4 @@
-"""How a run begins at a terminal: settings of other people's libraries, a server, and imports meanwhile."""
+"""Begin of a run at a terminal: settings of other people's libraries, a server, and imports meanwhile."""
 
 from __future__ import annotations
 
@@ -16,6 +16,43 @@ from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, 
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
 
+SETTINGS = {
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TQDM_DISABLE": "1",
+    "TOKENIZERS_PARALLELISM": "true",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Settings of other people's libraries: no promotion, no noise, and of Arrow an allocator that returns what is freed;
+no telemetry is set by importing Contrapose at all."""
+ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
+"""What Prefect imports once a flow has begun, and what writes the parameters for its server."""
+COMPUTING = ("scipy.special", "duckdb")
+"""What verdicts are computed by, and what reads the history."""
+
+Use = Callable[[Mapping[str, str]], object]
+"""Has Prefect use some settings, as `use_in_process`."""
+
+
+def be_quiet(*, logs: bool) -> None:
+    """Set what the user has not set, before `prefect` or any model library is imported; `logs`: Prefect may log."""
+    settings = {**SETTINGS, "PREFECT_LOGGING_LEVEL": "INFO" if logs else "CRITICAL"}
+    if not logs:
+        # What its background threads say, by loggers of other settings.
+        settings |= {"PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL", "PREFECT_LOGGING_ROOT_LEVEL": "ERROR"}
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)
+    tell_in_one_line()
+    make_home()
+
+
+def make_home() -> None:
+    """Make the folder that Prefect's home is to lie in, which Prefect does not."""
+    with suppress(OSError):
+        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
+
 
 def begin_server() -> None:
     """Begin the temporary server before anything else is imported, unless the environment names another one.
@@ -28,20 +65,13 @@ def begin_server() -> None:
 
 
 def starting() -> str:
-    """The step that a person at a terminal is told of while Prefect starts."""
+    """Name the step that a person at a terminal sees while Prefect starts."""
     return "database" if own_server().makes_database else "start"
-
-
-Use = Callable[[Mapping[str, str]], object]
-"""Has Prefect use some settings, as `use_in_process`."""
 
 
 @contextmanager
 def server_starting(use: Use = use_in_process) -> Iterator[None]:
     """Start the temporary server, where one is needed, while what is inside is done; wait for it at the end.
-
-    Args:
-        use: has Prefect use the server.
 
     Raises:
         ConfigError: it has no place for its database, for which Prefect would wait for minutes; or the server that is
@@ -51,7 +81,7 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
         yield
         refuse_silent_server()
         return
-    if why := homeless():
+    if why := home_problem():
         raise ConfigError(
             f"Prefect's home cannot be written ({why})",
             expected="a folder for the database of a temporary server",
@@ -63,18 +93,13 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
 
 
 def wants_own_server() -> bool:
-    """Whether a temporary server is to be started; to one that is named, this process brings the key it knows."""
+    """Return True if no server is named; to one that is, this process brings the key it knows."""
     bring_key_as_configured()
     return is_wanted()
 
 
 def serve_blocks(named: object, use: Use = use_in_process) -> None:
-    """See that there is a server which blocks can be read from; none is needed where none is named.
-
-    Args:
-        named: the block; empty or None for none.
-        use: has Prefect use the server.
-    """
+    """See that there is a server which the named block, if any, can be read from; `use` has Prefect use it."""
     if named and wants_own_server():
         use(own_server().start())
     elif named:
@@ -82,32 +107,40 @@ def serve_blocks(named: object, use: Use = use_in_process) -> None:
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
-    """Let a flow run inside send no heartbeats to a temporary server, where nothing waits for them.
-
-    Whoever ends a flow run waits for the last of them, a second at most.
-    """
+def without_heartbeats() -> Iterator[None]:
+    """Let a flow run send no heartbeats to a temporary server: it would wait for the last of them, a second at most."""
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     with nullcontext() if is_kept() else temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         yield
 
 
-def homeless() -> str:
-    """Why a temporary server cannot keep its database in Prefect's home; empty where it can, or has it elsewhere."""
+def home_problem() -> str:
+    """Say why a temporary server cannot keep its database in Prefect's home; empty where it need not or can."""
     from prefect.settings import get_current_settings
 
     settings = get_current_settings()
     url = settings.server.database.connection_url
     inside = url is None or str(settings.home) in url.get_secret_value()
-    return unwritable(settings.home) if inside else ""
+    return write_problem(settings.home) if inside else ""
+
+
+def write_problem(folder: Path) -> str:
+    """Say why nothing can be written into a folder, or where it would be made; empty where it can."""
+    # The file that is tried leaves nothing behind.
+    try:
+        place = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
+        with TemporaryFile(dir=place):
+            return ""
+    except OSError as error:
+        return error.strerror or type(error).__name__
 
 
 def import_libraries() -> None:
     """Import what every run begins with, and while nothing is cached what validates, too: the server takes longer.
 
-    Later most checks are found as they were, and what validates is imported where one is not. What rooms need further
-    on is made ready beside, while the server answers its first requests.
+    Later most checks are in the cache, and what validates is imported where one is not. A thread prepares what the
+    stages need further on, while the server answers its first requests.
     """
     from contrapose.flows import evaluate_model  # noqa: F401
     from contrapose.tasks.core.policy import RESULTS
@@ -119,22 +152,18 @@ def import_libraries() -> None:
     keep_no_large_blocks()
     if not any(RESULTS.glob("*")):
         import_library()
-    Thread(target=get_ready).start()
+    Thread(target=prepare_stages).start()
 
 
-ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
-"""What Prefect imports once a flow has begun, and what writes the parameters for its server."""
-
-
-def get_ready() -> None:
-    """Do ahead, mostly in the order of the rooms, what each of them would do when it first needs it."""
+def prepare_stages() -> None:
+    """Do ahead, mostly in the order of the stages, what each of them would do when it first needs it."""
     from contrapose.flows.reporting import prepare_report
     from contrapose.tasks.core.validation import KINDS
     from contrapose.tasks.language.expression import compile_all
     from contrapose.tasks.report.charts.drawing import prepare_to_draw
     from contrapose.tasks.validate.suites import bundled
 
-    # What fails here is told where it is needed.
+    # What fails here fails again, and is reported, where it is needed.
     with suppress(Exception):
         prepare_to_draw()
         for table in KINDS:
@@ -143,54 +172,3 @@ def get_ready() -> None:
         for name in COMPUTING:
             import_module(name)
         prepare_report()
-
-
-COMPUTING = ("scipy.special", "duckdb")
-"""What verdicts are computed by, and what reads the history."""
-
-
-def unwritable(folder: Path) -> str:
-    """Why nothing can be written into a folder, or where it would be made; empty where it can."""
-    # The file that is tried leaves nothing behind.
-    try:
-        place = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if parent.exists())
-        with TemporaryFile(dir=place):
-            return ""
-    except OSError as error:
-        return error.strerror or type(error).__name__
-
-
-SETTINGS = {
-    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
-    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "TRANSFORMERS_VERBOSITY": "error",
-    "TQDM_DISABLE": "1",
-    "TOKENIZERS_PARALLELISM": "true",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
-"""Settings of other people's libraries: no promotion, no noise, and of Arrow an allocator that returns what is freed;
-no telemetry is set by importing Contrapose at all."""
-
-
-def make_home() -> None:
-    """Make the folder that Prefect's home is to lie in, which Prefect does not."""
-    with suppress(OSError):
-        Path(os.environ.get("PREFECT_HOME") or Path.home()).expanduser().mkdir(parents=True, exist_ok=True)
-
-
-def be_quiet(*, logs: bool) -> None:
-    """Set what the user has not set, before `prefect` or any model library is imported.
-
-    Args:
-        logs: whether Prefect may say what it does; otherwise it says nothing, and errors are told by the command.
-    """
-    for name, value in SETTINGS.items():
-        os.environ.setdefault(name, value)
-    tell_in_one_line()
-    make_home()
-    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if logs else "CRITICAL")
-    if not logs:
-        # What its background threads say, by loggers of other settings.
-        os.environ.setdefault("PREFECT_LOGGING_INTERNAL_LEVEL", "CRITICAL")
-        os.environ.setdefault("PREFECT_LOGGING_ROOT_LEVEL", "ERROR")

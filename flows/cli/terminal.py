@@ -1,4 +1,4 @@
-"""What the command prints and says; it ends clearly where output is full, closed, or read by nobody."""
+"""Output of the command; it ends clearly where output is full, closed, or read by nobody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from contrapose.tasks.core.damage import LOGGER, told_together
@@ -20,12 +19,7 @@ if TYPE_CHECKING:
 
 
 class Raw(io.FileIO):
-    """A file descriptor to write to.
-
-    Args:
-        descriptor: which stays open.
-        needed: whether what it is given must get there; messages beside the output need not.
-    """
+    """A file descriptor to write to, which stays open; if not `needed`, what cannot be written is dropped."""
 
     def __init__(self, descriptor: int, *, needed: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -33,11 +27,7 @@ class Raw(io.FileIO):
         self.unread = False
 
     def write(self, content: ReadableBuffer, /) -> int:
-        """Write, or let go of what nobody reads any more, as after `| head -1`.
-
-        Raises:
-            ConfigError: it cannot be written, such as on a full disk.
-        """
+        """Write, or drop what nobody reads any more, as after `| head -1`; ConfigError on a full disk."""
         try:
             return super().write(content)
         except BrokenPipeError:
@@ -54,13 +44,10 @@ class Raw(io.FileIO):
 
 @contextmanager
 def guarded_output() -> Iterator[None]:
-    """Let everything that is printed inside go through `Raw`, whichever library prints it.
-
-    Raises:
-        ConfigError: standard output cannot be written.
-    """
+    """Let everything that is printed inside go through `Raw`, whichever library prints it."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _over(before[0], sys.__stdout__), _over(before[1], sys.__stderr__, needed=False)
+    sys.stdout = _guard(before[0], sys.__stdout__, needed=True)
+    sys.stderr = _guard(before[1], sys.__stderr__, needed=False)
     try:
         yield
     finally:
@@ -70,12 +57,7 @@ def guarded_output() -> Iterator[None]:
             sys.stdout, sys.stderr = before
 
 
-def unread() -> bool:
-    """Whether nobody reads standard output any more."""
-    return getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False)
-
-
-def _over(stream: TextIO | None, own: TextIO | None, *, needed: bool = True) -> TextIO:
+def _guard(stream: TextIO | None, own: TextIO | None, *, needed: bool) -> TextIO:
     if stream is None:
         # Closed by the caller. Otherwise the next file that is opened would become this stream.
         return open(os.devnull, "w", encoding="utf-8")
@@ -93,36 +75,26 @@ def _over(stream: TextIO | None, own: TextIO | None, *, needed: bool = True) -> 
 
 
 def print_lines(lines: Iterable[str], *, at_once: bool = False) -> int:
-    """Print lines until there are no more, or nobody reads them; returns the exit code 0.
-
-    Args:
-        lines: each without its end.
-        at_once: print each as it comes, even into a file.
-    """
+    """Print lines until nobody reads them, with `at_once` even into a file as they come; return the exit code 0."""
     for line in lines:
         print(line, flush=at_once)
-        if unread():
+        if getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "unread", False):
             break
     return 0
 
 
-def asked(question: str) -> bool:
-    """Whether somebody is there to ask, and says yes."""
+def confirm(question: str) -> bool:
+    """Ask a person, if there is one; False where there is none."""
     return sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes")
 
 
 def say(text: str, *, show_toxic: bool = False) -> None:
-    """One line beside the output; what it quotes from files and models must not steer the terminal.
-
-    Args:
-        text: what is said.
-        show_toxic: leave toxic words in it as they are.
-    """
+    """Print one line beside the output; what it quotes from files and models must not steer the terminal."""
     from contrapose.tasks.text.masking import masked
 
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):
-        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or StringIO())
+        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or io.StringIO())
 
 
 class _Said(logging.Handler):

@@ -1,4 +1,4 @@
-"""Everything that can be wrong before a model is asked, checked without an orchestrator."""
+"""`contrapose validate`: everything that can be wrong before a model is asked, checked without an orchestrator."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
-from contrapose.flows.cli.start import unwritable
+from contrapose.flows.cli.start import write_problem
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.run_context import enter
 from contrapose.flows.validation_gate import hold, refuse_bad
@@ -20,7 +18,7 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.records import Case, Sample
+from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import PROBES, find, probe
 from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
@@ -36,12 +34,9 @@ from contrapose.tasks.validate.kinds import drawn, handed
 from contrapose.tasks.validate.wellformed import own_suites
 
 FIRST_ROWS = 2_000
-"""Rows of a source that are checked before a run begins; its rooms check the rest."""
-
+"""Rows of a source that are checked before a run begins; its stages check the rest."""
 PART = 20_000
 """Cases that exist at a time."""
-
-OTHERWISE = "Choose other data, or other settings of the test."
 REMEDIES = {
     "no_options": "Name where the options are: data.columns.options=A,B,C,D where each has a column, or a column of "
     "lists.",
@@ -72,63 +67,55 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     if config.mlflow:
         with problems.gathered():
             require("mlflow", extra="mlflow", where="mlflow")
-    own, outcomes = list[Suite](), list[_CheckedTest]()
+    own, outcomes, tables = list[Suite](), list[str](), list[Checked]()
     with problems.gathered():
         own = own_suites(config.expectations, selected)
     for plan in selected:
         with problems.gathered():
-            outcomes.append(_check_test(config, plan, own=own if gates else None))
+            if gates:
+                text, checked = _check_test(config, plan, own=own)
+                tables += checked
+            else:
+                text = _check_first_rows(config, plan)
+            outcomes.append(text)
     problems.refuse()
-    refuse_bad([table for outcome in outcomes for table in outcome.held], show_toxic=config.show_toxic)
+    refuse_bad(tables, show_toxic=config.show_toxic)
     if not gates:
-        _require_writable(Place.at(config.output, setting="output"), "runs", remedy="Choose another one with --out.")
-        _require_writable(Place(str(home())), "what is cached", remedy="Name another one in CONTRAPOSE_HOME.")
-        _require_writable(storage(), "tables", remedy=f"Name another one in {STORAGE}.")
-    return [outcome.text for outcome in outcomes]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CheckedTest:
-    """What came of one test."""
-
-    text: str
-    """For people."""
-    held: tuple[Checked, ...] = ()
-    """Its tables at the gate before the model."""
-
-
-def _require_writable(folder: Place, what: str, *, remedy: str) -> None:
-    if not folder.is_local:
-        folder.try_writing()
-    elif why := unwritable(folder.path):
-        raise ConfigError(
-            f"{what} cannot be written there ({why})",
-            expected="a folder that can be written",
-            remedy=remedy,
-            where=str(folder),
-        )
+        for folder, what, remedy in (
+            (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
+            (Place(str(home())), "what is cached", "Name another one in CONTRAPOSE_HOME."),
+            (storage(), "tables", f"Name another one in {STORAGE}."),
+        ):
+            if not folder.is_local:
+                folder.try_writing()
+            elif why := write_problem(folder.path):
+                observed, expected = f"{what} cannot be written there ({why})", "a folder that can be written"
+                raise ConfigError(observed, expected=expected, remedy=remedy, where=str(folder))
+    return outcomes
 
 
 def refused_tests(config: RunConfig) -> dict[str, ContraposeError]:
-    """The tests of a run that its data refuse, by their first rows, and why."""
+    """Map the tests of a run that its data refuse, by their first rows, to the reason."""
     refused: dict[str, ContraposeError] = {}
     for plan in plans(config):
         try:
-            _check_test(config, plan, own=None)
+            _check_first_rows(config, plan)
         except ContraposeError as error:
             refused[plan.test] = error
     return refused
 
 
-def _check_test(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None) -> _CheckedTest:
-    if own is None:
-        # What is wrong is told of all rows: how many there are, and which.
-        with suppress(DataError):
-            return _checked(config, plan, own=None, most=FIRST_ROWS)
-    return _checked(config, plan, own=own, most=None)
+def _check_first_rows(config: RunConfig, plan: Plan) -> str:
+    # An error is about all rows: how many there are, and which.
+    with suppress(DataError):
+        return _check_test(config, plan, most=FIRST_ROWS)[0]
+    return _check_test(config, plan)[0]
 
 
-def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most: int | None) -> _CheckedTest:
+def _check_test(
+    config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None = None, most: int | None = None
+) -> tuple[str, Sequence[Checked]]:
+    """Make the cases of a test; its lines for people, and with `own` its tables at the gate before the model."""
     kind, spec = probe(plan.test).sample_type, config.model_spec()
     drawing = Drawing(
         data=plan.data,
@@ -139,87 +126,71 @@ def _checked(config: RunConfig, plan: Plan, *, own: Sequence[Suite] | None, most
         uses_answers=uses_answers(probe(plan.test)),
     )
     likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
-    counts = _Counts()
-    cases = counts.counting(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))
-    held = () if own is None else _held(drawing, cases, plan, own=own)
+    counts: Counter[str] = Counter()
+    skips: Counter[str] = Counter()
+
+    def count(cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            if case.control:
+                counts["controls"] += 1
+            elif case.skip_reason is None:
+                counts["asked"] += 1
+            else:
+                skips[case.skip_reason] += 1
+            yield case
+
+    cases = count(build_cases(drawing.samples(), plan, seed=config.seed, likelihoods=likelihoods))
+    tables: Sequence[Checked] = ()
+    if own is not None:
+        # The samples are read again, not kept.
+        ids = ([sample.id for sample in portion] for portion in batched(drawing.samples(), PART))
+        handed_over = handed(plan, (pa.chunked_array([portion], pa.string()) for portion in ids))
+        samples = (to_arrow(portion, kind) for portion in batched(drawing.samples(), PART))
+        made = (to_arrow(portion, Case) for portion in batched(cases, PART))
+        tables = (
+            hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
+            hold("cases", made, plan, handed=handed_over, own=own),
+        )
     for _ in cases:
         pass
-    if not counts.asked:
-        raise nothing_to_ask(plan, counts.skipped)
-    return _CheckedTest(text="\n".join(_row_lines(plan, drawing, counts, show_toxic=config.show_toxic)), held=held)
+    if not counts["asked"]:
+        raise nothing_to_ask(plan, skips)
+    return "\n".join(_describe(plan, drawing, counts, skips, show_toxic=config.show_toxic)), tables
 
 
 def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
-    """The error about a test that can change none of its samples, by the number of those with each skip reason."""
+    """Make the error about a test that can change none of its samples, by the number of those with each skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
     any_language = ", ".join(name for name in tests if "not_english" not in probe(name).skip_reasons)
     return DataError(
         f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
         expected="at least one",
-        remedy=REMEDIES.get(commonest, OTHERWISE).format(any_language),
+        remedy=REMEDIES.get(commonest, "Choose other data, or other settings of the test.").format(any_language),
         where=f"{plan.test}, {plan.data.source}",
     )
 
 
-def _row_lines(plan: Plan, drawing: Drawing, counts: _Counts, *, show_toxic: bool) -> Iterator[str]:
-    """The rows and what became of them; then those that were left out, if any."""
-    count = min(drawing.rows, plan.limit or drawing.rows)
+def _describe(
+    plan: Plan, drawing: Drawing, counts: Counter[str], skips: Counter[str], *, show_toxic: bool
+) -> Iterator[str]:
+    """Count rows and cases; then list the rows that were left out, if any."""
+    count, left = min(drawing.rows, plan.limit or drawing.rows), skips.total()
     rows_taken = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
     part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
-    first = "; ".join(filter(None, (foreign(counts.skipped, count), f"rows {drawing.rows}, {counts.in_words()}")))
+    controls = f", controls {counts['controls']}" if counts["controls"] else ""
+    cases = f"cases {counts['asked'] + left}, to ask {counts['asked']}, skipped {left}{controls}"
+    first = "; ".join(filter(None, (foreign(skips, count), f"rows {drawing.rows}, {cases}")))
     yield f"{plan.test} on {part}{plan.data.source}: {first}"
-    if counts.skipped:
-        yield f"  {one_line(f'skipped: {skipped(plan.test, counts.skipped)}')}"
+    if skips:
+        yield f"  {one_line(f'skipped: {skipped(plan.test, skips)}')}"
     if drawing.columns and is_file(plan.data.source):
         yield f"  columns: {one_line(columns_read(drawing.columns))}"
     yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if drawing.left_out:
         bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
-        shown = bad_rows.shown(shower(show_toxic=show_toxic))
-        yield from (f"  {line}" for line in (shown.title, *shown.lines()))
-
-
-def _held(drawing: Drawing, cases: Iterable[Case], plan: Plan, *, own: Sequence[Suite]) -> tuple[Checked, ...]:
-    """The samples and the cases, as the gate before the model finds them; the samples are read again, not kept."""
-    handed_over = handed(plan, (_ids(portion) for portion in batched(drawing.samples(), PART)))
-    samples = _tables(drawing.samples(), drawing.sample_type)
-    return (
-        hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
-        hold("cases", _tables(cases, Case), plan, handed=handed_over, own=own),
-    )
-
-
-def _ids(samples: Iterable[Sample]) -> pa.ChunkedArray:
-    return pa.chunked_array([[sample.id for sample in samples]], pa.string())
-
-
-def _tables(records: Iterable[Any], kind: Any) -> Iterator[pa.Table]:
-    return (to_arrow(portion, kind) for portion in batched(records, PART))
-
-
-@dataclass(slots=True)
-class _Counts:
-    """What became of the samples, case by case."""
-
-    asked: int = 0
-    controls: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-
-    def counting(self, cases: Iterable[Case]) -> Iterator[Case]:
-        for case in cases:
-            if case.control:
-                self.controls += 1
-            elif case.skip_reason is None:
-                self.asked += 1
-            else:
-                self.skipped[case.skip_reason] += 1
-            yield case
-
-    def in_words(self) -> str:
-        left = self.skipped.total()
-        controls = f", controls {self.controls}" if self.controls else ""
-        return f"cases {self.asked + left}, to ask {self.asked}, skipped {left}{controls}"
+        bad_rows = bad_rows.shown(shower(show_toxic=show_toxic))
+        yield from (f"  {line}" for line in (bad_rows.title, *bad_rows.lines()))
 
 
 def _validate(arguments: argparse.Namespace) -> int:

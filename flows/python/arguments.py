@@ -1,4 +1,4 @@
-"""What the functions of `contrapose` take, made into the configuration of a run."""
+"""Arguments of the functions of `contrapose`, made into the configuration of a run."""
 
 from __future__ import annotations
 
@@ -47,46 +47,36 @@ class RunArguments:
     """Single keys to their values; None and False leave the suite's."""
 
     def config(self, model: str | None, *, model_args: Mapping[str, Any] | None = None) -> RunConfig:
-        """The configuration, in which a DataFrame stands as `FRAME`.
-
-        Args:
-            model: its id; None: the suite's.
-            model_args: laid over the suite's.
-
-        Raises:
-            ConfigError: something in it is wrong.
-        """
+        """Make the configuration, in which `FRAME` replaces a DataFrame; without a model that of the suite."""
         suite = str(self.suite) if isinstance(self.suite, Path) else self.suite
         if not (suite is None or isinstance(suite, str | Mapping)):
-            raise _of_wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
-        config, remarks = configured(suite, self._changes(model, model_args), where="arguments")
-        for remark in remarks:
-            warnings.warn(remark, stacklevel=2)
-        tests = [self.test] if isinstance(self.test, str) else self.test
-        return select(config, tests, where="test")
-
-    def _changes(self, model: str | None, model_args: Mapping[str, Any] | None) -> dict[str, Any]:
-        plain = {key: value for key, value in self.plain.items() if value is not None and value is not False}
-        return {
+            raise _wrong_type("suite", suite, "the name of a suite, the path of a YAML file, or a mapping")
+        changes: dict[str, Any] = {
             **({} if model is None else {"model": model}),
             **{f"model_args.{key}": value for key, value in (model_args or {}).items()},
-            **({} if self.data is None else {"data": _source(self.data)}),
-            **{f"data.columns.{key}": column for key, column in (self.columns or {}).items()},
-            **plain,
-            **(self.settings or {}),
         }
+        if is_frame(self.data):
+            changes["data"] = FRAME
+        elif isinstance(self.data, str | Path):
+            changes["data"] = str(self.data)
+        elif isinstance(self.data, Mapping):
+            changes["data"] = dict(self.data)
+        elif self.data is not None:
+            expected = "a DataFrame, a path, a bundled name, or a mapping with a source"
+            raise _wrong_type("data", self.data, expected)
+        changes |= {f"data.columns.{key}": column for key, column in (self.columns or {}).items()}
+        changes |= {key: value for key, value in self.plain.items() if value is not None and value is not False}
+        config, remarks = configured(suite, {**changes, **(self.settings or {})}, where="arguments")
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=2)
+        return select(config, [self.test] if isinstance(self.test, str) else self.test, where="test")
 
     @contextmanager
     def with_frame(self, config: RunConfig, *, keep: bool) -> Iterator[RunConfig]:
-        """The configuration with the file of a DataFrame, if the data are one.
+        """Yield the configuration with the file of a DataFrame, if the data are one.
 
-        Args:
-            config: as `config` gave it.
-            keep: beside the runs; otherwise the file is gone when the context has been left.
-
-        Raises:
-            DataError: inside, about the file: it speaks of the DataFrame.
-            ConfigError: two columns have one name, or the file cannot be written.
+        With `keep` the file lies beside the runs, else it is gone when the context has been left. A DataError inside
+        speaks of the DataFrame in place of the file.
         """
         if not is_frame(self.data) or config.data is None:
             yield config
@@ -99,38 +89,19 @@ class RunArguments:
             try:
                 yield config.model_copy(update={"data": config.data.model_copy(update={"source": source})})
             except DataError as error:
-                raise _about_frame(error, source) from error
-
-
-def _about_frame(error: DataError, source: str) -> DataError:
-    return error.reworded(lambda text: text.replace(source, "the DataFrame"))
+                raise error.reworded(lambda text: text.replace(source, "the DataFrame")) from error
 
 
 def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
-    """Whether data are a DataFrame."""
+    """Return True if data are a DataFrame."""
     import pandas as pd
 
     return isinstance(data, pd.DataFrame)
 
 
-def _source(data: object) -> str | dict[str, Any]:
-    if is_frame(data):
-        return FRAME
-    if isinstance(data, str | Path):
-        return str(data)
-    if isinstance(data, Mapping):
-        return dict(data)
-    expected = "a DataFrame, a path, a bundled name, or a mapping with a source"
-    raise _of_wrong_type("data", data, expected)
-
-
 @contextmanager
 def asked_model(model: str | Answering | None) -> Iterator[str | None]:
-    """The id of a model that a call names; a function is offered to runs while the context is open.
-
-    Raises:
-        ConfigError: it is neither an id nor a function.
-    """
+    """Yield the id of a model that a call names; a function is offered to runs while the context is open."""
     if model is None or isinstance(model, str):
         with allowed(model):
             yield model
@@ -138,15 +109,11 @@ def asked_model(model: str | Answering | None) -> Iterator[str | None]:
         with allowed(None), offered(model) as name:
             yield name
     else:
-        raise _of_wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
+        raise _wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")
 
 
 def refuse_elsewhere(config: RunConfig) -> None:
-    """Refuse to send a function to workers, which would have to load what was pickled.
-
-    Raises:
-        ConfigError: the run is to take place in other processes.
-    """
+    """Refuse to send a function to workers, which would have to load what was pickled."""
     if config.model.startswith(f"{PROVIDER}/") and config.runner != "threads":
         raise ConfigError(
             f"runner is {config.runner}, and the model is a function of this process",
@@ -156,12 +123,7 @@ def refuse_elsewhere(config: RunConfig) -> None:
         )
 
 
-def _of_wrong_type(name: str, value: object, expected: str) -> ConfigError:
+def _wrong_type(name: str, value: object, expected: str) -> ConfigError:
     shown = repr(value)
-    described = f"{shown[:60]}…" if len(shown) > 60 else shown
-    return ConfigError(
-        f"{name} is {described}, a {type(value).__name__}",
-        expected=expected,
-        remedy=f"Correct {name}.",
-        where="arguments",
-    )
+    observed = f"{name} is {f'{shown[:60]}…' if len(shown) > 60 else shown}, a {type(value).__name__}"
+    return ConfigError(observed, expected=expected, remedy=f"Correct {name}.", where="arguments")

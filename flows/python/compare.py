@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.cli.start import begin_server, unwatched
+from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
 from contrapose.flows.python.session import in_session, prefect_used
@@ -88,48 +87,41 @@ def compare(
         >>> list(comparison.results["test"].unique())
         ['option_order']
     """
-    own = {"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic}
+    plain = {"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic}
     arguments = RunArguments(
         suite="quickstart" if suite is None else suite,
         data=data,
         columns=columns,
         test=test,
         settings=settings,
-        plain={**own, "output": None if out is None else str(out)},
+        plain={**plain, "output": None if out is None else str(out)},
     )
-    if models is None:
-        named = {"suite": suite, "data": data, "columns": columns, "test": test, "settings": settings, **own}
-        _refuse_idle(
-            [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
-        )
-        work = partial(_of_runs, runs, baseline=baseline, margin=margin, out=str(out or RUNS), show_toxic=show_toxic)
-    else:
-        _refuse_both(runs)
-        work = partial(_of_models, arguments, models, baseline=baseline, margin=margin, quiet=quiet)
-    return in_session(work, show_toxic=show_toxic)
 
+    def work() -> ComparedRuns:
+        if models is None:
+            return _compare_runs(runs, baseline=baseline, margin=margin, out=str(out or RUNS), show_toxic=show_toxic)
+        return _compare_models(arguments, models, baseline=baseline, margin=margin, quiet=quiet)
 
-def _refuse_idle(names: Sequence[str]) -> None:
-    if names:
+    named = {"suite": suite, "data": data, "columns": columns, "test": test, "settings": settings, **plain}
+    idle = [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
+    if models is None and idle:
         raise ConfigError(
-            f"{', '.join(names)} beside finished runs",
+            f"{', '.join(idle)} beside finished runs",
             expected="none of it: what they asked is settled",
             remedy="Leave it out, or name models in place of runs.",
             where="arguments",
         )
-
-
-def _refuse_both(runs: Sequence[object]) -> None:
-    if runs:
+    if models is not None and runs:
         raise ConfigError(
             f"{len(runs)} runs and models",
             expected="either runs or models",
             remedy="Evaluate the models first, and compare the runs.",
             where="arguments",
         )
+    return in_session(work, show_toxic=show_toxic)
 
 
-def _of_runs(
+def _compare_runs(
     runs: Sequence[EvaluatedRun | str | Path], *, baseline: int, margin: float, out: str, show_toxic: bool
 ) -> ComparedRuns:
     from contrapose.flows.comparison_folder import publish_comparison
@@ -146,34 +138,31 @@ def _of_runs(
     return _outcome(str(folder), comparison, show_toxic=show_toxic)
 
 
-def _of_models(
+def _compare_models(
     arguments: RunArguments, models: Sequence[Named], *, baseline: int, margin: float, quiet: bool
 ) -> ComparedRuns:
     with ExitStack() as stack:
-        named = [(stack.enter_context(asked_model(model)), args) for model, args in map(_parts, models)]
+        named: list[tuple[str, Mapping[str, Any]]] = []
+        for model in models:
+            entry: Mapping[str, Any] = model if isinstance(model, Mapping) else {"model": model}
+            if set(entry) - {"model", "model_args"} or "model" not in entry:
+                raise ConfigError(
+                    f"a model with {', '.join(map(str, entry)) or 'nothing'}",
+                    expected="model, and model_args if it has any",
+                    remedy="Correct it.",
+                    where="models",
+                )
+            named.append((str(stack.enter_context(asked_model(entry["model"]))), entry.get("model_args") or {}))
         config = arguments.config(None)
-        for model, _ in named:
-            refuse_elsewhere(config.model_copy(update={"model": model}))
+        for name, _ in named:
+            refuse_elsewhere(config.model_copy(update={"model": name}))
         complete = stack.enter_context(arguments.with_frame(config, keep=True))
-        return _compared(complete, named, baseline=baseline, margin=margin, quiet=quiet)
+        return _run(complete, named, baseline=baseline, margin=margin, quiet=quiet)
 
 
-def _parts(model: Named) -> tuple[str | Answering, Mapping[str, Any]]:
-    if not isinstance(model, Mapping):
-        return model, {}
-    if set(model) - {"model", "model_args"} or "model" not in model:
-        raise ConfigError(
-            f"a model with {', '.join(map(str, model)) or 'nothing'}",
-            expected="model, and model_args if it has any",
-            remedy="Correct it.",
-            where="models",
-        )
-    return model["model"], model.get("model_args") or {}
-
-
-def _compared(
+def _run(
     config: RunConfig,
-    models: Sequence[tuple[str | None, Mapping[str, Any]]],
+    models: Sequence[tuple[str, Mapping[str, Any]]],
     *,
     baseline: int,
     margin: float,
@@ -189,19 +178,19 @@ def _compared(
         from contrapose.flows.orchestration.form import as_parameter
 
         listed: list[str | ComparedModel] = [
-            ComparedModel(model=str(model), model_args=dict(args)) for model, args in models
+            ComparedModel(model=model, model_args=dict(args)) for model, args in models
         ]
         for single in each_model(config, listed, baseline=baseline):
             check(single)
         start()
-        with unwatched():
+        with without_heartbeats():
             (compared,) = compare_models(as_parameter(config), listed, baseline=baseline, margin=margin)
     return _outcome(compared["folder"], compared["comparison"], show_toxic=config.show_toxic)
 
 
 def _outcome(location: str, comparison: Comparison, *, show_toxic: bool) -> ComparedRuns:
-    """With the comparison as in its file: lists in place of tuples."""
     from contrapose.tasks.report.summary import to_json
 
+    # As in the file: lists in place of tuples.
     plain: Comparison = json.loads(to_json(comparison))
     return ComparedRuns(location=location, summary=plain, show_toxic=show_toxic)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contrapose.flows.cli.start import begin_server, unwatched
+from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
 from contrapose.flows.python.session import in_session, prefect_used
@@ -138,18 +137,15 @@ def evaluate(
         },
     )
     named = dict(model_args or {}) | ({} if revision is None else {"revision": revision})
-    work = partial(_evaluated, arguments, model, named, quiet=quiet)
+
+    def work() -> EvaluatedRun:
+        with asked_model(model) as name:
+            config = arguments.config(name, model_args=named)
+            refuse_elsewhere(config)
+            with arguments.with_frame(config, keep=True) as complete:
+                return _run(complete, quiet=quiet)
+
     return in_session(work, show_toxic=show_toxic)
-
-
-def _evaluated(
-    arguments: RunArguments, model: str | Answering | None, model_args: Mapping[str, Any], *, quiet: bool
-) -> EvaluatedRun:
-    with asked_model(model) as name:
-        config = arguments.config(name, model_args=model_args)
-        refuse_elsewhere(config)
-        with arguments.with_frame(config, keep=True) as complete:
-            return _run(complete, quiet=quiet)
 
 
 def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
@@ -164,7 +160,7 @@ def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
         from contrapose.flows.orchestration.form import as_parameter
         from contrapose.tasks.report.summary import to_json
 
-        with unwatched():
+        with without_heartbeats():
             published = evaluate_model(as_parameter(config))
     # As in the file: lists in place of tuples.
     summary: Summary = json.loads(to_json(published["summary"]))

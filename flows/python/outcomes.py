@@ -1,4 +1,4 @@
-"""What a run or a comparison left, for Python and for notebooks."""
+"""Outcome of a run or a comparison, for Python and for notebooks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contrapose.flows.cli.arguments import relative_folder
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 
@@ -19,25 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class EvaluatedRun:
-    """A run that `evaluate` has published. A notebook shows its verdict and its tests."""
+class PublishedFolder:
+    """A folder that a call has published."""
 
     location: str
     """Path or fsspec URL of its folder."""
-    summary: Summary
-    """The content of summary.json: the model, what the answers took, and the outcome of each test under `tests`."""
     show_toxic: bool = False
     """Whether notebooks show toxic words instead of masking them."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """`pass`, `fail`, `inconclusive` or `incomplete`: the worst of its tests."""
-        return self.summary["verdict"]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every test passed."""
-        return self.verdict == "pass"
 
     @property
     def folder(self) -> Path:
@@ -46,7 +35,39 @@ class EvaluatedRun:
         Raises:
             ContraposeError: it was published elsewhere.
         """
-        return local_folder(self.location)
+        place = Place(self.location)
+        if not place.is_local:
+            raise ConfigError(
+                "the folder is not on this machine",
+                expected="a folder on this machine, which has a path",
+                remedy="Use location, which is a URL that fsspec reads.",
+                where=self.location,
+            )
+        return place.path
+
+    def _describe(self, verdict: str, content: str) -> str:
+        from contrapose.tasks.text.cleaning import one_line
+
+        # One line, which steers no terminal.
+        return one_line(f"<{type(self).__name__} {verdict}: {content}; {relative_folder(self.location)}>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EvaluatedRun(PublishedFolder):
+    """A run that `evaluate` has published. A notebook shows its verdict and its tests."""
+
+    summary: Summary
+    """The content of summary.json: the model, what the answers took, and the outcome of each test under `tests`."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """`pass`, `fail`, `inconclusive` or `incomplete`: the worst of its tests."""
+        return self.summary["verdict"]
+
+    @property
+    def passed(self) -> bool:
+        """True if every test passed."""
+        return self.verdict == "pass"
 
     @property
     def report(self) -> Path:
@@ -59,7 +80,7 @@ class EvaluatedRun:
 
     @property
     def results(self) -> pd.DataFrame:
-        """One row per case, controls included, raw text; the columns are those of results.parquet, read anew.
+        """Raw text, one row per case, controls included; the columns are those of results.parquet, read anew.
 
         Raises:
             FileNotFoundError: the folder is gone.
@@ -69,26 +90,22 @@ class EvaluatedRun:
         return pd.read_parquet(BytesIO((Place(self.location) / "results.parquet").read()))
 
     def __repr__(self) -> str:
-        tests = ", ".join(f"{outcome['test_type']} {outcome['verdict']}" for outcome in self.summary["tests"])
-        return _plain(f"<EvaluatedRun {self.verdict}: {tests}; {near(self.location)}>")
+        tests = (f"{outcome['test_type']} {outcome['verdict']}" for outcome in self.summary["tests"])
+        return self._describe(self.verdict, ", ".join(tests))
 
     def _repr_html_(self) -> str:
         """Called by notebooks: verdict, reason, and a line for each rate that has a gate."""
         from contrapose.tasks.report.notebook import run_html
 
-        return run_html(self.summary, folder=near(self.location), show_toxic=self.show_toxic)
+        return run_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ComparedRuns:
+class ComparedRuns(PublishedFolder):
     """A comparison that `compare` has published. A notebook shows its verdict and each pair of models."""
 
-    location: str
-    """Path or fsspec URL of its folder."""
     summary: Comparison
     """The content of comparison.json: the models, the leaderboard, and what came of each test under `tests`."""
-    show_toxic: bool = False
-    """Whether notebooks show toxic words instead of masking them."""
 
     @property
     def verdict(self) -> ComparedVerdict:
@@ -97,17 +114,8 @@ class ComparedRuns:
 
     @property
     def passed(self) -> bool:
-        """Whether no model is worse than the baseline, as far as the margin goes."""
+        """True if no model is worse than the baseline, as far as the margin goes."""
         return self.verdict in ("better", "not worse")
-
-    @property
-    def folder(self) -> Path:
-        """Its folder on this machine.
-
-        Raises:
-            ContraposeError: it was published elsewhere.
-        """
-        return local_folder(self.location)
 
     @property
     def report(self) -> Path:
@@ -120,7 +128,7 @@ class ComparedRuns:
 
     @property
     def results(self) -> pd.DataFrame:
-        """One row per test and model: its rank and pass rate, and beside the baseline difference and verdict.
+        """Rank and pass rate, one row per test and model; beside the baseline difference and verdict.
 
         Rates and differences are shares from 0 to 1; what does not apply, or cannot be told, is missing.
         """
@@ -131,41 +139,10 @@ class ComparedRuns:
         return pd.DataFrame(compared_rows(self.summary))
 
     def __repr__(self) -> str:
-        models = ", ".join(model["name"] for model in self.summary["models"])
-        return _plain(f"<ComparedRuns {self.verdict}: {models}; {near(self.location)}>")
+        return self._describe(self.verdict, ", ".join(model["name"] for model in self.summary["models"]))
 
     def _repr_html_(self) -> str:
         """Called by notebooks: verdict, reason, and a line for each test and model."""
         from contrapose.tasks.report.notebook import comparison_html
 
-        return comparison_html(self.summary, folder=near(self.location), show_toxic=self.show_toxic)
-
-
-def local_folder(location: str) -> Path:
-    """A folder as a path.
-
-    Raises:
-        ConfigError: it lies elsewhere.
-    """
-    place = Place(location)
-    if not place.is_local:
-        raise ConfigError(
-            "the folder is not on this machine",
-            expected="a folder on this machine, which has a path",
-            remedy="Use location, which is a URL that fsspec reads.",
-            where=location,
-        )
-    return place.path
-
-
-def near(location: str) -> str:
-    """A folder as seen from the current one, where it lies in that."""
-    path = Path(location)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else location
-
-
-def _plain(text: str) -> str:
-    """A text in one line that steers no terminal."""
-    from contrapose.tasks.text.cleaning import one_line
-
-    return one_line(text)
+        return comparison_html(self.summary, folder=relative_folder(self.location), show_toxic=self.show_toxic)

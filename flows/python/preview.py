@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,25 +88,23 @@ def preview(
         settings=settings,
         plain={"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic},
     )
-    return in_session(partial(_previewed, arguments, model, model_args), show_toxic=show_toxic)
 
+    def work() -> pd.DataFrame:
+        with asked_model(model) as name:
+            config = arguments.config(name, model_args=model_args)
+            with arguments.with_frame(config, keep=False) as complete:
+                return _table(complete, temporary=is_frame(data))
 
-def _previewed(
-    arguments: RunArguments, model: str | Answering | None, model_args: Mapping[str, Any] | None
-) -> pd.DataFrame:
-    with asked_model(model) as name:
-        config = arguments.config(name, model_args=model_args)
-        with arguments.with_frame(config, keep=False) as complete:
-            return _table(complete, temporary=is_frame(arguments.data))
+    return in_session(work, show_toxic=show_toxic)
 
 
 def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
-    from contrapose.flows.cli.preview import left_out, previews, without_default_controls
+    from contrapose.flows.cli.preview import left_out, previews_to_show
     from contrapose.tasks.text.wording import foreign
 
-    tests = [test.once() for test in previews(without_default_controls(config))]
+    tests = previews_to_show(config)
     rows = [
         {
             **{name: getattr(case, name, None) for name in COLUMNS},

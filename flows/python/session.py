@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import TypeVar
 
-from contrapose.flows.cli.interruption import imports, interruptible
+from contrapose.flows.cli.interruption import interruptible, is_importing
 from contrapose.flows.cli.start import SETTINGS, make_home
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.process_state import SharedChange
@@ -57,56 +57,40 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def in_session(work: Callable[[], R], *, show_toxic: bool) -> R:
-    """Do the work of a call; what a user can mend comes up in lines that may be read aloud.
-
-    Args:
-        work: the call, which asks models.
-        show_toxic: leave toxic words in errors as they are.
-
-    Raises:
-        ContraposeError: something the user can mend.
-        KeyboardInterrupt: the user has interrupted it.
-    """
+    """Do the work of a call; errors that the user can correct, and interruptions, come up in one line each."""
     make_home()
     try:
         with interruptible((signal.SIGINT,)):
-            return beside_loops(work)
+            return run_beside_loops(work)
     except KeyboardInterrupt:
         raise RunInterrupted from None
     except Exception as error:
-        raise mendable(error, show_toxic=show_toxic) from None
+        raise reword_error(error, show_toxic=show_toxic) from None
 
 
-def mendable(error: Exception, *, show_toxic: bool) -> Exception:
-    """What the user can mend about an error, fit to be shown; any other error as it is."""
+def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
+    """Reword what the user can correct, with arguments in place of options; any other error stays as it is."""
     if not isinstance(error, ContraposeError):
         from contrapose.flows.orchestration.error_display import lost_server
 
         return lost_server(error) or error
     from contrapose.tasks.text.masking import masked
 
-    return error.reworded(str if show_toxic else masked, remedy=_in_python)
+    def in_python(remedy: str) -> str:
+        for option, argument in ARGUMENTS:
+            remedy = option.sub(argument, remedy)
+        return remedy
 
-
-def _in_python(remedy: str) -> str:
-    """A remedy with arguments in place of the command's options."""
-    for option, argument in ARGUMENTS:
-        remedy = option.sub(argument, remedy)
-    return remedy
+    return error.reworded(str if show_toxic else masked, remedy=in_python)
 
 
 @contextmanager
 def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
-    """Prefect's settings of one call, in its context alone: nothing of them stays in the process.
-
-    Prefect Secret blocks can be read at once where one is named.
-
-    Args:
-        key_block: that holds a key; None for none.
+    """Set Prefect's settings for one call, in its context alone; the block of a key can be read at once, if any.
 
     Yields:
-        What imports all that a flow needs, and starts a server where none is named; it runs until the process ends, so
-        that the next call finds it.
+        A function that imports all that a flow needs, and starts a server where none is named; it runs until the
+        process ends, so that the next call finds it.
     """
     # Prefect sets up its loggers as `flow` is imported.
     from prefect import flow, settings  # noqa: F401
@@ -128,48 +112,48 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
         patience = settings.PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS
         stack.enter_context(settings.temporary_settings(set_defaults={patience: SETTINGS[patience.name]}))
         if LOGS not in os.environ:
-            stack.enter_context(unheard())
+            stack.enter_context(quiet_prefect())
         use(lacking_key())
         serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
         yield start
 
 
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
 @contextmanager
-def unheard() -> Iterator[None]:
+def quiet_prefect() -> Iterator[None]:
     """Let no handler take what Prefect logs in this context; other threads are heard."""
-    token = _unheard.set(True)
+    token = _quiet.set(True)
     try:
         with _FILTERED.needed():
             yield
     finally:
-        _unheard.reset(token)
-
-
-_unheard: ContextVar[bool] = ContextVar("unheard", default=False)
+        _quiet.reset(token)
 
 
 def _is_heard(record: logging.LogRecord) -> bool:
-    """Called by handlers; Prefect's background threads have no context of a call."""
-    return not (record.name.startswith(BACKGROUND) or (_unheard.get() and record.name.partition(".")[0] in LOGGERS))
+    # Called by handlers; Prefect's background threads have no context of a call.
+    return not (record.name.startswith(BACKGROUND) or (_quiet.get() and record.name.partition(".")[0] in LOGGERS))
 
 
-def _filter() -> Callable[[], None]:
+def _add_filters() -> Callable[[], None]:
     loggers = [logging.getLogger(), *map(logging.getLogger, list(logging.root.manager.loggerDict))]
     handlers = {handler for logger in loggers for handler in logger.handlers}
     for handler in handlers:
         handler.addFilter(_is_heard)
 
-    def undo() -> None:
+    def remove_filters() -> None:
         for handler in handlers:
             handler.removeFilter(_is_heard)
 
-    return undo
+    return remove_filters
 
 
-_FILTERED = SharedChange(_filter)
+_FILTERED = SharedChange(_add_filters)
 
 
-def beside_loops(work: Callable[[], R]) -> R:
+def run_beside_loops(work: Callable[[], R]) -> R:
     """Do the work here, or in a thread where an event loop runs here, as in a notebook: it needs loops of its own."""
     try:
         asyncio.get_running_loop()
@@ -204,12 +188,12 @@ def _interrupt(thread: Thread, outcome: Future[R]) -> None:
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
-    """Whether what goes on in a frame imports something or starts a thread.
+    """Return True if what goes on in a frame imports something or starts a thread.
 
     CPython takes a thread that was made and has not begun yet for the one that made it. What is raised then ends the
     new one before it begins, and the one that made it waits for its beginning for ever.
     """
-    if imports(frame):
+    if is_importing(frame):
         return True
     while frame is not None and frame.f_code is not Thread.start.__code__:
         frame = frame.f_back

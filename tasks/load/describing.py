@@ -1,6 +1,6 @@
 """Describes a table by its first rows: names are looked at first, then values.
 
-`run`, `preview`, `init`, `validate` and `import-langtest` take the description from here. A column is only taken for
+`run`, `preview`, `init` and `validate` take the description from here. A column is only taken for
 what its values can be.
 """
 

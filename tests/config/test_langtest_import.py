@@ -38,7 +38,7 @@ tests:
 
 def test_a_whole_configuration_becomes_a_suite_that_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "lt.yaml").write_text(WHOLE)
-    assert main(["import-langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "suite.yaml")]) == 0
+    assert main(["init", "--langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "suite.yaml")]) == 0
     config, warnings = load_config(str(tmp_path / "suite.yaml"))
     assert warnings == []
     assert (config.suite, config.model, config.gen_kwargs.max_new_tokens) == ("lt", "openai/gpt-4.1-mini", 64)
@@ -62,9 +62,9 @@ def test_a_whole_configuration_becomes_a_suite_that_loads(tmp_path: Path, capsys
 
 def test_a_file_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "lt.yaml").write_text(WHOLE)
-    assert main(["import-langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "lt.yaml")]) == 2
+    assert main(["init", "--langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "lt.yaml")]) == 2
     assert (tmp_path / "lt.yaml").read_text() == WHOLE
-    assert "cannot be written" in capsys.readouterr().err
+    assert "the file is there already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["tests: {bias: {x: {}}}", "task: ner", "tests: 5", "- 1", "tests: {"])
@@ -72,7 +72,7 @@ def test_a_file_without_any_test_of_ours_is_refused_in_one_line(
     tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "lt.yaml").write_text(text)
-    assert main(["import-langtest", str(tmp_path / "lt.yaml")]) == 2
+    assert main(["init", "--langtest", str(tmp_path / "lt.yaml")]) == 2
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -96,7 +96,7 @@ def test_the_shapes_of_its_bundled_configurations_load_or_name_what_has_no_count
 ) -> None:
     chosen = f"{{defaults: {{min_pass_rate: 1.0}}, {tests[1:]}"
     (tmp_path / "lt.yaml").write_text(f"model_parameters: {{temperature: 0.2, max_tokens: 64}}\ntests: {chosen}")
-    code = main(["import-langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "suite.yaml")])
+    code = main(["init", "--langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "suite.yaml")])
     told = capsys.readouterr().err
     assert code == (0 if ours else 2)
     left_out = {"dyslexia_word_swap", "min_micro_f1_score", "offensive", "demographic-bias", "crows-pairs"}

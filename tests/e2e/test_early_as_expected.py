@@ -53,7 +53,7 @@ def calls_at_looks(run: int) -> dict[int, int]:
     arguments = ["estimate", *options(run)]
     (preview,) = previews(config_of(parser(arguments).parse_args(arguments)))
     groups, counter = Groups(), Counter(look_up=lambda questions: {})
-    counts = counter.add("order_bias", groups.counting(between_looks(preview.arranged(), PORTION)))
+    counts = counter.add("order_bias", groups.counting(between_looks(preview.in_fair_order(), PORTION)))
     course = Course(groups=groups, counts=counts, size=PORTION)
     return {look.judged: count.calls for look, count in zip(course.looks, course.asked, strict=True)}
 

@@ -87,7 +87,7 @@ def run_of(*arguments: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     )
 
 
-@pytest.mark.parametrize("command", [["judge-run", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
+@pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
 def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], suite: str) -> None:
     recording()
     rows, summary = run_of(*command, "--suite", suite)
@@ -120,7 +120,7 @@ def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], sui
 
 def test_with_the_scorer_of_the_documents_the_same_rows_pass_and_fail(suite: str) -> None:
     rows, _ = run_of(
-        *("judge-run", recording(), "--suite", suite, "--test", "add_negation"),
+        *("run", "--recorded", recording(), "--suite", suite, "--test", "add_negation"),
         *("--set", "tests.sensitivity.add_negation.scorer=embedding"),
     )
     assert rows["pass"].to_dict() == {"cactus": True, "eggs": False}
@@ -128,25 +128,24 @@ def test_with_the_scorer_of_the_documents_the_same_rows_pass_and_fail(suite: str
 
 
 @pytest.mark.parametrize("name", ["replies.csv", "replies.jsonl"])
-@pytest.mark.parametrize("command", ["judge-run", "run"])
-def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, command: str, suite: str) -> None:
+@pytest.mark.parametrize("option", ["--recorded", "--model"])
+def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, option: str, suite: str) -> None:
     replies = [REPLIES[0], ("add_negation", "eggs", "C. carbon", None), *REPLIES[2:4]]
     recording(replies, name)
-    how = [command, name] if command == "judge-run" else [command, "--model", f"recorded/{name}"]
-    rows, summary = run_of(*how, "--suite", suite)
+    rows, summary = run_of("run", option, name if option == "--recorded" else f"recorded/{name}", "--suite", suite)
     assert set(rows.index) == {"cactus", "total", "valkyria"}
     outcomes = {outcome["test_type"]: outcome for outcome in summary["tests"]}
     assert outcomes["add_negation"]["skip_reasons"] == {"not_recorded": 1}
     assert outcomes["add_negation"]["verdict"] == "inconclusive"
-    assert ("order_bias" in outcomes) == (command == "run")
-    if command == "run":
+    assert ("order_bias" in outcomes) == (option == "--model")
+    if option == "--model":
         assert outcomes["order_bias"]["skip_reasons"] == {"not_recorded": 2}
         assert outcomes["order_bias"]["reason"] == "No case could be scored."
 
 
 def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
     replies = [*REPLIES[:2], ("add_negation", "add_negation/cactus/control", None, "B. liquid")]
-    rows, summary = run_of("judge-run", recording(replies), "--suite", suite)
+    rows, summary = run_of("run", "--recorded", recording(replies), "--suite", suite)
     assert list(rows.loc["cactus", "control"]) == [False, True]
     assert [gate["name"] for gate in summary["tests"][0]["gates"]] == ["pass_rate", "contrast_rate", "steady_rate"][
         : len(summary["tests"][0]["gates"])
@@ -157,7 +156,7 @@ def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
 
 def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     gate = ["--set", "tests.sensitivity.add_negation.min_pass_rate=0.1"]
-    _, summary = run_of("judge-run", recording(REPLIES[:1]), "--suite", suite, *gate)
+    _, summary = run_of("run", "--recorded", recording(REPLIES[:1]), "--suite", suite, *gate)
     assert summary["tests"][0]["verdict"] != "pass"
     assert "Guessing alone passes 75%" in " ".join(capsys.readouterr().out.split())
 
@@ -179,7 +178,7 @@ SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] 
 
 
 @pytest.mark.parametrize("kind", SENTENCES)
-@pytest.mark.parametrize("command", [["judge-run", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
+@pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
 def test_what_cannot_be_judged_is_said_in_one_line(
     kind: str, command: list[str], suite: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,12 +192,12 @@ def test_what_cannot_be_judged_is_said_in_one_line(
 
 def test_the_remedy_for_replies_of_no_test_leads_to_a_verdict(suite: str) -> None:
     recording([("", *rest) for _, *rest in REPLIES[:2]])  # type: ignore[misc]
-    rows, _ = run_of("judge-run", "replies.csv", "--suite", suite, "--test", "add_negation")
+    rows, _ = run_of("run", "--recorded", "replies.csv", "--suite", suite, "--test", "add_negation")
     assert set(rows.index) == {"cactus", "eggs"}
 
 
 def test_tests_that_cannot_read_the_data_are_left_out(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
-    rows, _ = run_of("judge-run", recording(REPLIES[:2]), "--data", "add_negation.jsonl")
+    rows, _ = run_of("run", "--recorded", recording(REPLIES[:2]), "--data", "add_negation.jsonl")
     assert set(rows["test_type"]) == {"add_negation"}
     assert "order_bias: left out, since add_negation.jsonl: there is no column" in capsys.readouterr().err
 
@@ -208,16 +207,16 @@ def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: p
         {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
         for number, row in enumerate(PAIRS)
     ]
-    command = ["judge-run", write("r.jsonl", rows), "--suite", suite, "--test", "order_bias", "--out", "out"]
+    command = ["run", "--recorded", write("r.jsonl", rows), "--suite", suite, "--test", "order_bias", "--out", "out"]
     assert main(command) == 4
     assert "Next: record replies in place of the errors" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--set", "max_error_share=1"]) == 3
 
 
 def test_results_of_an_earlier_run_are_a_recording(suite: str) -> None:
-    first, _ = run_of("judge-run", recording(), "--suite", suite)
+    first, _ = run_of("run", "--recorded", recording(), "--suite", suite)
     earlier = next(Path("out").glob("[!.]*/results.csv"))
-    again, _ = run_of("judge-run", str(earlier), "--suite", suite)
+    again, _ = run_of("run", "--recorded", str(earlier), "--suite", suite)
     pd.testing.assert_frame_equal(again.drop(columns="model"), first.drop(columns="model"))
 
 

@@ -61,7 +61,7 @@ def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixt
     tests = ("add_negation", "order_bias")
     rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=False, tests=tests)]
     Path("replies.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert main(["judge-run", "replies.jsonl", *ARGUMENTS]) in {0, 1, 3}
+    assert main(["run", "--recorded", "replies.jsonl", *ARGUMENTS]) in {0, 1, 3}
     judged, shown = results(), capsys.readouterr()
     assert "add_toxic_words: left out" in shown.err
     assert "order_bias: controls: 6 not recorded" in " ".join(shown.out.split())
@@ -79,7 +79,7 @@ def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixt
 def test_controls_that_were_recorded_are_judged() -> None:
     rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=True, tests=("order_bias",))]
     pd.DataFrame(rows).to_csv("replies.csv", index=False)
-    assert main(["judge-run", "replies.csv", *ARGUMENTS]) in {0, 1, 3}
+    assert main(["run", "--recorded", "replies.csv", *ARGUMENTS]) in {0, 1, 3}
     assert results()["control"].any()
 
 
@@ -96,7 +96,7 @@ def test_controls_that_were_recorded_are_judged() -> None:
 )
 def test_what_is_wrong_is_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("replies.jsonl").write_text('{"prompt": "Something else.", "reply": "Yes."}\n')
-    assert main(["judge-run", *arguments]) == 2
+    assert main(["run", "--recorded", *arguments]) == 2
     shown = capsys.readouterr().err
     assert told in shown
     assert shown.count("\n") == 1
@@ -122,7 +122,7 @@ def pairs(shared_data: Path, ids: Collection[str]) -> Path:
 
 
 def judged(arguments: list[str]) -> pd.DataFrame:
-    assert main(["judge-run", *arguments, "--out", "out", "--quiet"]) in {0, 1, 3, 4}
+    assert main(["run", "--recorded", *arguments, "--out", "out", "--quiet"]) in {0, 1, 3, 4}
     return results()
 
 

@@ -1,37 +1,75 @@
-"""`contrapose announce`: what is wrong with an announcement is said in one line."""
+"""`contrapose deploy announce`: an error is one line; with --wait it ends as the check that it started does."""
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime
 
-from contrapose.flows.cli import main
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Completed, Failed, State
+
+from contrapose.flows.check_retrained_model import check_retrained_model
+from contrapose.flows.cli import announce, main
+from contrapose.flows.cli.announce import follow_check
+from contrapose.flows.orchestration.verdict_state import LABEL
+from contrapose.tasks.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "error"),
     [
         (["hf/team/model"], "revision: neither"),
         (["", "--revision", "v2"], "model: nothing"),
         (["hf/team/model", "--revision", "v2"], "PREFECT_API_URL: no Prefect server is named"),
     ],
 )
-def test_what_cannot_be_announced_ends_in_one_line(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+def test_announcement_that_cannot_be_made_ends_in_one_line(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from prefect.settings import PREFECT_API_URL, temporary_settings
-
     with temporary_settings(restore_defaults={PREFECT_API_URL}):
-        assert main(["announce", *arguments]) == 2
+        assert main(["deploy", "announce", *arguments]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"contrapose: {told}")
+    assert err.startswith(f"contrapose: {error}")
     assert len(err.splitlines()) == 1
 
 
-def test_a_server_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    from prefect.settings import PREFECT_API_URL, temporary_settings
-
+def test_server_that_does_not_answer_is_named_without_its_password(capsys: pytest.CaptureFixture[str]) -> None:
     with temporary_settings({PREFECT_API_URL: "http://user:s3cret@127.0.0.1:1/api"}):
-        assert main(["announce", "hf/team/model", "--revision", "v2"]) == 2
-    told = capsys.readouterr().err
-    assert "http://127.0.0.1:1/api: the Prefect server did not take the event" in told
-    assert "s3cret" not in told
+        assert main(["deploy", "announce", "hf/team/model", "--revision", "v2"]) == 2
+    err = capsys.readouterr().err
+    assert "http://127.0.0.1:1/api: the Prefect server did not take the event" in err
+    assert "s3cret" not in err
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.parametrize(
+    ("verdict", "state", "line", "code"),
+    [
+        ("promote", Completed(message="Promote. Better."), "promote: Promote. Better.", 0),
+        ("hold", Completed(message="Hold. Worse."), "hold: Hold. Worse.", 1),
+        ("insufficient evidence", Completed(message="Few."), "insufficient evidence: Few.", 3),
+        ("", Failed(message="No model."), "Failed: No model.", 4),
+    ],
+)
+def test_link_of_the_check_is_printed_and_its_verdict_is_the_exit_code(
+    verdict: str, state: State[None], line: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    announced = {"model": "mock", "revision": f"v-{code}", "training_run": ""}
+    since = datetime.now(UTC)
+    with get_client(sync_client=True) as client:
+        run = client.create_flow_run(check_retrained_model, parameters={**announced, "config": {}})
+        client.set_flow_run_state(run.id, state, force=True)
+        client.update_flow_run_labels(run.id, {LABEL: verdict} if verdict else {})
+    assert follow_check(announced, since=since) == code
+    link, outcome = capsys.readouterr().out.splitlines()
+    assert str(run.id) in link
+    assert outcome == line
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_check_that_never_begins_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announce, "BEGIN_SECONDS", 1.0)
+    monkeypatch.setattr(announce, "LOOK_SECONDS", 0.5)
+    with pytest.raises(ConfigError, match="--wait: no check of nobody began"):
+        follow_check({"model": "nobody", "revision": "r", "training_run": ""}, since=datetime.now(UTC))

@@ -41,7 +41,7 @@ def arguments(server: Endpoint, *options: str) -> list[str]:
 
 def written(server: Endpoint, *options: str) -> list[dict[str, Any]]:
     """The lines that `prompts` writes."""
-    assert main(["prompts", *arguments(server, *options)]) == 0
+    assert main(["batch", "prompts", *arguments(server, *options)]) == 0
     return [json.loads(line) for line in Path("batch.jsonl").read_text().splitlines()]
 
 
@@ -73,7 +73,7 @@ def test_prompts_are_the_requests_of_a_run_and_nobody_is_asked(server: BatchServ
 @pytest.mark.usefixtures("prefect_server")
 def test_imported_answers_give_the_results_of_a_run_that_asks(server: BatchServer, tmp_path: Path) -> None:
     server.reply_text = "A"
-    assert main(["answers", "import", str(results(written(server)))]) == 0
+    assert main(["batch", "answers", str(results(written(server)))]) == 0
     offline = rows_of_run(server, "offline", "--set", "model_args.offline=true")
     assert server.asked == {}
     with serving(Endpoint(reply_text="A")) as other, pytest.MonkeyPatch.context() as patch:
@@ -85,7 +85,7 @@ def test_imported_answers_give_the_results_of_a_run_that_asks(server: BatchServe
 
 def test_files_hold_no_more_than_they_may(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     whole = written(server)
-    assert main(["prompts", *arguments(server, "--max-lines", "10", "--out", "new/part.jsonl")]) == 0
+    assert main(["batch", "prompts", *arguments(server, "--max-lines", "10", "--out", "new/part.jsonl")]) == 0
     parts = sorted(Path("new").glob("part-*.jsonl"), key=lambda path: int(path.stem.split("-")[1]))
     lines = [path.read_text().splitlines() for path in parts]
     assert [len(own) for own in lines[:-1]] == [10] * (len(parts) - 1)
@@ -97,19 +97,19 @@ def test_files_hold_no_more_than_they_may(server: BatchServer, capsys: pytest.Ca
 
 def test_what_is_answered_is_not_written_again(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     lines = written(server)
-    assert main(["answers", "import", str(results(lines[:-5]))]) == 4
+    assert main(["batch", "answers", str(results(lines[:-5]))]) == 4
     assert "5 prompts written with them have no answer" in capsys.readouterr().out
     assert written(server) == lines[-5:]
-    assert main(["answers", "import", str(results(lines))]) == 0
+    assert main(["batch", "answers", str(results(lines))]) == 0
     assert f"{len(lines) - 5} answers there already" in capsys.readouterr().out
-    assert main(["prompts", *arguments(server)]) == 0
+    assert main(["batch", "prompts", *arguments(server)]) == 0
     assert "nothing to ask" in capsys.readouterr().out
 
 
 def test_results_of_other_settings_are_refused(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     lines = written(server)
     foreign = [{**line, "custom_id": "0" * 64} for line in lines[:1]]
-    assert main(["answers", "import", str(results([*foreign, *lines[1:]]))]) == 4
+    assert main(["batch", "answers", str(results([*foreign, *lines[1:]]))]) == 4
     told = capsys.readouterr()
     assert "1 refused" in told.out
     assert "results.jsonl, row 1: no prompt that was written here has this custom_id" in told.err
@@ -123,8 +123,8 @@ def test_results_of_other_settings_are_refused(server: BatchServer, capsys: pyte
 @pytest.mark.parametrize(("served", "code"), [("any", 0), ("any-2026-01-01", 0), ("another", 4), ("anyone", 4)])
 def test_replies_of_another_model_are_refused(server: BatchServer, served: str, code: int) -> None:
     path = results(written(server), model=served)
-    assert main(["answers", "import", str(path)]) == code
-    assert main(["answers", "import", "--any-model", str(path)]) == 0
+    assert main(["batch", "answers", str(path)]) == code
+    assert main(["batch", "answers", "--any-model", str(path)]) == 0
 
 
 def test_lines_that_are_no_results_are_told_by_row(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +134,7 @@ def test_lines_that_are_no_results_are_told_by_row(server: BatchServer, capsys: 
     failed = {"id": "r", "custom_id": lines[2]["custom_id"], "response": {"status_code": 429, "body": None}}
     bad = [good[0][:40], "[]", json.dumps(failed), json.dumps({"custom_id": lines[3]["custom_id"], "error": "late"})]
     path.write_text("\n".join([*bad, *good[4:]]))
-    assert main(["answers", "import", str(path)]) == 4
+    assert main(["batch", "answers", str(path)]) == 4
     told = capsys.readouterr()
     assert "4 failed" in told.out
     assert "4 prompts written with them have no answer" in told.out
@@ -149,7 +149,7 @@ def test_what_a_filter_refused_is_answered_for_good(server: BatchServer, capsys:
     moderated = {"custom_id": lines[0]["custom_id"], "response": {"status_code": 400, "body": refusal}}
     broken = {"custom_id": lines[1]["custom_id"], "response": {"status_code": 200, "body": {"error": "upstream died"}}}
     path.write_text("\n".join([json.dumps(moderated), json.dumps(broken), *good[2:]]))
-    assert main(["answers", "import", str(path)]) == 4
+    assert main(["batch", "answers", str(path)]) == 4
     told = capsys.readouterr()
     assert "1 failed" in told.out
     assert "upstream died" in told.err
@@ -159,14 +159,14 @@ def test_what_a_filter_refused_is_answered_for_good(server: BatchServer, capsys:
 
 def test_a_file_of_requests_is_not_taken_for_results(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     written(server)
-    assert main(["answers", "import", "batch.jsonl"]) == 2
+    assert main(["batch", "answers", "batch.jsonl"]) == 2
     assert "batch.jsonl, row 1: a request, and not its result" in capsys.readouterr().err
-    assert main(["answers", "import", "nowhere.jsonl"]) == 2
+    assert main(["batch", "answers", "nowhere.jsonl"]) == 2
     assert "nowhere.jsonl" in capsys.readouterr().err
 
 
 def test_a_model_without_batches_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prompts", "--model", "mock"]) == 2
+    assert main(["batch", "prompts", "--model", "mock"]) == 2
     assert "mock is asked by no batch endpoint" in capsys.readouterr().err
 
 
@@ -250,7 +250,7 @@ def test_while_a_batch_is_under_way_nothing_of_it_is_submitted_or_written(
     assert main(["batch", "submit", *arguments(server)]) == 0
     assert main(["batch", "submit", *arguments(server)]) == 0
     assert "nothing to submit" in capsys.readouterr().out
-    assert main(["prompts", *arguments(server)]) == 0
+    assert main(["batch", "prompts", *arguments(server)]) == 0
     told = capsys.readouterr()
     assert "nothing to ask" in told.out
     assert "in a batch that was submitted, left out" in told.err

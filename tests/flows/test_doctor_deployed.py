@@ -20,9 +20,9 @@ from prefect.exceptions import ObjectNotFound
 from prefect.settings import PREFECT_API_URL
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.doctor import deployments
-from contrapose.flows.cli.doctor.base import DoctorFinding
-from contrapose.flows.cli.doctor.on_server import TAG, OnServer, entrypoints, read
+from contrapose.flows.cli.doctor import deployed
+from contrapose.flows.cli.doctor.deployed import TAG, OnServer, entrypoints, read_server
+from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
 from contrapose.flows.deploy.deploy import POOL, _make_pool
 
@@ -55,7 +55,7 @@ def content(prefect_server: None) -> OnServer:
         deploy_all(client)
         name_block(client)
         show_worker(client)
-        found = read()
+        found = read_server()
         clear(client)
     return found
 
@@ -65,7 +65,7 @@ def held(content: OnServer, monkeypatch: pytest.MonkeyPatch) -> Held:
     """What is found, by name, where some of that is other than it was."""
 
     def looked(**changes: Any) -> dict[str, DoctorFinding]:
-        monkeypatch.setattr(deployments, "read", lambda: replace(content, **changes))
+        monkeypatch.setattr(deployed, "read_server", lambda: replace(content, **changes))
         return found()
 
     return looked
@@ -113,12 +113,12 @@ def show_worker(client: SyncPrefectClient) -> None:
 
 
 def found() -> dict[str, DoctorFinding]:
-    return {each.name: each for each in deployments.deployed_findings()}
+    return {each.name: each for each in deployed.check_deployed()}
 
 
 @pytest.mark.usefixtures("client")
 def test_a_server_to_which_nothing_was_deployed_is_no_problem() -> None:
-    (only,) = deployments.deployed_findings()
+    (only,) = deployed.check_deployed()
     assert only.state == "ok"
     assert only.remedy.endswith("contrapose deploy")
 
@@ -260,7 +260,7 @@ def test_a_webhook_that_was_deployed_before_hosts_were_listed_is_told(
     check = promoting(content, webhook="https://hooks.example/promoted?of=hunter2")["retraining-check"]
     environment = {"env": {"CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED": deployed_for}} if deployed_for else {}
     held(deployments={**content.deployments, "retraining-check": altered(check, job_variables=environment)})
-    promotion = [each for each in deployments.deployed_findings() if each.name == "promotion"]
+    promotion = [each for each in deployed.check_deployed() if each.name == "promotion"]
     warnings = [each for each in promotion if each.state == "warning"]
     assert [each.observed.partition(": ")[2] for each in warnings] == told
     assert all("CONTRAPOSE_WEBHOOK_HOSTS" in each.remedy for each in warnings)
@@ -320,8 +320,8 @@ def test_a_server_that_refuses_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> 
     def refused() -> None:
         raise PermissionError("key hunter2")
 
-    monkeypatch.setattr(deployments, "read", refused)
-    (only,) = deployments.deployed_findings()
+    monkeypatch.setattr(deployed, "read_server", refused)
+    (only,) = deployed.check_deployed()
     assert (only.state, only.observed) == ("problem", "could not be read (PermissionError)")
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows import cli
+from contrapose.flows import cli, evaluate_model
 from contrapose.flows.cli import run
-from contrapose.flows.cli.interruption import LINE, Interrupted, interruptible, nothing_begun
+from contrapose.flows.cli.interruption import LINE, Interrupted, interruptible
 from contrapose.tasks.core.errors import ConfigError
 
 AT_ONCE = """
 import signal
-from contrapose.flows.cli.interruption import end_at_once, interruptible, nothing_begun
+from contrapose.flows.cli.interruption import end_at_once, interruptible
 end_at_once()
 try:
     {}
@@ -31,11 +31,12 @@ WAITED = 30.0
 """Seconds; a signal ends them."""
 
 
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_run_as_ctrl_c_does(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "evaluate", lambda *_, **__: signal.raise_signal(number))
+    monkeypatch.setattr(evaluate_model, "evaluate_model", lambda *_, **__: signal.raise_signal(number))
     # Whoever runs the tests may ignore it, as nohup does.
     before = signal.signal(number, signal.SIG_DFL)
     try:
@@ -70,11 +71,10 @@ def test_what_is_ignored_stays_ignored() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("doing", ["", "with interruptible(), nothing_begun(): "])
-def test_where_nothing_is_begun_the_process_ends_on_the_spot(number: signal.Signals, doing: str) -> None:
+def test_where_nothing_is_begun_the_process_ends_on_the_spot(number: signal.Signals) -> None:
     # Whoever runs the tests may ignore some signals, and what is ignored stays ignored.
     plain = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n"
-    program = plain + AT_ONCE.format(f"{doing}signal.raise_signal({int(number)})")
+    program = plain + AT_ONCE.format(f"signal.raise_signal({int(number)})")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", f"{LINE}\n")
 
@@ -124,8 +124,6 @@ def test_what_could_not_be_finished_is_told_all_the_same() -> None:
 def test_handlers_are_given_back() -> None:
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     with interruptible():
-        with nothing_begun():
-            assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
         assert signal.getsignal(signal.SIGTERM) not in before
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.cli.judge_run import recorded_part
+from contrapose.flows.cli.run import recorded_tests
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import DataError, ModelError
 
@@ -25,13 +25,13 @@ def run(folder: Path, texts: list[str], replies: list[str], *tests: str) -> RunC
 
 def test_data_that_no_test_can_change_are_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="none of 2 samples can be changed: 2 of 2 rows are not in English"):
-        recorded_part(run(tmp_path, GERMAN, ["Something else."], "antonym"))
+        recorded_tests(run(tmp_path, GERMAN, ["Something else."], "antonym"))
 
 
 def test_first_test_that_asks_something_names_what_has_no_reply(tmp_path: Path) -> None:
     texts = [*GERMAN, "The sky is blue."]
     with pytest.raises(ModelError, match=r"no reply is recorded to .*add_negation"):
-        recorded_part(run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
+        recorded_tests(run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
 
 
 def test_test_that_skips_every_row_is_left_out_with_its_reasons(
@@ -39,6 +39,6 @@ def test_test_that_skips_every_row_is_left_out_with_its_reasons(
 ) -> None:
     replies = ["The sky is blue.", "The sky is not blue."]
     config = run(tmp_path, [*GERMAN, "The sky is blue."], replies, "antonym", "add_negation")
-    assert recorded_part(config) == ["add_negation"]
+    assert recorded_tests(config) == ["add_negation"]
     said = "antonym: left out, since it skips rows: 2 of 3 rows are not in English; 1 without an adjective"
     assert said in capsys.readouterr().err

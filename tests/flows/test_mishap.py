@@ -13,7 +13,7 @@ def broken(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
     def listed(_: object) -> list[str]:
         raise error
 
-    monkeypatch.setattr(list, "listing", listed)
+    monkeypatch.setattr(list, "list_things", listed)
     return main(["list"])
 
 

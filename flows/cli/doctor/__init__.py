@@ -1,4 +1,4 @@
-"""`contrapose doctor`: what is installed, reachable and cached, and what to do about what is not."""
+"""`contrapose doctor`: one table of checks, what each of them sees, and what to do about what is wrong."""
 
 from __future__ import annotations
 
@@ -9,29 +9,52 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, config_of
-from contrapose.flows.cli.doctor.base import DoctorFinding, problem
+from contrapose.flows.cli.doctor import local, run
+from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.tasks.core.errors import ContraposeError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
 
-CHECKS = ("packages", "machine", "models", "orchestrator", "response_store", "run")
-"""Modules of `contrapose.flows.cli.doctor`, in the order of the table."""
-
 WIDTH = 80
 INDENT = 28
 
 
+def _check_prefect(_: object) -> Iterator[DoctorFinding]:
+    # Imported in the thread of the check: it brings much of Prefect.
+    from contrapose.flows.cli.doctor.server import check_prefect
+
+    return check_prefect()
+
+
+CHECKS: dict[str, Callable[[RunConfig | None], Iterator[DoctorFinding]]] = {
+    "Python": local.check_python,
+    "packages": local.check_packages,
+    "tested versions": local.check_tested_versions,
+    "extras": local.check_extras,
+    "processor": local.check_processor,
+    "GPU": local.check_gpu,
+    "memory": local.check_memory,
+    "cache": local.check_disk,
+    "embedded model": run.check_embedded_model,
+    "embedding model": run.check_embedding_model,
+    "spaCy": local.check_spacy,
+    "Prefect server": _check_prefect,
+    "response store": run.check_store,
+    "run": run.check_run,
+}
+"""Checks by name, in the order of the table; each yields what it finds, given the run that is meant, if one is."""
+
+
 def examine(configured: Callable[[], RunConfig | None]) -> list[DoctorFinding]:
-    """Look at everything at once; each server is waited for at most a few seconds.
+    """Do all checks at once; each server is waited for at most a few seconds.
 
     Args:
         configured: gives the run that is meant, if one is.
@@ -39,68 +62,39 @@ def examine(configured: Callable[[], RunConfig | None]) -> list[DoctorFinding]:
     try:
         config, wrong = configured(), []
     except ContraposeError as error:
-        from contrapose.flows.cli.doctor.run import failed
-
-        config, wrong = None, [failed("configuration", error)]
+        config, wrong = None, [run.failure("configuration", error)]
     findings: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
-    looks = [Thread(target=copy_context().run, args=(_look, name, config, findings[name])) for name in CHECKS]
-    for look in looks:
-        look.start()
-    for look in looks:
-        look.join()
+
+    def check(name: str) -> None:
+        # A check that breaks is a finding itself, and keeps none of the others from being seen.
+        try:
+            findings[name].extend(CHECKS[name](config))
+        except Exception as error:
+            remedy = "Mend what the other lines name; else report it, with this table."
+            observed = f"could not be looked at ({type(error).__name__})"
+            findings[name].append(DoctorFinding(name, "problem", observed, remedy))
+
+    threads = [Thread(target=copy_context().run, args=(check, name)) for name in CHECKS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return [finding for name in CHECKS for finding in findings[name]] + wrong
 
 
-def exit_code(findings: Sequence[DoctorFinding]) -> int:
-    """0 where nothing is a problem, else 1."""
-    return int(any(finding.state == "problem" for finding in findings))
-
-
 def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
-    """A table in 80 columns, with a remedy below what needs one."""
+    """Format a table in 80 columns, with a remedy below what needs one."""
     yield f"Contrapose {version('contrapose')}"
     for finding in findings:
-        yield from _wrapped(finding.observed, first=f"{finding.state:<9}{finding.name:<18} ")
+        yield from _wrap(finding.observed, first=f"{finding.state:<9}{finding.name:<18} ")
         if finding.remedy:
-            yield from _wrapped(f"→ {finding.remedy}", first=" " * INDENT)
-    yield count_in_words(findings)
-
-
-def as_json(findings: Sequence[DoctorFinding]) -> str:
-    """The same for programs."""
-    counts = Counter(finding.state for finding in findings)
-    return json.dumps(
-        {
-            "contrapose": version("contrapose"),
-            "problems": counts["problem"],
-            "warnings": counts["warning"],
-            "checks": [
-                {"name": finding.name, "state": finding.state, "found": finding.observed, "remedy": finding.remedy}
-                for finding in findings
-            ],
-        },
-        indent=2,
-        ensure_ascii=False,
-    )
-
-
-def count_in_words(findings: Sequence[DoctorFinding]) -> str:
-    """How many problems and warnings there are."""
+            yield from _wrap(f"→ {finding.remedy}", first=" " * INDENT)
     counts = Counter(finding.state for finding in findings)
     parts = [f"{count} {name}{'s' if count > 1 else ''}" for name in ("problem", "warning") if (count := counts[name])]
-    return ", ".join(parts) if parts else "nothing is wrong"
+    yield ", ".join(parts) or "nothing is wrong"
 
 
-def _look(name: str, config: RunConfig | None, findings: list[DoctorFinding]) -> None:
-    """Add what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
-    try:
-        findings.extend(import_module(f"contrapose.flows.cli.doctor.{name}").findings(config))
-    except Exception as error:
-        remedy = "Mend what the other lines name; else report it, with this table."
-        findings.append(problem(name.replace("_", " "), f"could not be looked at ({type(error).__name__})", remedy))
-
-
-def _wrapped(text: str, *, first: str) -> Iterator[str]:
+def _wrap(text: str, *, first: str) -> Iterator[str]:
     short = re.sub(rf"(?<!\S){re.escape(str(Path.home()))}/", "~/", " ".join(text.split()))
     clean = "".join(letter if letter.isprintable() else "·" for letter in short)
     # A name that is too long pushes its own line only.
@@ -109,25 +103,33 @@ def _wrapped(text: str, *, first: str) -> Iterator[str]:
     ) or [first.rstrip()]
 
 
-EXAMINED = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
+def as_json(findings: Sequence[DoctorFinding]) -> str:
+    """Format the findings for programs."""
+    counts = Counter(finding.state for finding in findings)
+    keys = ("name", "state", "found", "remedy")
+    content = {
+        "contrapose": version("contrapose"),
+        "problems": counts["problem"],
+        "warnings": counts["warning"],
+        "checks": [dict(zip(keys, finding, strict=True)) for finding in findings],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _options(command: argparse.ArgumentParser) -> None:
-    """What the doctor looks at beside the machine."""
+def _add_options(command: argparse.ArgumentParser) -> None:
     add_suite(command, default=None, default_text="only the machine is looked at")
     add_model(command)
     add_changes(command)
     command.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
-    def configured() -> RunConfig | None:
-        meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
-        return config_of(arguments) if meant else None
-
-    findings = examine(configured)
+def _examine(arguments: argparse.Namespace) -> int:
+    meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
+    findings = examine(lambda: config_of(arguments) if meant else None)
     print_lines([as_json(findings)] if arguments.json else as_text(findings))
-    return exit_code(findings)
+    return int(any(finding.state == "problem" for finding in findings))
 
 
-VERB = Verb(options=_options, act=_doctor, example="doctor --model embedded", exits=EXAMINED)
+EXITS = "exit codes: 0 nothing is a problem, 1 something is, 2 usage"
+
+VERB = Verb(options=_add_options, act=_examine, example="doctor --model embedded", exits=EXITS)

@@ -1,28 +1,130 @@
-"""What one run needs: its configuration, its model, and its data. No prompt is sent."""
+"""Checks of what runs use: bundled models, the response store, one run's model and data. No prompt is sent."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, Literal
+from contextlib import closing, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from contrapose.flows.cli.doctor.base import DoctorFinding, ok, problem, seen, warning
+from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.tasks.core.bounds import within
-from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.model_spec import ModelSpec
     from contrapose.tasks.config.plan import Plan
     from contrapose.tasks.config.run_config import RunConfig
 
-WAIT = 10.0
-"""Seconds until a model must have answered: its key may come from a server, too."""
-ROWS = 200
-"""Rows of a source that are read; `contrapose validate` reads all."""
+INSTALL = 'pip install "contrapose[embedded]"'
 
 
-def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
-    """Nothing without a configuration."""
+def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
+    """Look for the embedded model: installed, complete, converted. A run that needs it makes its lack a problem."""
+    from contrapose.tasks.infer.local.embedded import SHA256, chunk_paths, conversion, is_converted
+
+    name = "embedded model"
+    if is_converted():
+        if any(conversion().glob("*.safetensors")):
+            yield DoctorFinding(name, "ok", "found, checked and converted")
+        else:
+            remedy = "Remove that folder: it is made again."
+            yield DoctorFinding(name, "problem", f"its weights are gone from {conversion()}", remedy)
+        return
+    try:
+        paths = chunk_paths()
+    except ContraposeError as error:
+        needed = config is not None and "embedded" in (config.model, config.reader)
+        remedy = f"{INSTALL}, or use another model."
+        yield DoctorFinding(name, "problem" if needed else "warning", error.found, remedy)
+        return
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    if digest.hexdigest() == SHA256:
+        message = "found, its hash is right; the first run converts it, which takes about a minute"
+        yield DoctorFinding(name, "ok", message)
+    else:
+        remedy = f"{INSTALL} --force-reinstall --no-deps"
+        yield DoctorFinding(name, "problem", "its files are not the published ones", remedy)
+
+
+def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
+    """Look for the model that reads replies by embedding, on disk only."""
+    from contrapose.tasks.core.hub import on_disk
+    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, located
+
+    name = "embedding model"
+    chosen = BUNDLED if config is None else config.embedding_model
+    try:
+        located(chosen)
+    except ConfigError as error:
+        yield DoctorFinding(name, "problem" if _may_embed(config) else "warning", error.found, error.remedy)
+        return
+    if chosen == BUNDLED:
+        yield DoctorFinding(name, "ok", f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
+    else:
+        check = on_disk(chosen, setting="embedding_model")
+        yield DoctorFinding(name, check.state, check.observed, check.remedy)
+
+
+def _may_embed(config: RunConfig | None) -> bool:
+    """Return True if a test of the run may read a reply by embedding; another check reports errors of the run."""
+    from contrapose.tasks.config.plan import plans
+    from contrapose.tasks.core.registry import find
+
+    with suppress(ContraposeError):
+        if config is not None:
+            spec = config.model_spec()
+            likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
+            return any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
+    return False
+
+
+def check_store(_: object) -> Iterator[DoctorFinding]:
+    """Reach the response store, and count what it holds; nothing is created in it."""
+    from contrapose.tasks.store.engine import shown, store_url
+
+    name = "response store"
+    try:
+        url = within(store_url)
+        content = within(lambda: _count_stored(url))
+    except TimeoutError as error:
+        yield DoctorFinding(name, "problem", str(error), "See that the database runs, or correct CONTRAPOSE_STORE.")
+    except ContraposeError as error:
+        yield DoctorFinding(name, "problem", ": ".join(filter(None, (error.where, error.found))), error.remedy)
+    else:
+        counts, unfinished = content or ("; the first run makes it", False)
+        remedy = "To go on with one: contrapose resume" if unfinished else ""
+        yield DoctorFinding(name, "ok", f"{shown(url)}{counts}", remedy)
+
+
+def _count_stored(url: str) -> tuple[str, bool] | None:
+    """Counts in words, and whether runs are unfinished; None where the file or its tables are not there yet."""
+    from sqlalchemy import inspect, make_url
+
+    from contrapose.tasks.store.engine import reach
+    from contrapose.tasks.store.housekeeping import Housekeeping
+    from contrapose.tasks.store.runs import Runs
+    from contrapose.tasks.store.schema import ANSWERS, RUNS
+    from contrapose.tasks.text.wording import counted
+
+    path = make_url(url).database if url.startswith("sqlite") else None
+    if path is not None and not Path(path).is_file():
+        return None
+    engine = reach(url)
+    if not {ANSWERS.name, RUNS.name} <= set(inspect(engine.execution_options(reading=True)).get_table_names()):
+        return None
+    kept, unfinished = Housekeeping(engine), len(Runs(engine).unfinished())
+    answers = counted("answers", sum(entry.answers for entry in kept.held()))
+    runs = f", {counted('unfinished runs', unfinished)}" if unfinished else ""
+    return f", {answers}, {kept.size() / 1_000_000:,.1f} MB{runs}", bool(unfinished)
+
+
+def check_run(config: RunConfig | None) -> Iterator[DoctorFinding]:
+    """Check model, reader, tests and data of the run that is meant; nothing without one."""
     if config is None:
         return
     from contrapose.tasks.config.plan import plans
@@ -34,64 +136,65 @@ def findings(config: RunConfig | None) -> Iterator[DoctorFinding]:
     try:
         chosen = plans(config)
     except ContraposeError as error:
-        yield failed("tests", error)
+        yield failure("tests", error)
         return
-    yield ok("tests", ", ".join(plan.test for plan in chosen))
+    yield DoctorFinding("tests", "ok", ", ".join(plan.test for plan in chosen))
     users: dict[str, list[Plan]] = {}
     for plan in chosen:
         users.setdefault(plan.data.model_dump_json() + probe(plan.test).sample_type.__name__, []).append(plan)
     yield from map(_data, users.values())
 
 
-def failed(name: str, error: ContraposeError) -> DoctorFinding:
-    """A problem that the user can mend."""
+def failure(name: str, error: ContraposeError) -> DoctorFinding:
+    """Describe an error that the user can correct."""
     observed = f"{error.found}; expected {error.expected}"
-    return problem(name, f"{error.where}: {observed}" if error.where else observed, error.remedy)
+    return DoctorFinding(name, "problem", f"{error.where}: {observed}" if error.where else observed, error.remedy)
 
 
-def _model(name: Literal["model", "reader"], spec: ModelSpec) -> DoctorFinding:
+def _model(name: str, spec: ModelSpec) -> DoctorFinding:
+    """Ask the provider about a model: `model` or `reader`."""
+    from prefect.settings import get_current_settings
+
     from contrapose.flows.reader import about_reader
     from contrapose.tasks.core.registry import provider
 
     try:
         chosen = provider(spec.known_provider)
         blocks = [key for key, argument in chosen.arguments.items() if argument.role == "block" and key in spec.args]
-        if blocks and not _has_server():
+        if blocks and not get_current_settings().api.url:
             block = spec.args[blocks[0]]
             message = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
-            return warning(name, message, "Set PREFECT_API_URL to the server that has the block.")
-        return seen(name, within(lambda: chosen.check(spec), WAIT))
+            return DoctorFinding(name, "warning", message, "Set PREFECT_API_URL to the server that has the block.")
+        # Its key may come from a server, too, which takes longer.
+        check = within(lambda: chosen.check(spec), 10.0)
+        return DoctorFinding(name, check.state, check.observed, check.remedy)
     except ContraposeError as error:
-        return failed(name, error if name == "model" else about_reader(error))
+        return failure(name, error if name == "model" else about_reader(error))
     except TimeoutError as error:
-        return problem(name, f"{spec.id}: {error}", f"See that it can be reached, or correct {name}_args.")
-
-
-def _has_server() -> bool:
-    from prefect.settings import get_current_settings
-
-    return bool(get_current_settings().api.url)
+        remedy = f"See that it can be reached, or correct {name}_args."
+        return DoctorFinding(name, "problem", f"{spec.id}: {error}", remedy)
 
 
 def _data(plans: Sequence[Plan]) -> DoctorFinding:
-    """Whether the first rows of a source that these tests share can be used."""
+    """Read the first rows of a source that these tests share."""
     from contrapose.tasks.core.registry import probe
     from contrapose.tasks.load.samples import Drawing
 
     name, plan = "data", plans[0]
     kind = probe(plan.test).sample_type
-    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=ROWS, uses_answers=False)
+    drawing = Drawing(data=plan.data, sample_type=kind, limit=None, seed=0, most=200, uses_answers=False)
 
-    def first() -> object:
+    def first_sample() -> object:
         with closing(drawing.samples()) as samples:  # type: ignore[type-var]
             return next(samples, None)
 
     try:
-        sample = within(first)
+        sample = within(first_sample)
     except ContraposeError as error:
-        return failed(name, error)
+        return failure(name, error)
     except TimeoutError as error:
-        return problem(name, f"{plan.data.source}: {error}", "See that it can be reached, or copy it here.")
+        remedy = "See that it can be reached, or copy it here."
+        return DoctorFinding(name, "problem", f"{plan.data.source}: {error}", remedy)
     if sample is None:
-        return problem(name, f"{plan.data.source}: no rows", "Name a source that has some.")
-    return ok(name, f"{plan.data.source} can be read ({', '.join(user.test for user in plans)})")
+        return DoctorFinding(name, "problem", f"{plan.data.source}: no rows", "Name a source that has some.")
+    return DoctorFinding(name, "ok", f"{plan.data.source} can be read ({', '.join(user.test for user in plans)})")

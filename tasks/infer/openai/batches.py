@@ -351,6 +351,6 @@ class BatchEndpoint:
                 f"the batch endpoint does not do it: {one_line_error(error, self.settings.key)}",
                 expected="an endpoint with OpenAI's Batch API",
                 remedy="The same command goes on where it stopped; nothing is submitted twice. Without such an API, "
-                "`contrapose prompts` writes the files.",
+                "`contrapose batch prompts` writes the files.",
                 where=self.settings.base_url,
             ) from error

@@ -28,8 +28,8 @@ from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
 
 OFFLINE = (
-    "model_args.offline is set, and some prompts have no stored answer: `contrapose prompts` writes them into a batch "
-    "file, `contrapose answers import` takes the results"
+    "model_args.offline is set, and some prompts have no stored answer: `contrapose batch prompts` writes them "
+    "into a file, `contrapose batch answers` takes the results"
 )
 
 REMARKS = {
