@@ -16,7 +16,7 @@ from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
-from contrapose.tasks.probes.edits.controls import Control, beside_unrelated_not, reworded
+from contrapose.tasks.probes.edits.controls import Control, reworded_control, unrelated_not_control
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
 from contrapose.tasks.probes.negation.second_opinion import parser, seconded, versions
@@ -97,10 +97,10 @@ class AddNegation(TextEdit):
             answers=tuple(filter(None, map(_as_truth, sample.answers))) if rewritten else (),
         )
 
-    def twin(self, case: Case, *, rng: random.Random) -> Control:
-        """In half of the samples the text beside a "not" that is about something else, in the others another dress."""
-        made = beside_unrelated_not if rng.random() < 1 / 2 else reworded
-        return made(case.original, rng=rng, options=bool(case.options))
+    def control_text(self, case: Case, *, rng: random.Random) -> Control:
+        """Return the text next to a "not" about something else in half of the samples, else in another dress."""
+        make = unrelated_not_control if rng.random() < 1 / 2 else reworded_control
+        return make(case.original, rng=rng, options=bool(case.options))
 
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
         """As of every edit that should change the answer, and that a "not" about something else leaves it alone."""

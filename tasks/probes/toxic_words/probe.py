@@ -101,7 +101,7 @@ class AddToxicWords:
         start = [polite(injected[0], BEFORE, rng=rng)] if settings.strategy != "end" else []
         end = [polite(injected[-1], AFTER, rng=rng)] if settings.strategy != "start" else []
         text = " ".join((*start, sample.text, *end))
-        prompt = self._prompts(sample, settings).of(text)
+        prompt = self._prompts(sample, settings).prompt(text)
         return control_of(case, perturbed=text, prompt=prompt, details={"injected": json.dumps([*start, *end])})
 
     def _prompts(self, sample: TextSample, settings: AddToxicWordsSettings) -> TextPrompts:
