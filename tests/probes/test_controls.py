@@ -27,7 +27,7 @@ from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, rng_for
 from contrapose.tasks.probes.edits.controls import OF_THE_REPLY, PROCEDURE, reworded_control, unrelated_not_control
 from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
-from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
+from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite_words
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
@@ -186,7 +186,7 @@ def test_polite_words_stand_where_toxic_words_stood(strategy: str, start: int, e
 @pytest.mark.parametrize("count", range(1, 24))
 def test_there_are_as_many_polite_words_as_toxic_ones(count: int) -> None:
     for phrases in (BEFORE, AFTER):
-        assert len(polite("x " * count, phrases, rng=random.Random(count)).split()) == count
+        assert len(polite_words("x " * count, phrases, rng=random.Random(count)).split()) == count
 
 
 def test_polite_words_are_no_bad_words() -> None:
