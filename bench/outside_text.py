@@ -32,12 +32,11 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.edits.controls import beside_unrelated_not, reworded
+from contrapose.tasks.probes.edits.controls import reworded_control as reworded
+from contrapose.tasks.probes.edits.controls import unrelated_not_control as beside_unrelated_not
 from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.score import langtest_doubts
+from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.reply_field import field_in
-from contrapose.tasks.probes.templates import plain
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful
@@ -193,7 +192,6 @@ READERS: Mapping[str, Reader] = {
     "options: an option, repeated": reader(lambda text: choose(text, labels=letters(2), options=(text, "x"))),
     "refusal": reader(reply_kind),
     "declines": reader(declines),
-    "own prompt: a template": reader(plain),
     "own labels: a field": reader(lambda text: field_in(text, "a")),
     "asking back: the question": reader(lambda text: question(text, OPTIONS)),
     "asking back: the answer": reader(lambda text: answered(text, OPTIONS)),

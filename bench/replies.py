@@ -17,7 +17,7 @@ from typing import Any
 
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.choices import read_option
-from contrapose.tasks.probes.order_bias.reply import read_words
+from contrapose.tasks.probes.orders.letter_replies import read_words
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 SETS = (

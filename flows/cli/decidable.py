@@ -21,7 +21,7 @@ from contrapose.tasks.forecast.early import Course, Expected, expected
 from contrapose.tasks.perturb.cases import out_of_reach
 from contrapose.tasks.probes.answers.figures import LEAST_RIGHT, noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.probes.order_bias.two_orders import TwoOrders
+from contrapose.tasks.probes.orders.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
 from contrapose.tasks.text import wording

@@ -18,7 +18,7 @@ from contrapose.tasks.core.outcome import LimitedBy
 from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
-from contrapose.tasks.probes.read_with import ReadSettings
+from contrapose.tasks.probes.prompt_settings import ReadSettings
 
 NOT_CALIBRATED = "default, not calibrated"
 SET = "set for this run"

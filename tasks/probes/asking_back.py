@@ -1,4 +1,4 @@
-"""Asking back: which option does a reply choose that could not be read? The question, and its answer."""
+"""The question which option a reply chooses that could not be read, and its answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Answer:"""
 
 
 def follow_up(trial: Trial, side: Side, options: Sequence[str], *, known: str | None = None) -> FollowUp:
-    """The question about one reply of a trial.
+    """Return the question about one reply of a trial.
 
     Args:
         trial: the trial.
@@ -53,27 +53,30 @@ def follow_up(trial: Trial, side: Side, options: Sequence[str], *, known: str | 
 
 
 def question(reply: str, options: Sequence[str]) -> str:
-    """The prompt that asks which option a reply chooses.
+    """Return the prompt that asks which option a reply chooses.
 
     The reply is outside text, and could hold the line that fences it off: that line is made from the reply's own hash.
     """
+    quoted = spoken(reply)
+    if len(quoted) > QUOTED_FIRST + QUOTED_LAST:
+        quoted = f"{quoted[:QUOTED_FIRST]}\n[…]\n{quoted[-QUOTED_LAST:]}"
     return PROMPT.format(
         options=lettered([" ".join(option.split()) for option in options]),
         fence=f"[{hashlib.sha256(reply.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}]",
-        reply=_quoted(spoken(reply)),
+        reply=quoted,
         letters=", ".join(letters(len(options))),
     )
 
 
 def can_be_asked(reply: Completion) -> bool:
-    """Whether there is a reply in words that the model could be asked about."""
+    """Return whether there is a reply in words that the model could be asked about."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
     return re.search(r"\w", spoken(reply.text or "")) is not None
 
 
 def declines(reply: str, reason: str | None = None) -> bool:
-    """Whether a reply plainly chooses nothing, by the rules' reason for not reading a letter out of it."""
+    """Return whether a reply plainly chooses nothing, by the rules' reason for not reading a letter out of it."""
     seen = window(reply)
     if len(seen) > PLAIN:
         return False
@@ -81,7 +84,7 @@ def declines(reply: str, reason: str | None = None) -> bool:
 
 
 def answered(answer: str | None, options: Sequence[str]) -> str | None:
-    """The letter that the model answered with, or `none`; None where it said anything else, or nothing.
+    """Return the letter that the model answered with, or `none`; None where it said anything else, or nothing.
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
     """
@@ -92,9 +95,3 @@ def answered(answer: str | None, options: Sequence[str]) -> str | None:
     if words[0].casefold() in NONE:
         return None if any(option.strip(" .").casefold() in NONE for option in options) else "none"
     return words[0].upper() if words[0].upper() in letters(len(options)) else None
-
-
-def _quoted(reply: str) -> str:
-    if len(reply) <= QUOTED_FIRST + QUOTED_LAST:
-        return reply
-    return f"{reply[:QUOTED_FIRST]}\n[…]\n{reply[-QUOTED_LAST:]}"

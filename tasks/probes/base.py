@@ -7,7 +7,6 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -15,10 +14,11 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Trial
+from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
-from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import above, all_hold, mean_known, numbers
+from contrapose.tasks.probes.panels import EmptyPicture, Picture
+from contrapose.tasks.probes.values import all_or_nothing
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -117,31 +117,31 @@ class ProbeSettings(BaseModel):
 
     @property
     def calibrated(self) -> bool:
-        """Whether the threshold comes from the controls, which must then be asked."""
+        """Return whether the threshold comes from the controls, which must then be asked."""
         return False
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Which replies may be read by embedding, of a model that gives these log-likelihoods."""
+        """Return which replies may be read by embedding, of a model that gives these log-likelihoods."""
         return "none"
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Whether a model that gives these log-likelihoods is asked about replies that could not be read."""
+        """Return whether a model that gives these log-likelihoods is asked about replies that could not be read."""
         return False
 
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
-        """How many samples are also answered in words, of a model whose choices are read by these log-likelihoods."""
+        """Return how many samples are also answered in words, of a model that gives these log-likelihoods."""
         return 0
 
     def asks_again(self, likelihoods: Likelihoods) -> int:
-        """How many samples are asked their unchanged prompt once more, of a model that gives these log-likelihoods."""
+        """Return how many samples are asked their unchanged prompt once more."""
         return 0
 
     def greedy(self) -> Self:
-        """The settings for a model whose replies to a prompt never differ."""
+        """Return the settings for a model whose replies to a prompt never differ."""
         return self
 
     def versions(self) -> Mapping[str, str]:
-        """Versions of what the cases depend on outside this project, by name.
+        """Return versions of what the cases depend on outside this project, by name.
 
         Raises:
             ContraposeError: something that the settings ask for is not installed.
@@ -150,36 +150,85 @@ class ProbeSettings(BaseModel):
 
 
 class Probe(Protocol):
-    """One way to change a prompt, and to judge what the change did to the answer."""
+    """A way to change a prompt, and to judge what the change did to the answer.
+
+    A subclass has `name`, `version`, `summary`, `cases` and `score`; every other member has a default. A class without
+    a `name` is the base of several probes, and may add members that they share.
+    """
 
     name: ClassVar[str]
-    category: ClassVar[str]
     version: ClassVar[str]
     """Raised whenever the same sample and seed give another case or another score."""
     summary: ClassVar[str]
-    """One line for `contrapose list`."""
-    sample_type: ClassVar[type[Sample]]
-    settings_type: ClassVar[type[ProbeSettings]]
-    bundled_data: ClassVar[str]
+    """Line for `contrapose list`."""
+    category: ClassVar[str] = "robustness"
+    sample_type: ClassVar[type[Sample]] = TextSample
+    settings_type: ClassVar[type[ProbeSettings]] = ProbeSettings
+    bundled_data: ClassVar[str] = "negation"
     """Name of the bundled sample set."""
-    columns: ClassVar[Mapping[str, Column]]
+    columns: ClassVar[Mapping[str, Column]] = {}
     """Result columns that only this probe has."""
-    default_gate: ClassVar[float]
+    default_gate: ClassVar[float] = 0.7
     """Least pass rate where neither the test nor the run names one."""
-    gate_basis: ClassVar[str]
-    """What the default gate rests on; empty where nothing justifies it, and reports say so."""
-    without_choice: ClassVar[tuple[str, ...]]
+    gate_basis: ClassVar[str] = ""
+    """Source of the default gate; empty where nothing justifies it, and reports say so."""
+    without_choice: ClassVar[tuple[str, ...]] = ()
     """Figures that count the pairs of orders that lack a choice in one of them; none where no orders are compared."""
-    reader_errors: ClassVar[Sequence[Measured]]
-    """What is known of the error of the rules that read its replies; empty where none are read for a choice."""
-    controlled: ClassVar[bool]
+    reader_errors: ClassVar[Sequence[Measured]] = ()
+    """Known errors of the rules that read its replies; empty where none are read for a choice."""
+    controlled: ClassVar[bool] = False
     """Whether controls are asked where the run does not say."""
-    rests_on: ClassVar[tuple[str, ...]]
+    rests_on: ClassVar[tuple[str, ...]] = ()
     """Packages whose data or rules decide its cases: what was made with another version of one is made again."""
-    by_default: ClassVar[bool]
+    by_default: ClassVar[bool] = False
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
-    skip_reasons: ClassVar[Mapping[str, str]]
-    """What people read for each `skip_reason` of its cases: a phrase that follows a count, as `not in English` does."""
+    skip_reasons: ClassVar[Mapping[str, str]] = {}
+    """Phrase for people for each `skip_reason` of its cases; it follows a count, as `not in English` does."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Refuse a probe whose version is missing, or one of whose members no probe has, as soon as it is defined.
+
+        Raises:
+            ConfigError: the name of the member, and where it stands.
+        """
+        super().__init_subclass__(**arguments)
+        if "name" not in vars(cls):
+            return
+        members = (vars(base).keys() | vars(base).get("__annotations__", {}).keys() for base in cls.__mro__[1:])
+        known = OPTIONAL.union(*members)
+        where = f"probe {cls.__module__}.{cls.__name__}"
+        if "version" not in vars(cls):
+            raise ConfigError("no version", expected="version", remedy='Set version = "1", and raise it.', where=where)
+        if unknown := [name for name in vars(cls) if not name.startswith("_") and name not in known]:
+            raise ConfigError(
+                f"unknown attribute {unknown[0]!r}",
+                expected="a member of Probe, or of the class that it extends",
+                remedy=meant(unknown[0], known, otherwise="Begin names of your own with an underscore."),
+                where=where,
+            )
+
+    @property
+    def where(self) -> str:
+        """Key of the test in a configuration."""
+        return f"tests.{self.category}.{self.name}"
+
+    def case(self, sample: Sample, **fields: Any) -> Case:
+        """Return a case of a sample, which needs no fields that sample and probe decide.
+
+        Raises:
+            ConfigError: the text is changed, and `confidence` does not say how sure the change is.
+        """
+        if fields.get("perturbed") is not None and not fields.get("confidence"):
+            raise missing_confidence(f"probe {self.name}, sample {sample.id}")
+        return Case(
+            id=f"{self.name}/{sample.id}",
+            sample_id=sample.id,
+            probe=self.name,
+            version=self.version,
+            slice=sample.slice,
+            cluster=sample.cluster,
+            **fields,
+        )
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
         """Perturb a sample, in one way or in several. `likelihoods`: which of them the model gives.
@@ -189,7 +238,8 @@ class Probe(Protocol):
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
-        """The case's twin, which changes the wording at the same place and keeps the meaning; None if there is none."""
+        """Return the case's twin, if there is one: it changes the wording at the same place and keeps the meaning."""
+        return None
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Score trials, one Score each in the same order. Trials with an error are never passed in.
@@ -198,43 +248,57 @@ class Probe(Protocol):
         """
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Whether each row should have passed, by its score and the settings alone: validation holds rows against it.
+        """Return what each row should have, by its score and the settings alone: validation compares rows with it.
 
         Args:
             part: result rows, cases and controls.
             settings: of the test.
 
         Returns:
-            (rows,) float64: 1 or 0; NaN where the score does not tell.
+            (rows,) float64: 1 for a pass, else 0; NaN where the score does not say. By default a score of 1 passes.
         """
+        return all_or_nothing(part)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Counts, p values and the like over the results of one run. Controls are never passed in."""
+        """Return counts, p values and the like over the results of one run. Controls are never passed in."""
+        return {}
 
     def picture(self) -> Picture:
-        """A new count over result rows, for what the test's card shows besides what every card shows."""
+        """Return a new count over result rows, for what the test's card shows besides what every card shows."""
+        return EmptyPicture()
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """What a verdict needs besides the pass rate, so that no guess, and no silence, is enough for it.
+        """Return gates besides the pass rate, so that no guess, and no silence, is enough for a verdict.
 
         Args:
             results: cases and controls, those in error too.
             settings: of the test.
         """
+        return []
 
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
-        """Figures that are means over result rows: each gets an interval, and some are also held against the controls.
+        """Return means over result rows: each gets an interval, and some are also compared with the controls.
 
         They are taken one after the other: of a million rows, not all need be in memory.
 
         Args:
             results: cases and controls (column `control`), without rows in error.
         """
+        return []
+
+
+OPTIONAL = frozenset({"uses_answers", "scores_unread", "change_column", "failure", "explanations", "follow_ups"})
+"""Members that a probe may have besides, see below."""
+
+
+def missing_confidence(where: str) -> ConfigError:
+    """Return the error for a changed text without a confidence."""
+    return ConfigError("no confidence", expected="high or medium", remedy="Say how sure the change is.", where=where)
 
 
 @runtime_checkable
 class ScoresUnread(Protocol):
-    """What a probe has besides that also scores trials with a reply that was withheld, refused or has no text.
+    """A probe that also scores trials with a reply that was withheld, refused or has no text.
 
     Such trials are not passed to other probes: they have no score, and count as unread.
     """
@@ -244,7 +308,7 @@ class ScoresUnread(Protocol):
 
 @runtime_checkable
 class TellsChange(Protocol):
-    """What a probe has besides that tells an answer which changed from one that should have."""
+    """A probe that distinguishes an answer which changed from one that should have."""
 
     change_column: ClassVar[str]
     """Name of the result column, true or false, that says whether the answer changed."""
@@ -252,72 +316,44 @@ class TellsChange(Protocol):
 
 @runtime_checkable
 class DescribesFailures(Protocol):
-    """What a probe has besides that says in plain words what happened in a case that failed."""
+    """A probe that says in plain words what happened in a case that failed."""
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """One sentence about a result row that failed; empty where its reason says as much."""
+        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
 
 
 @runtime_checkable
 class ExplainsFigures(Protocol):
-    """What a probe has besides that says what its figures are, where reports show them."""
+    """A probe that says what its figures are, where reports show them."""
 
     explanations: ClassVar[Mapping[str, str]]
-    """What each figure, gate and scorer is and how to read it, in one or two sentences; `*` is any part of a name."""
+    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
 
 
 class AsksBack(Protocol):
-    """What a probe has besides whose settings may ask back."""
+    """A probe whose settings may ask back."""
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Questions about the replies that could not be read. Trials with an error are never passed in.
+        """Return questions about the replies that could not be read. Trials with an error are never passed in.
 
         The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
         were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
         """
 
 
-RIGHT_RATE = "right_rate"
-
-
-def right_rate(
-    results: pd.DataFrame, kept: np.ndarray, *right: np.ndarray, wanted: float | None, least: float = 0.0
-) -> Sequence[Criterion]:
-    """The cases that kept to the right answer, among those of which it is known what is right; none without.
-
-    Whoever always answers the same keeps every answer, and reaches it in as many cases as that answer happens to be
-    right: 1 of so many options, which is its chance.
-
-    Args:
-        results: cases and controls, those in error too.
-        kept: (rows,) whether the answer stayed: 1, 0 or NaN.
-        right: (rows,) each, whether the answers were right, likewise.
-        wanted: the gate, 0 to 1; None: `least`, or a tenth of the way from its chance to 1 where that is more. At 0
-            nothing is asked for.
-        least: the least default gate.
-    """
-    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
-    if wanted == 0 or not known.any():
-        return []
-    chance = mean_known(1 / numbers(results["option_count"])[known])
-    gate = max(least, 0.0 if chance is None else above(chance)) if wanted is None else wanted
-    return [Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)]
-
-
 def uses_answers(probe: Probe) -> bool:
-    """Whether a test uses right answers: where it does not, nothing about them refuses a row."""
+    """Return whether a test uses right answers: where it does not, nothing about them refuses a row."""
     return getattr(probe, "uses_answers", True)
 
 
 def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:
-    """A generator that depends only on its arguments: same case in any order, on any machine."""
+    """Return a generator that depends only on its arguments: same case in any order, on any machine."""
     digest = hashlib.sha256(f"{seed}\x00{sample_id}\x00{probe}".encode()).digest()
     return random.Random(int.from_bytes(digest[:16], "big"))
 
 
-@lru_cache(maxsize=64)
 def letters(count: int) -> tuple[str, ...]:
-    """The labels A, B, C, … for up to 26 options."""
+    """Return the labels A, B, C, … for up to 26 options."""
     return tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count])
 
 
@@ -326,28 +362,28 @@ ASK = "Answer:"
 
 
 def lettered(options: Sequence[str]) -> str:
-    """Options as people and models read them, a line each."""
+    """Return options as people and models read them, a line each."""
     return marked(options, letters(len(options)))
 
 
 def marked(options: Sequence[str], labels: tuple[str, ...]) -> str:
-    """Options behind their labels, a line each: `A. `, `1. `, but `(a) `, whose own mark parts it from the option."""
-    return "\n".join([mark + option for mark, option in zip(_marks(labels), options, strict=True)])
+    """Return options behind their labels, a line each: `A. `, `1. `, but `(a) `, whose own mark separates it."""
+    pairs = zip(labels, options, strict=True)
+    return "\n".join(f"{label}{'. ' if label[-1:].isalnum() else ' '}{option}" for label, option in pairs)
 
 
-@lru_cache(maxsize=64)
-def _marks(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels with what parts them from their options."""
-    return tuple(f"{label}{'. ' if label[-1:].isalnum() else ' '}" for label in labels)
-
-
-def spaced(text: str) -> str:
-    """A text as equality sees it: spacing makes no difference; case does, since "Aa" and "aa" are two genotypes."""
+def normalize_spacing(text: str) -> str:
+    """Return a text as equality sees it: spacing makes no difference; case does: "Aa" and "aa" are two genotypes."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def has_equals(texts: Sequence[str]) -> bool:
+    """Return whether two of the texts are equal but for spacing."""
+    return len(set(map(normalize_spacing, texts))) < len(texts)
+
+
 def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Case:
-    """A control beside a case: same sample, same original prompt, same scorer."""
+    """Return a control for a case: same sample, same original prompt, same scorer."""
     return replace(
         case,
         id=f"{case.probe}/{case.sample_id}/control",
@@ -359,5 +395,5 @@ def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Ca
 
 
 def unscored(reason: str) -> Score:
-    """A score that cannot be computed: never a pass, never zero."""
+    """Return a score that cannot be computed: never a pass, never zero."""
     return Score(value=None, passed=None, reason=reason)

@@ -1,19 +1,34 @@
-"""Which option a completion chose, by log-likelihoods or by what its reply says."""
+"""Which option a completion chose, by log-likelihoods or by what its reply says, and what every such test reports."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import pandas as pd
+
 from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
+from contrapose.tasks.probes import in_words, reading_checks
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.reading_checks import check_columns, known
+from contrapose.tasks.probes.values import above, all_hold, mean_known, numbers
+
+COLUMNS: Mapping[str, Column] = {**in_words.COLUMNS, **reading_checks.COLUMNS}
+"""Result columns of every test that reads choices."""
+
+EXPLANATIONS: Mapping[str, str] = {
+    "likelihood": "The letter that the model holds likeliest is its choice; nothing has to be read.",
+    "reply": "The choice is read from the reply in words.",
+    "label": "The choice is the label of the prompt that the reply ends on.",
+    **in_words.EXPLANATIONS,
+    **reading_checks.EXPLANATIONS,
+}
+"""Meanings of its scorers and of the figures about reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,43 +40,49 @@ class Choice:
     shares: tuple[float, ...]
     """Probability of each label; they add up to 1."""
     step: str
-    """What told it: `likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`; `label`, of a
-    prompt of one's own; or `constrained`, where the endpoint was held to the letters."""
+    """`likelihood`, or the step that read the reply: `letter`, `pattern`, `restated`, `asked`; `label`, of a prompt of
+    one's own; or `constrained`, where the endpoint was held to the letters."""
 
 
 def read_choice(
     completion: Completion, *, labels: Sequence[str], options: Sequence[str], own: OwnLabels | None = None
 ) -> Choice | None:
-    """The choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
+    """Return the choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
 
     Args:
         completion: what came back.
         labels: what stands for the options.
         options: their texts, in the order of the labels.
-        own: how replies are read that name labels of a prompt of one's own; None: by our rules for letters.
+        own: labels of a prompt of one's own, which replies name; None: by our rules for letters.
     """
-    if completion.option_loglikelihoods is not None:
-        return _by_likelihood(completion.option_loglikelihoods)
-    reply = completion.text or ""
+    if (values := completion.option_loglikelihoods) is not None:
+        top = max(values, default=math.nan)
+        if not math.isfinite(top) or any(math.isnan(value) for value in values):
+            return None
+        weights = [math.exp(value - top) for value in values]
+        total = math.fsum(weights)
+        return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")
+    reply, index, step, count = completion.text or "", None, "label", len(options)
     if own is not None:
-        place = own.place(reply, count=len(options))
-        return None if place is None else _one(place, len(options), "label")
-    if completion.constrained and reply in labels:
-        return _one(list(labels).index(reply), len(labels), "constrained")
-    chosen = choose(reply, labels=labels, options=options)
-    if chosen.index is None:
-        said = None if completion.asked_back is None or declines(reply) else answered(completion.asked_back, options)
-        return _one(list(labels).index(said), len(labels), "asked") if said is not None and said in labels else None
-    return _one(chosen.index, len(labels), chosen.step)
+        index = own.place(reply, count=count)
+    elif completion.constrained and reply in labels:
+        index, step, count = list(labels).index(reply), "constrained", len(labels)
+    else:
+        chosen = choose(reply, labels=labels, options=options)
+        index, step, count = chosen.index, chosen.step, len(labels)
+        if index is None and completion.asked_back is not None and not declines(reply):
+            answer = answered(completion.asked_back, options)
+            index, step = next((place for place, label in enumerate(labels) if label == answer), None), "asked"
+    return None if index is None else Choice(index, tuple(float(i == index) for i in range(count)), step)
 
 
-def _one(index: int, count: int, step: str) -> Choice:
-    """One option and no other."""
-    return Choice(index, tuple(float(i == index) for i in range(count)), step)
+def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:
+    """Return the position of the option that a reply names by letter or restates; None for none or several."""
+    return choose(reply, labels=labels, options=options).index
 
 
-def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
-    """Questions about the replies of a trial whose choice cannot be read, and that do not plainly decline to choose.
+def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
+    """Yield questions about replies whose choice cannot be read, and that do not plainly decline to choose.
 
     Those that rules read are asked about, too, though not of controls: what they say is known.
 
@@ -73,66 +94,89 @@ def about(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
         if not can_be_asked(reply):
             continue
         letter, step = _letter(reply, options)
-        if not trial.case.control and (right := known(reply, letter, step)) is not None:
+        if not trial.case.control and (right := reading_checks.known(reply, letter, step)) is not None:
             yield follow_up(trial, side, options, known=right)
         elif letter is None and not declines(reply.text or ""):
             yield follow_up(trial, side, options)
 
 
-def checks(trial: Trial, *, changed: Sequence[str]) -> dict[str, bool | None]:
-    """Columns of how well the model reads the replies of a trial that rules could read.
+def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
+    """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads.
 
     Args:
         trial: with options, in the order of the original prompt.
+        likeliest: the letter that was chosen under the original prompt.
         changed: the same options in the order of the changed one.
     """
-    if all(reply.asked_back is None for _, reply, _ in _sides(trial, changed)):
-        return {}
-    return check_columns((reply, *_letter(reply, options), options) for _, reply, options in _sides(trial, changed))
+    reply, labels = trial.expected.in_words, trial.case.labels
+    index = None if reply is None else read_option(reply, labels=labels, options=trial.case.options)
+    columns = in_words.in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
+    if trial.expected.asked_back is None and trial.actual.asked_back is None:
+        return columns
+    sides = _sides(trial, changed)
+    checks = reading_checks.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
+    return {**columns, **checks}
 
 
 def _sides(trial: Trial, changed: Sequence[str]) -> tuple[tuple[Side, Completion, Sequence[str]], ...]:
-    """Both replies, with the options as they stood in their prompts."""
+    """Return both replies, with the options as they stood in their prompts."""
     return ("expected", trial.expected, trial.case.options), ("actual", trial.actual, changed)
 
 
 def _letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]:
-    """The letter that a reply chooses, and what told it; `unparsed` where nothing did."""
+    """Return the letter that a reply chooses, and the step that read it; `unparsed` where nothing did."""
     choice = read_choice(reply, labels=letters(len(options)), options=options)
     return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
-def in_words(trial: Trial, likeliest: str | None) -> dict[str, str | bool | None]:
-    """Columns of what the reply to the original prompt says beside the likeliest letter."""
-    reply, labels, options = trial.expected.in_words, trial.case.labels, trial.case.options
-    index = None if reply is None else read_option(reply, labels=labels, options=options)
-    return in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
-
-
-def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """Position of the option that a reply names by letter or restates; None for none or several."""
-    return choose(reply, labels=labels, options=options).index
-
-
 class ReadChoice(Protocol):
-    """A choice that knows what told it."""
+    """A choice that knows which step read it."""
 
     @property
     def step(self) -> str:
-        """`likelihood`, or the step that read the reply."""
+        """Return `likelihood`, or the step that read the reply."""
 
 
 def step_of(completion: Completion, choice: ReadChoice | None) -> str:
-    """What told a choice, as result rows record it; `unparsed` where a reply told none."""
+    """Return the step that read a choice, as result rows record it; `unparsed` where none did."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"
     return "unparsed" if choice is None else choice.step
 
 
-def _by_likelihood(values: Sequence[float]) -> Choice | None:
-    top = max(values, default=math.nan)
-    if not math.isfinite(top) or any(math.isnan(value) for value in values):
-        return None
-    weights = [math.exp(value - top) for value in values]
-    total = math.fsum(weights)
-    return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")
+def reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
+    """Yield how often replies in words agree with likelihoods, and how well the model reads when it is asked back."""
+    yield from in_words.in_words_measures(results)
+    yield from reading_checks.check_measures(results)
+
+
+def askings(rows: pd.DataFrame) -> pd.Series:
+    """(rows,) of tuples, one for each asking of a sample, in all its orders."""
+    parts = [rows[name] for name in ("sample_id", "repeat") if name in rows]
+    return pd.Series(list(zip(*parts, strict=True)), index=rows.index, dtype=object)
+
+
+RIGHT_RATE = "right_rate"
+
+
+def right_rate(
+    results: pd.DataFrame, kept: np.ndarray, *right: np.ndarray, wanted: float | None, least: float = 0.0
+) -> Sequence[Criterion]:
+    """Return the rate of cases that kept to the right answer, where it is known; nothing where it is known nowhere.
+
+    A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
+
+    Args:
+        results: cases and controls, those in error too.
+        kept: (rows,) whether the answer stayed: 1, 0 or NaN.
+        right: (rows,) each, whether the answers were right, likewise.
+        wanted: the gate, 0 to 1; None: `least`, or a tenth of the way from its chance to 1 where that is more. At 0
+            nothing is asked for.
+        least: the least default gate.
+    """
+    known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
+    if wanted == 0 or not known.any():
+        return []
+    chance = mean_known(1 / numbers(results["option_count"])[known])
+    gate = max(least, 0.0 if chance is None else above(chance)) if wanted is None else wanted
+    return [Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)]

@@ -1,4 +1,4 @@
-"""What likelihoods of letters are worth: how likely any letter is, and whether replies in words say the same."""
+"""The worth of letters' likelihoods: how likely any letter is, and whether replies in words say the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_AGREEMENT = 0.9
 
 
 def in_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
-    """The columns of one case.
+    """Return the columns of one case.
 
     Args:
         reply: to the original prompt; None where there is none, which leaves both columns out.
@@ -45,17 +45,17 @@ EXPLANATIONS: Mapping[str, str] = {
     f"Below {LEAST_AGREEMENT:.0%} the likelihoods say too little about what the model replies.",
     "reply_unread": "Share of the replies in words in which no option could be read.",
 }
-"""What the figures are."""
+"""Meanings of the figures."""
 
 
 def in_words_measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """`reply_agreement` over the replies that could be read, and `reply_unread`, the share of the others."""
+    """Return `reply_agreement` over the replies that could be read, and `reply_unread`, the share of the others."""
     if not set(COLUMNS) <= set(results.columns):
         return []
     asked, known = results["in_words_choice"].notna(), results["words_agree"].notna()
     return [
         Measure(name="reply_agreement", share=True, values=where(known, results["words_agree"].eq(True))),
-        Measure(name="reply_unread", share=True, values=np.asarray(where(asked, results["in_words_choice"].eq("")))),
+        Measure(name="reply_unread", share=True, values=where(asked, results["in_words_choice"].eq(""))),
     ]
 
 
@@ -77,11 +77,11 @@ MASS_EXPLANATIONS: Mapping[str, str] = {
     "read_instead": f"Cases whose letters hold less than {LEAST_LABEL_MASS:.0%} of the probability after one prompt or "
     "both. Their likelihoods decide nothing: both replies were written and read.",
 }
-"""What the figures are."""
+"""Meanings of the figures."""
 
 
 def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
-    """How much of the probability the letters have, and how many cases were read as it was too little.
+    """Return how much of the probability the letters have, and how many cases were read as it was too little.
 
     Args:
         results: result rows; none of them need have compared letters, and then there is no figure.

@@ -1,4 +1,4 @@
-"""Which step of reading decided a choice, and what is known of the rules' own error, by letter."""
+"""The steps of reading a choice, and the known errors of the rules, by letter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ_BY = "read_by_"
 
 
 def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
-    """The share of every step that decided something, and of the replies that stayed unread.
+    """Return the share of every step that decided something, and of the replies that stayed unread.
 
     Args:
         columns: the step of one reply a row; missing, or `unparsed`, where nothing decided.
@@ -50,7 +50,7 @@ def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
 
 
 def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
-    """Out of a test's figures the shares of the steps, by names for people, then of the unread; empty without any."""
+    """Return a test's shares of the steps, by names for people, then of the unread; empty without any."""
     named = {name.removeprefix(READ_BY): value for name, value in figures.items() if name.startswith(READ_BY)}
     shares = {STEPS.get(step, step): float(value) for step, value in named.items() if value is not None}
     unread = figures.get(UNREAD)
@@ -58,7 +58,7 @@ def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
 
 
 def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
-    """Whether one of these steps read some of a test's replies."""
+    """Return whether one of these steps read some of a test's replies."""
     return any(figures.get(f"{READ_BY}{step}") for step in steps)
 
 

@@ -1,4 +1,4 @@
-"""What the card of a test shows besides what every card shows: bars, a grid or a table, as plain data.
+"""Bars, grids and tables on the card of a test, as plain data.
 
 A probe counts over its rows, part by part, and says what the counts mean; reports draw it. Nothing here is escaped or
 formatted: that is theirs.
@@ -99,23 +99,44 @@ Panel = Bars | Grid | Sheet
 
 
 class Picture(Protocol):
-    """What a probe counts over its rows for the card of a report."""
+    """Count of a probe over its rows, for the card of a report."""
 
     def add(self, rows: pd.DataFrame) -> None:
-        """Count some rows: cases without their controls, whole, in the order of the results."""
+        """Count some rows: cases without their controls, complete, in the order of the results."""
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """What all rows together come to; nothing where there is nothing to show."""
+        """Return the panels for all rows together; nothing where there is nothing to show."""
+
+
+class EmptyPicture:
+    """Picture of a probe whose card shows no more than every card."""
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count nothing."""
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """Return no panels."""
+        return []
 
 
 def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
-    """Counts as shares of their sum, in the given order."""
+    """Return counts as shares of their sum, in the given order."""
     total = sum(counts.values())
     return tuple(PanelShare(name=name, count=count, total=total) for name, count in counts.items())
 
 
+def figure_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
+    """Return a figure of a test with its interval; None where the test has none of that name."""
+    estimate = outcome["estimates"].get(name)
+    return (
+        None
+        if estimate is None
+        else Quantity(value=estimate["value"], interval=estimate["interval"], is_change=is_change)
+    )
+
+
 def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
-    """The commonest outcome as a sentence, such as `Always answers A in both orders: …`.
+    """Return the commonest outcome as a sentence, such as `Always answers A in both orders: …`.
 
     Args:
         counts: pairs of orders with a choice in both, by outcome.
@@ -127,14 +148,11 @@ def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_
     if without_choice > decided:
         return f"Most pairs lack a choice in one order or both ({without_choice:,} of {pairs:,})."
     commonest = max(sentences, key=lambda name: counts[name])
-    sentence = _mostly(counts[commonest] / decided, sentences[commonest])
+    share = counts[commonest] / decided
+    often = "Always" if share == 1 else "Nearly always" if share >= 0.9 else "Mostly"
+    sentence = f"{often} {sentences[commonest]}"
+    if share < 0.5:
+        sentence = "No single pattern: content and position both show."
     if not without_choice:
         return sentence
     return f"Among the {decided:,} of {pairs:,} pairs with a choice each time, {sentence[0].lower()}{sentence[1:]}"
-
-
-def _mostly(share: float, sentence: str) -> str:
-    """What is done in at least half of the pairs."""
-    if share < 0.5:
-        return "No single pattern: content and position both show."
-    return f"{'Always' if share == 1 else 'Nearly always' if share >= 0.9 else 'Mostly'} {sentence}"

@@ -1,10 +1,9 @@
-"""A prompt of one's own as settings of a test, and the prompts about a text that come of it, or of our own."""
+"""Settings of a test about its prompt and about how replies are read, and the prompts that come of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,22 +13,66 @@ from contrapose.tasks.probes.base import ASK, ProbeSettings, letters, marked
 from contrapose.tasks.probes.own_prompt import (
     OwnLabels,
     check_distinct,
-    check_labels,
     check_template,
+    default_prompt,
     names_in,
-    rendered,
+    render_prompt,
 )
-from contrapose.tasks.probes.read_with import ReadSettings
-from contrapose.tasks.probes.templates import TEXT, default_prompt
 
 MOST = 26
 """Options of a sample."""
 
 
+class ReadSettings(ProbeSettings):
+    """Settings of a test that reads which of several options was chosen."""
+
+    of_scoring: ClassVar[frozenset[str]] = frozenset({"read_with"})
+
+    read_with: Literal["auto", "likelihood", "ask", "reply"] = Field(
+        default="auto",
+        description="How a choice is read. likelihood: the likeliest letter; reply: from the reply's text; ask: the "
+        "same, and the model, or the run's reader, is asked which option a reply chooses that could not be read; auto: "
+        "likelihood where the model gives it, else ask.",
+    )
+    answer_in_words: int = Field(
+        default=50,
+        ge=0,
+        description="Where letters are compared by likelihood: samples that are also answered in words, to tell how "
+        "often the reply says the same; 0: none.",
+    )
+
+    def answers_in_words(self, likelihoods: Likelihoods) -> int:
+        """Return how many samples are also answered in words; none where all of them are."""
+        return self.answer_in_words if self.by_likelihood(likelihoods) else 0
+
+    def by_likelihood(self, likelihoods: Likelihoods) -> bool:
+        """Return whether letters are compared by likelihood, of a model that gives these."""
+        return self.read_with == "likelihood" or (self.read_with == "auto" and likelihoods != "none")
+
+    def require_likelihoods(self, likelihoods: Likelihoods, *, where: str) -> bool:
+        """Return whether letters are compared by likelihood; `where` is the test's key in a configuration.
+
+        Raises:
+            ConfigError: they are to be, and the model gives none.
+        """
+        if self.read_with == "likelihood" and likelihoods == "none":
+            raise ConfigError(
+                "read_with is 'likelihood', but this model gives no log-likelihoods",
+                expected="auto, ask or reply",
+                remedy="Set read_with to auto, or run a local model.",
+                where=f"{where}.read_with",
+            )
+        return self.by_likelihood(likelihoods)
+
+    def asks_back(self, likelihoods: Likelihoods) -> bool:
+        """Return whether a model is asked about replies that could not be read."""
+        return self.read_with == "ask" or (self.read_with == "auto" and likelihoods == "none")
+
+
 class PromptSettings(ProbeSettings):
     """Settings of a test that takes a prompt of one's own."""
 
-    variables: ClassVar[tuple[str, ...]] = TEXT
+    variables: ClassVar[tuple[str, ...]] = ("text", "context", "options", "letters", "ask")
     """Names that a template may use."""
     needed: ClassVar[tuple[str, ...]] = ("text",)
     """Those of them that it must."""
@@ -47,13 +90,13 @@ class PromptSettings(ProbeSettings):
 
     @field_validator("prompt", "reworded", check_fields=False)
     @classmethod
-    def _usable(cls, template: str | None) -> str | None:
+    def _check_template(cls, template: str | None) -> str | None:
         if template is not None:
             check_template(template, known=cls.variables, needed=cls.needed)
         return template
 
     @model_validator(mode="after")
-    def _labels_of_a_prompt(self) -> Self:
+    def _check_labels(self) -> Self:
         if self.labels is None:
             return self
         if not 2 <= len(self.labels) <= MOST:
@@ -63,8 +106,8 @@ class PromptSettings(ProbeSettings):
             raise ValueError("labels without a prompt of one's own; expected prompt, too")
         return self
 
-    def named(self, count: int) -> tuple[str, ...]:
-        """What stands before so many options."""
+    def first_labels(self, count: int) -> tuple[str, ...]:
+        """Return what stands before so many options."""
         return letters(count) if self.labels is None else self.labels[:count]
 
 
@@ -82,24 +125,24 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
     )
 
     @model_validator(mode="after")
-    def _readable(self) -> Self:
+    def _check_reading(self) -> Self:
         if self.prompt is None and (self.pattern is not None or self.answer_field is not None):
             raise ValueError("a pattern or a field without a prompt of one's own; expected prompt, too")
         if not self.labels_are_own:
             return self
-        check_labels(self.labels or letters(MOST), self.pattern, field=self.answer_field)
+        OwnLabels(labels=self.labels or letters(MOST), pattern=self.pattern, field=self.answer_field).check()
         if self.read_with not in ("auto", "reply"):
             raise ValueError(f"read_with {self.read_with} with labels of one's own; expected auto or reply")
         return self
 
     @property
     def labels_are_own(self) -> bool:
-        """Whether replies are read by labels that the prompt names, and not as letters."""
+        """Return whether replies are read by labels that the prompt names, and not as letters."""
         return self.prompt is not None and self.own_labels is not None
 
     @property
     def own_labels(self) -> OwnLabels | None:
-        """How replies are read that name labels of the prompt; None where they are read as letters."""
+        """Return the labels of the prompt by which replies are read; None where they are read as letters."""
         if self.labels is None and self.pattern is None and self.answer_field is None:
             return None
         named = self.labels or letters(MOST)
@@ -108,11 +151,11 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
         return OwnLabels(labels=named, pattern=self.pattern, field=self.answer_field)
 
     def by_likelihood(self, likelihoods: Likelihoods) -> bool:
-        """Whether letters are compared by likelihood."""
+        """Return whether letters are compared by likelihood."""
         return super().by_likelihood(likelihoods) and not self.labels_are_own
 
     def asks_back(self, likelihoods: Likelihoods) -> bool:
-        """Whether a model is asked about replies that could not be read."""
+        """Return whether a model is asked about replies that could not be read."""
         return super().asks_back(likelihoods) and not self.labels_are_own
 
 
@@ -126,7 +169,7 @@ class RewordedSettings(OwnPromptSettings):
     )
 
     @model_validator(mode="after")
-    def _reworded_of_a_prompt(self) -> Self:
+    def _check_reworded(self) -> Self:
         if self.reworded is not None and self.prompt is None:
             raise ValueError("other words without a prompt of one's own; expected prompt, too")
         return self
@@ -146,34 +189,27 @@ class TextPrompts(NamedTuple):
     where: str
     """The setting and the sample, for errors."""
 
-    def of(self, text: str, *, ask: str = ASK) -> str:
-        """The prompt about one text.
+    def prompt(self, text: str, *, ask: str = ASK) -> str:
+        """Return the prompt about one text.
 
         Raises:
             ConfigError: the template fails.
         """
+        values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
-            form = _our_form(self.context != "", self.options != "")
-            values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
-            return text if form == _BARE else form % values
-        values = {
-            "text": text,
-            "context": self.context,
-            "options": self.options,
-            "letters": joined(self.labels),
-            "ask": ask,
-        }
-        return rendered(self.template.strip(), values, where=self.where, strip=False)
+            return default_prompt("text").render(values)
+        values["letters"] = join_labels(self.labels)
+        return render_prompt(self.template.strip(), values, where=self.where, strip=False)
 
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
-        """The prompts before and after a change of the text; the second is None where there is none.
+        """Return the prompts before and after a change of the text; the second is None where there is none.
 
         Raises:
             ConfigError: the template fails, or makes the same of both.
         """
         if perturbed is None:
-            return (self.of(original) if original.strip() else original), None
-        before, after = self.of(original), self.of(perturbed)
+            return (self.prompt(original) if original.strip() else original), None
+        before, after = self.prompt(original), self.prompt(perturbed)
         if before == after and original != perturbed:
             raise ConfigError(
                 "the prompt is the same before and after the change",
@@ -184,34 +220,22 @@ class TextPrompts(NamedTuple):
         return before, after
 
     def with_options(self, options: Sequence[str]) -> TextPrompts:
-        """The same for the options in another order."""
+        """Return the prompts for the options in another order."""
         return self._replace(options=marked(options, self.labels))
 
 
-_BARE = "%(text)s"
-
-
-@lru_cache(maxsize=4)
-def _our_form(has_context: bool, has_options: bool) -> str:
-    """Our own prompt with context and options, or without: this is asked for every prompt of a run."""
-    return default_prompt("text").forms[(has_context, has_options)]
-
-
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
-    """What makes the prompts about a sample.
-
-    Args:
-        sample: with or without options.
-        settings: of the test.
-        where: the test's key in a configuration.
+    """Return what makes the prompts about a sample; `where` is the test's key in a configuration.
 
     Raises:
         ConfigError: the sample has a context or options that the template does not show, or more options than labels.
     """
-    labels = settings.named(len(sample.options))
+    count = len(sample.options)
+    labels = settings.first_labels(count)
     if settings.prompt is not None:
         where = f"{where}.prompt, sample {sample.id}"
-        _refuse_unfit(sample, settings.prompt, labels, where)
+        refuse_hidden(sample, settings.prompt, where=where)
+        refuse_unlabelled(count, labels, where=where)
     options = marked(sample.options, labels) if sample.options else ""
     return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where)
 
@@ -220,30 +244,24 @@ def refuse_hidden(
     sample: TextSample, prompt: str, *, names: Sequence[str] = ("context", "options"), where: str
 ) -> None:
     """Raise ConfigError where a prompt of one's own does not show the context or the options of a sample."""
-    hidden = [name for name in names if getattr(sample, name) and name not in names_in(prompt)]
-    if hidden:
-        had = f"{len(sample.options)} options" if hidden[0] == "options" else f"a {hidden[0]}"
-        raise ConfigError(
-            f"{had}, and a prompt without {{{{ {hidden[0]} }}}}",
-            expected=f"{{{{ {hidden[0]} }}}} in a prompt about samples with {hidden[0]}",
-            remedy=f"Put it where it belongs, or do not read it: --set data.columns.{hidden[0]}=",
-            where=where,
-        )
+    for name in names:
+        if getattr(sample, name) and name not in names_in(prompt):
+            had = f"{len(sample.options)} options" if name == "options" else f"a {name}"
+            raise ConfigError(
+                f"{had}, and a prompt without {{{{ {name} }}}}",
+                expected=f"{{{{ {name} }}}} in a prompt about samples with {name}",
+                remedy=f"Put it where it belongs, or do not read it: --set data.columns.{name}=",
+                where=where,
+            )
 
 
-def _refuse_unfit(sample: TextSample, prompt: str, labels: Sequence[str], where: str) -> None:
-    """Raise ConfigError where a prompt of one's own leaves out a part of a sample, or labels do not reach."""
-    count = len(sample.options)
-    refuse_hidden(sample, prompt, where=where)
+def refuse_unlabelled(count: int, labels: Sequence[str], *, where: str) -> None:
+    """Raise ConfigError where there are fewer labels than options."""
     if len(labels) < count:
-        raise ConfigError(
-            f"{count} options, and {len(labels)} labels",
-            expected="a label for every option",
-            remedy="Add labels.",
-            where=where,
-        )
+        observed = f"{count} options, and {len(labels)} labels"
+        raise ConfigError(observed, expected="a label for every option", remedy="Add labels.", where=where)
 
 
-def joined(labels: Sequence[str]) -> str:
-    """Labels as a prompt names them: A, B, C or D."""
+def join_labels(labels: Sequence[str]) -> str:
+    """Return labels as a prompt names them: A, B, C or D."""
     return " or ".join((", ".join(labels[:-1]), labels[-1])) if len(labels) > 1 else "".join(labels)

@@ -1,4 +1,4 @@
-"""How well a model reads when it is asked back: it is also asked about replies whose choice is known.
+"""Checks of how well a model reads when it is asked back: it is also asked about replies whose choice is known.
 
 Rules read some of them. The others are made up: they choose an option that is not right, or none, so that a model that
 answers the question, instead of reading the reply, disagrees with all of them.
@@ -77,7 +77,7 @@ Read = tuple[Completion, str | None, str, Sequence[str]]
 
 
 def known(reply: Completion, letter: str | None, step: str) -> str | None:
-    """What rules read in a reply that a model could be asked about: a letter, or `none` where it plainly declines.
+    """Return what rules read in a reply that a model could be asked about: a letter, or `none` where it declines.
 
     Returns:
         None for a reply that rules could not read, and for one that is too short to tell anything.
@@ -90,12 +90,12 @@ def known(reply: Completion, letter: str | None, step: str) -> str | None:
 
 
 def share_of(checks: int) -> int:
-    """How many of so many checks are made-up replies: half of them, and one more where the number is odd."""
+    """Return how many of so many checks are made-up replies: half of them, and one more where the number is odd."""
     return (checks + 1) // 2
 
 
 def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
-    """The question about a made-up reply to the options of a case.
+    """Return the question about a made-up reply to the options of a case.
 
     The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
     hash of the sample and its options, so that every run of every model asks the same reader the same.
@@ -117,22 +117,17 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
     turn = seed[0] % len(options)
     shown = [*options[turn:], *options[:turn]]
     form = forms[int.from_bytes(seed[1:3], "big") % len(forms)]
-    if form in NO_CHOICE:
-        return _follow_up(case, form, shown, says="none")
-    chosen = wrong[int.from_bytes(seed[3:5], "big") % len(wrong)]
-    if "{text}" in form and len(chosen) > LONG:
-        form = CHOOSING[0]
-    letter = letters(len(shown))[shown.index(chosen)]
-    return _follow_up(case, form.format(letter=letter, text=chosen), shown, says=letter)
-
-
-def _follow_up(case: Case, reply: str, options: Sequence[str], *, says: str) -> FollowUp:
-    prompt = question(reply, options)
-    return FollowUp(case_id=case.id, side="expected", prompt=prompt, known=says, made_up=True)
+    says = "none"
+    if form not in NO_CHOICE:
+        chosen = wrong[int.from_bytes(seed[3:5], "big") % len(wrong)]
+        says = letters(len(shown))[shown.index(chosen)]
+        form = CHOOSING[0] if "{text}" in form and len(chosen) > LONG else form
+        form = form.format(letter=says, text=chosen)
+    return FollowUp(case_id=case.id, side="expected", prompt=question(form, shown), known=says, made_up=True)
 
 
 def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
-    """How many replies the model reads as what they are known to say, and of how many it named an option or none.
+    """Return how many replies the model reads as they are known, and of how many it named an option or none.
 
     Args:
         cases: by their ids.
@@ -146,12 +141,12 @@ def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_u
 
 
 def reads_badly(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
-    """Whether a model that agrees in `least` of them would hardly have agreed in so few (exact binomial test)."""
+    """Return whether a model that agrees in `least` would hardly have agreed in so few (exact binomial test)."""
     return answers > 0 and at_most(agreed, answers, least) < RARE
 
 
 def made_up_estimate(agreed: int, answers: int) -> Estimate:
-    """The share of made-up replies that the model reads as what they say; `answers` is at least 1."""
+    """Return the share of made-up replies that the model reads as what they say; `answers` is at least 1."""
     share = independent(agreed, answers)
     return Estimate(
         value=agreed / answers, interval=wilson(share), rows=answers, clusters=answers, among="made-up replies"
@@ -159,7 +154,7 @@ def made_up_estimate(agreed: int, answers: int) -> Estimate:
 
 
 def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
-    """Whether the model reads the replies of a case as the rules do; left out where it was asked about none of them."""
+    """Return whether the model reads the replies of a case as the rules do; nothing where it was asked about none."""
     agreed = [
         answer == right
         for reply, letter, step, options in read
@@ -176,11 +171,11 @@ EXPLANATIONS: Mapping[str, str] = {
     "made_up_agreement": "Share of the made-up replies, which choose a wrong option or none, that the model reads as "
     "what they say. A model that answers the question instead of reading the reply has a low one.",
 }
-"""What the figures are."""
+"""Meanings of the figures."""
 
 
 def check_measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """`asked_agreement`: over the cases with such a reply, the share in which the model reads it as the rules do."""
+    """Return `asked_agreement`: the share of cases with such a reply in which the model reads it as the rules do."""
     if not set(COLUMNS) <= set(results.columns):
         return []
     agrees = results["asked_agrees"]

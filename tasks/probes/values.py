@@ -19,12 +19,12 @@ ABOVE_CHANCE = 0.1
 
 
 def above(chance: float) -> float:
-    """The least default gate beside a guesser who reaches `chance`."""
+    """Return the least default gate for a guesser who reaches `chance`."""
     return chance + ABOVE_CHANCE * (1 - chance)
 
 
 def all_hold(*parts: np.ndarray) -> np.ndarray:
-    """Whether all parts hold, of each row: one that fails decides, otherwise one that is not known leaves it open.
+    """Return whether all parts hold, of each row: one that fails decides, else one that is not known leaves it open.
 
     Args:
         parts: (rows,) each: 1, 0 or NaN.
@@ -37,7 +37,7 @@ def all_hold(*parts: np.ndarray) -> np.ndarray:
 
 
 def mean_known(values: np.ndarray) -> float | None:
-    """The mean of those that are no NaN; None where all are."""
+    """Return the mean of those that are no NaN; None where all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else None
 

@@ -26,8 +26,7 @@ from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.order_bias import read_choice
-from contrapose.tasks.probes.order_bias.score import langtest_doubts
+from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.report.csv import inert, restored, storable
 from contrapose.tasks.report.html.sample_data import page_texts

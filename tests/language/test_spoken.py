@@ -13,7 +13,7 @@ from places import REPOSITORY
 
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.spoken import spoken, verdicts
-from contrapose.tasks.probes.order_bias.reply import read_words
+from contrapose.tasks.probes.orders.letter_replies import read_words
 
 FRUITS = ("pear", "grape", "plum", "fig")
 CITIES = ("Madrid", "Porto", "Faro", "Lisbon")

@@ -11,7 +11,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import ItemSample
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.answers.scores import holds
-from contrapose.tasks.probes.item_order.score import details_of
+from contrapose.tasks.probes.orders.item_places import details_of
 
 
 @cache

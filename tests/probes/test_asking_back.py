@@ -13,9 +13,9 @@ from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
 from contrapose.tasks.probes.asking_back import answered, question
 from contrapose.tasks.probes.choices import read_choice
-from contrapose.tasks.probes.option_order.score import follow_ups as about_orders
-from contrapose.tasks.probes.option_order.score import score_trial
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.probes.orders.option_scores import score_trial
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
@@ -135,7 +135,9 @@ def test_each_reply_is_asked_about_with_the_options_as_they_stood() -> None:
     (swapped,) = OrderBias().follow_ups([pair("A", UNREADABLE)], OrderBiasSettings(), embed=far)
     assert (swapped.case_id, swapped.side) == ("p/one", "actual")
     assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in swapped.prompt
-    (rotated,) = about_orders([trial("A", UNREADABLE, details={"rotation": "1"})])
+    (rotated,) = OptionOrder().follow_ups(
+        [trial("A", UNREADABLE, details={"rotation": "1"})], OptionOrderSettings(), embed=far
+    )
     assert "\nA. iron\nB. zinc\nC. tin\nD. copper\n" in rotated.prompt
     first, second = about_answers([trial(UNREADABLE, UNREADABLE)])
     assert (first.side, second.side) == ("expected", "actual")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.probes.answers.case import guess
-from contrapose.tasks.probes.answers.figures import contrast
+from contrapose.tasks.probes.answers.figures import contrast_criterion
 from contrapose.tasks.probes.base import Criterion
 
 NEVER = float("nan")
@@ -28,7 +28,7 @@ def rows(*pairs: tuple[object, object, object], chance: float | None = 0.75) -> 
 
 
 def only(results: pd.DataFrame) -> Criterion:
-    found = contrast(results, 0.5)
+    found = contrast_criterion(results, 0.5)
     assert found is not None
     return found
 
@@ -51,7 +51,7 @@ def test_one_failure_decides_and_otherwise_what_cannot_be_told_is_open() -> None
 def test_cases_without_a_control_do_not_count_and_without_any_there_is_no_rate() -> None:
     several = rows((True, False, True), (True, False, True)).iloc[:3]
     assert met(several) == [1]
-    assert contrast(several[~several["control"]], 0.5) is None
+    assert contrast_criterion(several[~several["control"]], 0.5) is None
 
 
 def test_that_the_answer_before_was_wrong_is_no_evidence_against_a_model_that_notices() -> None:

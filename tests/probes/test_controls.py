@@ -24,10 +24,10 @@ from contrapose.tasks.core.records import (
     Trial,
 )
 from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, rng_for
-from contrapose.tasks.probes.edits.controls import OF_THE_REPLY, PROCEDURE, beside_unrelated_not, reworded
+from contrapose.tasks.probes.edits.controls import OF_THE_REPLY, PROCEDURE, reworded_control, unrelated_not_control
 from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
-from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite
+from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite_words
 
 TEXT = TextSample(id="1", text="Iron is a metal.")
 CHOICE = TextSample(id="1", text="Water is", options=("dry", "liquid", "solid"), answers=("liquid",))
@@ -84,7 +84,7 @@ def twins(text: str, *, options: bool = False, draws: int = 60) -> dict[str, set
     """The controls of a text by their kind, over many draws."""
     drawn: dict[str, set[str]] = {}
     for seed in range(draws):
-        kind, twin = reworded(text, rng=random.Random(seed), options=options)
+        kind, twin = reworded_control(text, rng=random.Random(seed), options=options)
         drawn.setdefault(kind, set()).add(twin)
     return drawn
 
@@ -128,7 +128,7 @@ def test_what_might_change_the_meaning_is_left_alone(text: str, kind: str) -> No
     "text", ["Iron is hard.", "What is iron?", "Iron is", "True or false: iron is hard.", "A\n\nB."]
 )
 def test_a_not_about_something_else_stands_beside_a_text_that_is_kept(text: str, options: bool) -> None:
-    made = {beside_unrelated_not(text, rng=random.Random(seed), options=options) for seed in range(80)}
+    made = {unrelated_not_control(text, rng=random.Random(seed), options=options) for seed in range(80)}
     assert {each.kind for each in made} == {UNRELATED_NOT}
     assert all(text in each.text and CUE.search(each.text) for each in made)
     behind = {each.text for each in made if each.text.startswith(text)}
@@ -186,7 +186,7 @@ def test_polite_words_stand_where_toxic_words_stood(strategy: str, start: int, e
 @pytest.mark.parametrize("count", range(1, 24))
 def test_there_are_as_many_polite_words_as_toxic_ones(count: int) -> None:
     for phrases in (BEFORE, AFTER):
-        assert len(polite("x " * count, phrases, rng=random.Random(count)).split()) == count
+        assert len(polite_words("x " * count, phrases, rng=random.Random(count)).split()) == count
 
 
 def test_polite_words_are_no_bad_words() -> None:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.probes.item_order import ItemOrder, ItemOrderSettings
-from contrapose.tasks.probes.item_order.settings import INTRODUCTION, OTHER_WORDS
+from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
 
 PROBE = ItemOrder()
 PETS = ItemSample(
@@ -112,14 +111,14 @@ def test_another_seed_draws_other_orders_and_the_same_one_the_same() -> None:
     ],
 )
 def test_items_are_written_as_the_layout_says(layout: str, heading: str | None, listed: str) -> None:
-    assert settings(layout=layout, heading=heading).listed(("one\n\ntwo", "three")) == listed
+    assert settings(layout=layout, heading=heading).join_items(("one\n\ntwo", "three")) == listed
 
 
 @given(st.permutations(["alpha", "beta", "gamma", "delta"]), st.sampled_from(["numbered", "bullets", "paragraphs"]))
 def test_a_mark_belongs_to_the_place_and_not_to_the_item(items: list[str], layout: str) -> None:
     chosen = settings(layout=layout, heading="Passage" if layout == "paragraphs" else None)
-    marks = chosen.listed(["x"] * 4)
-    listed = chosen.listed(items)
+    marks = chosen.join_items(["x"] * 4)
+    listed = chosen.join_items(items)
     for item in items:
         listed = listed.replace(item, "x")
     assert listed == marks

@@ -11,7 +11,7 @@ from figured import figured
 
 from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.item_order import ItemOrder, ItemOrderSettings
-from contrapose.tasks.probes.item_order.picture import Places
+from contrapose.tasks.probes.orders.item_places import Places
 from contrapose.tasks.probes.panels import Bars, Panel, Sheet
 
 PROBE = ItemOrder()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.answers.figures import noticed, stays_beside_not
+from contrapose.tasks.probes.answers.figures import noticed_criterion, steady_criterion
 from contrapose.tasks.probes.base import UNRELATED_NOT, Criterion
 
 
@@ -31,26 +31,26 @@ def met(criterion: Criterion | None) -> list[float]:
 
 
 def test_only_what_was_right_before_counts_and_what_was_not_read_stays_open() -> None:
-    criterion = noticed(cases(2, 1, 5, unread=1), None)
+    criterion = noticed_criterion(cases(2, 1, 5, unread=1), None)
     assert met(criterion) == pytest.approx([1, 1, 0, float("nan")], nan_ok=True)
 
 
 @pytest.mark.parametrize(("options", "chance", "wanted"), [(2, 0.5, 0.75), (4, 0.75, 0.875), (5, 0.8, 0.9)])
 def test_the_default_gate_lies_halfway_between_guessing_and_all(options: int, chance: float, wanted: float) -> None:
-    criterion = noticed(cases(20, 0, 0, option_count=options), None)
+    criterion = noticed_criterion(cases(20, 0, 0, option_count=options), None)
     assert criterion is not None
     assert (criterion.chance, criterion.wanted) == pytest.approx((chance, wanted))
 
 
 def test_without_options_nothing_is_guessed() -> None:
-    criterion = noticed(cases(20, 0, 0, option_count=None), None)
+    criterion = noticed_criterion(cases(20, 0, 0, option_count=None), None)
     assert criterion is not None
     assert (criterion.chance, criterion.wanted) == (None, 0.7)
 
 
 @pytest.mark.parametrize(("right", "few"), [(19, True), (20, False)])
 def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -> None:
-    criterion = noticed(cases(right, 0, 30), None)
+    criterion = noticed_criterion(cases(right, 0, 30), None)
     assert criterion is not None
     assert bool(criterion.too_few) is few
     assert not few or criterion.too_few.startswith("Only 19 of 49 were right before")
@@ -59,22 +59,22 @@ def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -
 @pytest.mark.parametrize(("known", "there"), [(49, False), (50, True)])
 def test_the_documents_gate_stays_where_most_answers_are_unknown(known: int, there: bool) -> None:
     rows = pd.concat([cases(known, 0, 0), cases(0, 0, 0, unread=100 - known, answer_known=False)])
-    assert (noticed(rows, None) is not None) is there
+    assert (noticed_criterion(rows, None) is not None) is there
 
 
 def test_a_gate_of_zero_asks_for_nothing() -> None:
-    assert noticed(cases(30, 0, 0), 0.0) is None
+    assert noticed_criterion(cases(30, 0, 0), 0.0) is None
 
 
 def test_of_the_controls_only_those_with_a_not_must_stay() -> None:
     beside = {"control": True, "control_kind": UNRELATED_NOT}
     rows = [case(answer_changed=True), case(control=True, control_kind="polite", answer_changed=True)]
     rows += [case(answer_changed=changed, **beside) for changed in (True, False, None)]
-    criterion = stays_beside_not(pd.DataFrame(rows), 0.6)
+    criterion = steady_criterion(pd.DataFrame(rows), 0.6)
     assert met(criterion) == pytest.approx([0, 1, float("nan")], nan_ok=True)
     assert criterion is not None
     assert (criterion.wanted, criterion.chance) == (0.6, 0.25)
-    assert stays_beside_not(pd.DataFrame(rows[:2]), 0.6) is None
+    assert steady_criterion(pd.DataFrame(rows[:2]), 0.6) is None
 
 
 def test_a_choice_that_is_steady_and_wrong_does_not_count_as_right() -> None:

@@ -14,7 +14,7 @@ from figured import figured
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, SummaryPair, Trial
 from contrapose.tasks.evaluate.summarise import effects, estimates
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.order_bias.figures import calibrates
+from contrapose.tasks.probes.orders.two_orders import calibrates
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OrderBias()

@@ -19,7 +19,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, Trial
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.own_prompt import labelled
+from contrapose.tasks.probes.own_prompt import OwnLabels
 
 PAIR = SummaryPair(
     id="1",
@@ -108,12 +108,12 @@ def test_labels_decide(replies: tuple[str, str], outcome: str, passed: bool, und
     ],
 )
 def test_a_label_is_found_or_none(reply: str, labels: Sequence[str], pattern: str | None, place: int | None) -> None:
-    assert labelled(reply, labels, pattern) == place
+    assert OwnLabels(labels=tuple(labels), pattern=pattern).place(reply, count=len(labels)) == place
 
 
 def test_a_pattern_that_takes_forever_reads_nothing() -> None:
     start = time.monotonic()
-    assert labelled("a" * 5_000 + "b", ("A", "B"), r"(?:a|aa|a+)+$(c)") is None
+    assert OwnLabels(labels=("A", "B"), pattern=r"(?:a|aa|a+)+$(c)").place("a" * 5_000 + "b", count=2) is None
     assert time.monotonic() - start < 30
 
 

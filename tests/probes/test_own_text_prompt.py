@@ -14,7 +14,6 @@ from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, 
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import wants_letter
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
-from contrapose.tasks.probes.templates import PAIR
 
 SAMPLE = TextSample(
     id="q-7",
@@ -220,7 +219,7 @@ def test_what_does_not_fit_the_data_names_the_sample(name: str) -> None:
 class TwoAnswers(RewordedSettings):
     """The same settings of a test about two answers."""
 
-    variables: ClassVar[tuple[str, ...]] = PAIR
+    variables: ClassVar[tuple[str, ...]] = ("article", "instruction", "reference", "first", "second", "question")
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
     labels: tuple[str, str] | None = None
 

@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.probes.order_bias import OrderBias
-from contrapose.tasks.probes.order_bias.figures import Positions
+from contrapose.tasks.probes.orders.two_figures import Positions
 from contrapose.tasks.probes.panels import Grid, Panel
 
 OUTCOME: Any = {"estimates": {}}
 
 
 def panels(*parts: pd.DataFrame) -> list[Panel]:
-    picture = Positions(OrderBias.sentences)
+    picture = Positions(OrderBias.sentences, ("unparsed",))
     for part in parts:
         picture.add(part)
     return list(picture.panels(OUTCOME))

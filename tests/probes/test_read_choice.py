@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
-from contrapose.tasks.probes.order_bias.reply import nearer
+from contrapose.tasks.probes.orders.letter_replies import nearer
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SPLITS = [(name, split) for name in ("replies", "replies_2", "replies_3") for split in ("tune", "held_out")]

@@ -14,7 +14,7 @@ from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.probes.known_errors import IN_OTHER_WORDS
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
-from contrapose.tasks.probes.order_bias.reply import read_choice
+from contrapose.tasks.probes.orders.letter_replies import read_choice
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "replies_other_words.jsonl"
 SWAPPED = {"A": "B", "B": "A", None: None}

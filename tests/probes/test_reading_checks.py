@@ -12,7 +12,7 @@ from asked_case import case
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import drawn
 from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
-from contrapose.tasks.probes.choices import checks, read_choice
+from contrapose.tasks.probes.choices import read_choice, reading_columns
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 from contrapose.tasks.probes.reading_checks import (
     COLUMNS,
@@ -88,12 +88,12 @@ def test_the_model_agrees_where_it_names_the_same_letter(back: str, agrees: bool
     (score,) = OrderBias().score([of_two(OF_TWO, back)], OrderBiasSettings(), embed=far)
     assert score.columns["asked_agrees"] is agrees
     assert score.columns["outcome"] == "BB"
-    assert checks(of_options(EXPLAINED, "B", back), changed=OPTIONS) == {"asked_agrees": agrees}
+    assert reading_columns(of_options(EXPLAINED, "B", back), None, changed=OPTIONS) == {"asked_agrees": agrees}
 
 
 @pytest.mark.parametrize("back", [None, "", "Well, the second."])
 def test_without_a_letter_from_the_model_nothing_is_compared(back: str | None) -> None:
-    assert checks(of_options(EXPLAINED, "B", back), changed=OPTIONS) == {}
+    assert reading_columns(of_options(EXPLAINED, "B", back), None, changed=OPTIONS) == {}
 
 
 def test_a_case_agrees_where_all_its_replies_do() -> None:

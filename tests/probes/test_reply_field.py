@@ -10,10 +10,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contrapose.tasks.probes.own_prompt import check_labels, labelled
+from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.reply_field import LONGEST_REPLY, field_in
 
 NUMBERS = ("1", "2", "3", "4")
+
+
+def read_label(reply: str, labels: tuple[str, ...], *, field: str) -> int | None:
+    return OwnLabels(labels=labels, field=field).place(reply, count=len(labels))
+
+
 PATH = "result.winner"
 
 
@@ -49,19 +55,19 @@ PATH = "result.winner"
     ],
 )
 def test_the_last_object_with_the_field_decides(reply: str, field: str, place: int | None) -> None:
-    assert labelled(reply, NUMBERS, None, field=field) == place
+    assert read_label(reply, NUMBERS, field=field) == place
 
 
 def test_truth_and_letters_are_labels_too() -> None:
-    assert labelled('{"same": true}', ("true", "false"), None, field="same") == 0
-    assert labelled('{"best": "b"}', ("A", "B"), None, field="best") == 1
+    assert read_label('{"same": true}', ("true", "false"), field="same") == 0
+    assert read_label('{"best": "b"}', ("A", "B"), field="best") == 1
 
 
 @pytest.mark.parametrize("part", ['{"a":', "[", '{"', "{'", '{"a": 1} ', '{"a":"', "}", '"', "\\", '{"v":{"v":'])
 def test_odd_replies_take_no_time(part: str) -> None:
     reply = (part * LONGEST_REPLY)[:LONGEST_REPLY]
     start = time.process_time()
-    labelled(reply, NUMBERS, None, field="v")
+    read_label(reply, NUMBERS, field="v")
     assert time.process_time() - start < 2
     assert field_in(" " * LONGEST_REPLY + '{"v": "1"}', "v") is None
 
@@ -73,8 +79,8 @@ PIECES = st.sampled_from(['{"v": "1"}', '{"v": 2}', '"v"', "{", "}", "[", ":", "
 
 @given(reply=st.text() | st.lists(PIECES, max_size=12).map("".join), field=st.text(min_size=1, max_size=12))
 def test_whatever_a_reply_holds_it_is_read_or_open(reply: str, field: str) -> None:
-    assert labelled(reply, NUMBERS, None, field=field) in (None, 0, 1, 2, 3)
-    assert labelled(reply, NUMBERS, None, field="v") in (None, 0, 1)
+    assert read_label(reply, NUMBERS, field=field) in (None, 0, 1, 2, 3)
+    assert read_label(reply, NUMBERS, field="v") in (None, 0, 1)
 
 
 @given(label=st.sampled_from(NUMBERS), others=st.dictionaries(st.text(max_size=6), VALUES, max_size=4), text=st.text())
@@ -82,22 +88,22 @@ def test_a_label_is_read_as_itself_beside_whatever_else(label: str, others: dict
     reply = json.dumps({**others, "v": label})
     # What stands in a model's thoughts is no answer, and thoughts that never end leave none.
     assume("think>" not in text + reply)
-    assert labelled(reply, NUMBERS, None, field="v") == NUMBERS.index(label)
+    assert read_label(reply, NUMBERS, field="v") == NUMBERS.index(label)
     before = "".join(sign for sign in text if sign not in "{}")
-    assert labelled(f"{before} {reply}", NUMBERS, None, field="v") == NUMBERS.index(label)
+    assert read_label(f"{before} {reply}", NUMBERS, field="v") == NUMBERS.index(label)
 
 
 @given(value=VALUES)
 def test_only_a_label_is_read_as_a_label(value: Any) -> None:
-    place = labelled(json.dumps({"v": value}), NUMBERS, None, field="v")
+    place = read_label(json.dumps({"v": value}), NUMBERS, field="v")
     assert place is None or str(value).strip() == NUMBERS[place]
 
 
 @given(first=st.sampled_from(NUMBERS), second=st.sampled_from(NUMBERS))
 def test_two_labels_at_once_are_none(first: str, second: str) -> None:
     one = NUMBERS.index(first) if first == second else None
-    assert labelled(f'[{{"v": {first}}}, {{"v": "{second}"}}]', NUMBERS, None, field="v") == one
-    assert labelled(f'{{"v": {first}, "v": "{second}"}}', NUMBERS, None, field="v") is None
+    assert read_label(f'[{{"v": {first}}}, {{"v": "{second}"}}]', NUMBERS, field="v") == one
+    assert read_label(f'{{"v": {first}, "v": "{second}"}}', NUMBERS, field="v") is None
 
 
 @pytest.mark.parametrize(
@@ -118,8 +124,8 @@ def test_fields_that_cannot_be_there_are_refused(
     labels: tuple[str, ...], pattern: str | None, field: str, observed: str
 ) -> None:
     with pytest.raises(ValueError, match=observed.replace(".", r"\.")):
-        check_labels(labels, pattern, field=field)
+        OwnLabels(labels=labels, pattern=pattern, field=field).check()
 
 
 def test_letters_need_no_pattern_beside_a_field() -> None:
-    check_labels(("a", "b", "c"), None, field="choice.letter")
+    OwnLabels(labels=("a", "b", "c"), field="choice.letter").check()

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.option_order.figures import Rotations, figures
+from contrapose.tasks.probes.option_order import OptionOrder, Rotations
 from contrapose.tasks.probes.panels import Bars, Panel
 
 OUTCOME: Any = {"estimates": {}}
@@ -81,7 +81,7 @@ def test_letters_of_every_repeat_are_counted_as_in_the_figures() -> None:
         | letters
     )
     assert sentence(orders).endswith("Letters chosen: A 3, B 2, C 1.")
-    assert {name: figures(orders)[f"{name}_against_uniform"] for name in "ABC"} == {
+    assert {name: OptionOrder().summarise(orders)[f"{name}_against_uniform"] for name in "ABC"} == {
         name: pytest.approx(count / 2) for name, count in {"A": 3, "B": 2, "C": 1}.items()
     }
 

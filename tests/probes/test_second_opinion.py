@@ -17,7 +17,7 @@ from contrapose.tasks.core.policy import cache_key
 from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings, negate, probe, second_opinion
 from contrapose.tasks.probes.negation import probe as settings
-from contrapose.tasks.probes.negation.second_opinion import Parse, parser, seconded, versions
+from contrapose.tasks.probes.negation.second_opinion import Parse, add_second_opinion, parser, versions
 
 
 @dataclass
@@ -61,7 +61,7 @@ def refuses(text: str) -> Parsed:
 
 def revised(text: str, parse: Parse) -> str | None:
     """The confidence after a second opinion."""
-    return seconded(text, negate(text), parse).confidence
+    return add_second_opinion(text, negate(text), parse).confidence
 
 
 def test_the_same_verb_keeps_a_sure_negation_sure() -> None:
@@ -71,7 +71,7 @@ def test_the_same_verb_keeps_a_sure_negation_sure() -> None:
 def test_another_verb_makes_it_medium_and_changes_nothing_else() -> None:
     found = negate("The steel rusts.")
     assert (found.confidence, revised("The steel rusts.", says("steel"))) == ("high", "medium")
-    assert seconded("The steel rusts.", found, says("steel")).text == found.text
+    assert add_second_opinion("The steel rusts.", found, says("steel")).text == found.text
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_a_very_long_sentence_is_not_parsed_and_not_sure() -> None:
 
 @pytest.mark.parametrize("text", ["Is the sky blue?", "What does a seed need?", "The sky is not blue.", ""])
 def test_questions_and_skips_are_left_as_they_are(text: str) -> None:
-    assert seconded(text, negate(text), refuses) == negate(text)
+    assert add_second_opinion(text, negate(text), refuses) == negate(text)
 
 
 def test_a_removed_negation_is_never_made_sure() -> None:
     text = "Her being late did not matter."
     found = negate(text, existing_negation="remove")
-    assert seconded(text, found, says("did")).confidence == found.confidence
-    assert seconded(text, found, says("being")).confidence == "medium"
+    assert add_second_opinion(text, found, says("did")).confidence == found.confidence
+    assert add_second_opinion(text, found, says("being")).confidence == "medium"
 
 
 def test_the_probe_asks_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def codes_in(path: Path) -> Iterator[str]:
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
         elif isinstance(node, ast.FunctionDef) and node.name == "_skip_reason":
             yield from texts(*(part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value))
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "reason":
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("reason", "skipped"):
             yield from texts(node.value)
 
 
@@ -59,7 +59,7 @@ def sources(probe: type) -> set[Path]:
     for parent in probe.__mro__:
         path = Path(getfile(parent)) if parent.__module__.startswith("contrapose") else None
         if path is not None:
-            found |= {path} if path.parent.name == "edits" else set(path.parent.glob("*.py"))
+            found |= {path} if path.parent.name in ("edits", "orders", "probes") else set(path.parent.glob("*.py"))
     return found
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from contrapose.tasks.probes.answers.figures import COLUMNS, figures
 from contrapose.tasks.probes.known_errors import step_figures, step_shares
-from contrapose.tasks.probes.option_order.figures import figures as order_figures
-from contrapose.tasks.probes.order_bias.figures import figures as bias_figures
+from contrapose.tasks.probes.option_order import OptionOrder
+from contrapose.tasks.probes.order_bias import OrderBias
 
 
 def test_the_shares_of_all_steps_and_of_the_unread_add_up() -> None:
@@ -37,7 +37,7 @@ def test_order_bias_counts_both_replies_of_every_judged_pair() -> None:
             "swapped_step": ["pattern", "unparsed", None],
         }
     )
-    found = bias_figures(rows)
+    found = OrderBias().summarise(rows)
     steps = {name: found[name] for name in ("read_by_letter", "read_by_pattern", "read_by_asked", "unread")}
     assert steps == dict.fromkeys(steps, 0.25)
 
@@ -54,7 +54,7 @@ def test_option_order_counts_the_reply_to_the_given_order_once() -> None:
             "rotated_choice_step": ["asked", "unparsed"],
         }
     )
-    found = order_figures(rows)
+    found = OptionOrder().summarise(rows)
     assert (found["read_by_letter"], found["read_by_asked"], found["unread"]) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pydantic import ValidationError
@@ -46,9 +48,9 @@ def save(folder: Path, *, seed: int = 1, kind: str = "SequenceClassification", *
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    module._loaded.cache_clear()
+    module._load.cache_clear()
     yield
-    module._loaded.cache_clear()
+    module._load.cache_clear()
 
 
 def logits(folder: str, text: str) -> Any:
@@ -91,10 +93,13 @@ def test_labels_that_do_not_exclude_each_other_have_their_sigmoid(
 
 def test_each_distinct_text_is_read_once_and_blank_ones_never(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[list[str]] = []
-    batch = module._batch
-    monkeypatch.setattr(module, "_batch", lambda texts, *rest: read.append(texts) or batch(texts, *rest))
     monkeypatch.setattr(module, "BATCH", 2)
-    found = probabilities(["blue", " ", "so be it", "blue", "", "the sky is blue"], save(tmp_path), None)
+    folder = save(tmp_path)
+    loaded = module.classifier(folder)
+    tokenizer = Mock(wraps=loaded.tokenizer, pad_token=loaded.tokenizer.pad_token, model_max_length=32)
+    tokenizer.side_effect = lambda texts, **rest: read.append(texts) or loaded.tokenizer(texts, **rest)
+    monkeypatch.setattr(module, "classifier", lambda name: replace(loaded, tokenizer=tokenizer))
+    found = probabilities(["blue", " ", "so be it", "blue", "", "the sky is blue"], folder, None)
     assert read == [["blue", "so be it"], ["the sky is blue"]]
     assert list(found) == ["blue", "so be it", "the sky is blue"]
 

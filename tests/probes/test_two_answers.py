@@ -12,7 +12,7 @@ import pytest
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
 from contrapose.tasks.probes.answers.case import guess
-from contrapose.tasks.probes.answers.reading import EmbeddedPair, _dealt, divergences
+from contrapose.tasks.probes.answers.reading import EmbeddedPair, deal_replies, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
@@ -44,7 +44,7 @@ def pairs(*names: str) -> list[EmbeddedPair | None]:
 
 
 def test_each_reply_is_dealt_the_next_samples_and_the_last_the_firsts() -> None:
-    assert _dealt([trial()] * 3, pairs("a", "b", "c")) == [
+    assert deal_replies([trial()] * 3, pairs("a", "b", "c")) == [
         EmbeddedPair("a before", "b after"),
         EmbeddedPair("b before", "c after"),
         EmbeddedPair("c before", "a after"),
@@ -53,7 +53,7 @@ def test_each_reply_is_dealt_the_next_samples_and_the_last_the_firsts() -> None:
 
 def test_controls_are_dealt_the_replies_of_controls() -> None:
     trials = [trial(), trial(control=True), trial(), trial(control=True)]
-    assert _dealt(trials, pairs("a", "A", "b", "B")) == [
+    assert deal_replies(trials, pairs("a", "A", "b", "B")) == [
         EmbeddedPair("a before", "b after"),
         EmbeddedPair("A before", "B after"),
         EmbeddedPair("b before", "a after"),
@@ -62,9 +62,9 @@ def test_controls_are_dealt_the_replies_of_controls() -> None:
 
 
 def test_who_stands_alone_is_dealt_nothing_and_nobody_what_tells_nothing() -> None:
-    assert _dealt([trial(), trial(control=True)], pairs("a", "A")) == [None, None]
+    assert deal_replies([trial(), trial(control=True)], pairs("a", "A")) == [None, None]
     trials = [trial(), trial(), trial(scorer="choice"), trial()]
-    assert _dealt(trials, pairs("a", "", "c", "d")) == [
+    assert deal_replies(trials, pairs("a", "", "c", "d")) == [
         EmbeddedPair("a before", "d after"),
         None,
         None,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.probes.item_order.score import numbers, source_of
-from contrapose.tasks.probes.option_order.score import rotated
+from contrapose.tasks.probes.orders.item_places import order_places as numbers
+from contrapose.tasks.probes.orders.item_places import source_of
+from contrapose.tasks.probes.orders.option_scores import rotate as rotated
 
 Role = Literal["original", "changed", "control"]
 NOUNS = {"order_bias": "Summary", "judge_order": "Answer"}

@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Case, Likelihoods, LossOf, TextSample
+from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Scorer
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
 
 LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
-"""Of which text the scorers by loss need the loss."""
+"""Texts of which the scorers by loss need the loss."""
 
 
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
-    """The scorer of a sample's case: the chosen one; for `auto` and `langtest` the one that the provider allows.
+    """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
 
     Raises:
         ConfigError: the scorer needs log-likelihoods, and the provider gives none; `where` names the setting.
@@ -36,20 +36,15 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
     return scorer
 
 
-def stays_by_chance(case: Case, *, stays: bool) -> float | None:
-    """Probability that a guesser's answer to the control of a case stays as it was, which is when a control passes."""
-    return case.chance if case.chance is None or stays else 1 - case.chance
-
-
 def chance_of(sample: TextSample, settings: AnswerSettings, *, stays: bool, by_likelihood: bool) -> float | None:
-    """Probability that a guesser among the sample's options passes; None without options."""
+    """Return the probability that a guesser among the sample's options passes; None without options."""
     band = settings.band("choice")
     changes = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
     return 1 - changes if changes is not None and stays else changes
 
 
 def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = False) -> np.ndarray:
-    """Whether each row should pass: its answer changed where the score lies outside the band, and a control must not.
+    """Return what each row should have: its answer changed where the score lies outside the band; controls must not.
 
     Args:
         part: result rows.
@@ -60,23 +55,18 @@ def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = Fal
         (rows,) float64: 1 or 0; NaN where the band is not known.
     """
     score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
-    low, high = _bands(part, settings, scorer)
+    low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
+    if not settings.calibrated:
+        # A band from the controls stands in the row itself.
+        low, high = np.full((2, len(scorer)), np.nan)
+        for name in dict.fromkeys(scorer):
+            band = settings.band(name) if name in ("embedding", "loss", "choice", "langtest_loss") else None
+            if band is not None:
+                low[scorer == name], high[scorer == name] = band
     other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
     changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
     keeps = np.logical_or(truths_of(part, "control"), stays)
     return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
-
-
-def _bands(part: pa.Table, settings: AnswerSettings, scorer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of each row's band; NaN where it is not known. A band from the controls stands in the row itself."""
-    if settings.calibrated:
-        return numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
-    ends = np.full((2, len(scorer)), np.nan)
-    for name in dict.fromkeys(scorer):
-        band = settings.band(name) if name in ("embedding", "loss", "choice", "langtest_loss") else None
-        if band is not None:
-            ends[:, scorer == name] = np.array(band)[:, None]
-    return ends[0], ends[1]
 
 
 DRAWS = 20_000
@@ -84,8 +74,9 @@ DRAWS = 20_000
 SEED = 20
 
 
+@cache
 def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
-    """Probability that the answers of a model that draws both evenly count as changed; None without options.
+    """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
 
     Args:
         options: to choose from.
@@ -98,31 +89,20 @@ def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | 
     other = 1 - 1 / options
     if upper is None or not by_likelihood:
         return other
-    return other + _moved(options, upper)
-
-
-@cache
-def _moved(options: int, upper: float) -> float:
-    """Share of pairs of distributions, both drawn evenly, in which the same option leads and the divergence exceeds."""
     rng = np.random.default_rng(SEED)
     first, second = (rng.dirichlet(np.ones(options), size=DRAWS) for _ in range(2))
     same = first.argmax(axis=1) == second.argmax(axis=1)
-    return float(np.mean(same & (jensen_shannon(first, second) > upper)))
+    return other + float(np.mean(same & (jensen_shannon(first, second) > upper)))
 
 
 def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Jensen-Shannon divergence of each pair of rows, in bits, 0 to 1; both arrays of shape (rows, outcomes).
-
-    The same digits as the square of `scipy.spatial.distance.jensenshannon`, which takes twice as long to import.
+    """Return the Jensen-Shannon divergence of each pair of rows, in bits, 0 to 1; both of shape (rows, outcomes).
 
     Source: J. Lin, IEEE Transactions on Information Theory 37 (1991) 145-151.
     """
-    from scipy.special import rel_entr
+    from scipy.spatial.distance import jensenshannon
 
-    first, second = (shares / shares.sum(axis=1, keepdims=True) for shares in (first, second))
-    middle = (first + second) / 2
-    nats: np.ndarray = rel_entr(first, middle).sum(axis=1) + rel_entr(second, middle).sum(axis=1)
     # Rounding can push nearly equal distributions below zero, whose root is NaN.
     with np.errstate(invalid="ignore"):
-        bits: np.ndarray = np.nan_to_num(np.sqrt(nats / np.log(2) / 2) ** 2)
-    return bits.clip(0.0, 1.0)
+        distances = np.nan_to_num(jensenshannon(first, second, base=2, axis=1))
+    return np.asarray(distances**2).clip(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What a test reports that compares two answers: its figures, and its picture.
+"""Figures and picture of a test that compares two answers.
 
 Among the figures is the contrast rate: an answer that changes with the meaning, and stays where only the wording
 changes. The documents' pass rate of a test that should change the answer rewards whoever changes it for no reason: of
@@ -15,16 +15,11 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Measure
-from contrapose.tasks.probes.in_words import COLUMNS as IN_WORDS
-from contrapose.tasks.probes.in_words import EXPLANATIONS as IN_WORDS_EXPLAINED
-from contrapose.tasks.probes.in_words import in_words_measures
 from contrapose.tasks.probes.known_errors import step_figures
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
-from contrapose.tasks.probes.reading_checks import COLUMNS as CHECKED
-from contrapose.tasks.probes.reading_checks import EXPLANATIONS as CHECKS_EXPLAINED
-from contrapose.tasks.probes.reading_checks import check_measures
 from contrapose.tasks.probes.values import all_hold, mean_known, numbers, where
 
 NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
@@ -60,13 +55,12 @@ COLUMNS: Mapping[str, Column] = {
     "threshold_high": Column(
         "float", "Upper end of the threshold that was taken from the controls.", "depends on scorer"
     ),
-    **IN_WORDS,
-    **CHECKED,
+    **choices.COLUMNS,
 }
 """Result columns of such a test."""
 
-
 EXPLANATIONS: Mapping[str, str] = {
+    **choices.EXPLANATIONS,
     "choices": "Cases in which a choice could be read from both replies.",
     "letter_only_replies": "Cases whose replies are mere letters: their embeddings mean nothing.",
     "threshold_low_*": "Lower end of the scores that count as an unchanged answer; it was taken from the controls.",
@@ -98,14 +92,12 @@ EXPLANATIONS: Mapping[str, str] = {
     "different.",
     "loss": "Measures how much more surprising the old reply is under the changed prompt, in nats a token.",
     "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
-    **IN_WORDS_EXPLAINED,
-    **CHECKS_EXPLAINED,
 }
-"""What the figures, the gate and the scorers are."""
+"""Meanings of the figures, the gate and the scorers."""
 
 
 def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """Counts and bounds over the results of the cases; what no row tells is left out.
+    """Return counts and bounds over the results of the cases; what no row says is left out.
 
     Returns:
         `choices`, pairs of choices that could be read; `letter_only_replies`, pairs whose embeddings mean nothing; the
@@ -113,74 +105,56 @@ def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
     """
     if results.empty or not set(COLUMNS) <= set(results.columns):
         return {}
-    choices = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
-    letters = int((results["letters_only"] == True).sum())  # noqa: E712
+    read = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
+    letters = int(results["letters_only"].eq(True).sum())
     choosing = results[results["option_count"].notna()]
+    ends = ["threshold_low", "threshold_high"]
+    own = results[["scorer", *ends]].dropna().drop_duplicates("scorer").sort_values("scorer").set_index("scorer")
     return {
-        **({"choices": choices} if choices else {}),
+        **({"choices": read} if read else {}),
         **({"letter_only_replies": letters} if letters else {}),
-        **_thresholds(results),
+        **{f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends},
         **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
     }
 
 
-def _thresholds(results: pd.DataFrame) -> dict[str, float]:
-    ends = ["threshold_low", "threshold_high"]
-    own = results[["scorer", *ends]].dropna().drop_duplicates("scorer").sort_values("scorer").set_index("scorer")
-    return {f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends}
-
-
 def measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """What is a mean over trials.
+    """Return means over trials.
 
     Args:
         results: cases and controls.
 
     Returns:
         The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
-        the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly;
-        where the answer is known, the change in log-probability of the right option in nats, and `gold_lost`, how
-        often a right answer was given to the original and not again; the documents' scores beside other scorers; what
-        replies in words say beside likelihoods.
+        the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly, and
+        its effect: answers changed beyond those that a control changes; where the answer is known, the change in
+        log-probability of the right option in nats, and `gold_lost`, how often a right answer was given to the original
+        and not again; the documents' scores next to other scorers; figures about reading.
     """
     if "pass" not in results or results.empty:
         return []
     scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
-    read = results["chosen_before"].notna() & results["chosen_after"].notna()
+    before, after = results["chosen_before"], results["chosen_after"]
     right = numbers(results["right_before"])
+    divergence, logprob = numbers(results["js_divergence"]), numbers(results["right_logprob_change"])
+    changed, lost = np.where(right == 0, np.nan, numbers(results["answer_changed"])), numbers(results["gold_lost"])
+    not_wrong, was_right = "not answered wrongly before", "answered rightly before"
     return [
         *(
-            Measure(name=f"mean_eval_score_{name}", values=np.where(scorer == name, scores, np.nan))
+            Measure(name=f"mean_eval_score_{name}", values=where(scorer == name, scores))
             for name in sorted(set(scorer))
         ),
-        Measure(
-            name="choice_changed", share=True, values=where(read, results["chosen_before"] != results["chosen_after"])
-        ),
+        Measure(name="choice_changed", share=True, values=where(before.notna() & after.notna(), before != after)),
         Measure(name="right_before", share=True, values=right),
-        Measure(
-            name="answer_changed",
-            share=True,
-            values=np.where(right == 0, np.nan, numbers(results["answer_changed"])),
-            among="not answered wrongly before",
-            net="net_sensitivity",  # answers changed, beyond those that a control changes
-        ),
-        Measure(name="js_divergence", values=numbers(results["js_divergence"]), bounds=(0, 1), net="net_js_divergence"),
-        Measure(
-            name="right_logprob_change", values=numbers(results["right_logprob_change"]), net="net_right_logprob_change"
-        ),
-        Measure(
-            name="gold_lost",
-            share=True,
-            values=numbers(results["gold_lost"]),
-            among="answered rightly before",
-            net="net_gold_lost",
-        ),
+        Measure(name="answer_changed", share=True, values=changed, among=not_wrong, net="net_sensitivity"),
+        Measure(name="js_divergence", values=divergence, bounds=(0, 1), net="net_js_divergence"),
+        Measure(name="right_logprob_change", values=logprob, net="net_right_logprob_change"),
+        Measure(name="gold_lost", share=True, values=lost, among=was_right, net="net_gold_lost"),
         *(
-            Measure(name=f"{name}_score", values=np.where(scorer == name, np.nan, numbers(results[f"{name}_score"])))
+            Measure(name=f"{name}_score", values=where(scorer != name, numbers(results[f"{name}_score"])))
             for name in ("embedding", "loss")
         ),
-        *in_words_measures(results),
-        *check_measures(results),
+        *choices.reading_measures(results),
     ]
 
 
@@ -195,23 +169,23 @@ ASKED = ["sample_id", "repeat"]
 
 
 def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
-    """What shows that an answer changes because of the edit, of a test whose edit should change it.
+    """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it.
 
     Args:
         results: cases and controls, those in error too.
         settings: of the test.
-        steady: the gate of the answers that stay beside a "not" about something else; 0 where no control has one.
+        steady: the gate of the answers that stay next to a "not" about something else; 0 where no control has one.
     """
     criteria = (
-        noticed(results, settings.min_noticed_rate),
-        contrast(results, settings.min_contrast_rate),
-        stays_beside_not(results, steady),
+        noticed_criterion(results, settings.min_noticed_rate),
+        contrast_criterion(results, settings.min_contrast_rate),
+        steady_criterion(results, steady),
     )
     return [criterion for criterion in criteria if criterion is not None]
 
 
-def noticed(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
-    """Of the samples answered rightly before, those in which the change was noticed; None where answers are unknown.
+def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
+    """Return the share of samples answered rightly before whose change was noticed; None where answers are unknown.
 
     Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
     Without options it was if the answer changed. A sample whose first reply leaves open whether it was right is open.
@@ -225,15 +199,14 @@ def noticed(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
     if wanted == 0 or 2 * known.sum() < cases.sum() or not known.any():
         return None
     right = numbers(results["right_before"])
-    applies = known & (right != 0)
     gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
     few = f"Only {count:,} of {known.sum():,} were right before, and at least {LEAST_RIGHT} must be to tell how many"
     return Criterion(
         name=NOTICED,
         wanted=gate if wanted is None else wanted,
-        met=np.where(right == 1, numbers(results["noticed"]), np.nan),
-        applies=applies,
+        met=where(right == 1, numbers(results["noticed"])),
+        applies=known & (right != 0),
         chance=guessed,
         too_few=f"{few} of them notice the change." if count < LEAST_RIGHT else "",
         knows_answers=True,
@@ -241,7 +214,7 @@ def noticed(results: pd.DataFrame, wanted: float | None) -> Criterion | None:
 
 
 def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
-    """The default gate of the noticed rate, and what guessing reaches there.
+    """Return the default gate of the noticed rate, and what guessing reaches there.
 
     Args:
         options: (samples,) how many each has; NaN where it has none.
@@ -250,37 +223,43 @@ def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
 
-def contrast(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """The rate over the cases that have a control; None where no control was asked.
+def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """Return the rate over the cases that have a control; None where no control was asked.
 
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
-    that is known. One of the three that fails decides; otherwise one that cannot be told leaves the case open. That the
+    that is known. One of the three that fails decides; otherwise one that is unknown leaves the case open. That the
     answer before was wrong is no evidence against the other two: at best such a case counts by them.
 
     Args:
         results: cases and controls, those in error too.
         wanted: the gate, 0 to 1.
     """
-    controls = results[results["control"].astype(bool)]
-    if controls.empty:
+    control = results["control"].to_numpy(dtype=bool)
+    if not control.any():
         return None
-    twins = _twins(results, controls)
-    paired = ~results["control"].to_numpy(dtype=bool) & twins["control"].eq(True).to_numpy()
-    stayed = 1 - numbers(twins["answer_changed"])
-    changed = numbers(results["answer_changed"])
-    right = np.nan_to_num(numbers(results["right_before"]), nan=1.0)
+    # The control of each row's sample, in the order of the rows; nothing where there is none.
+    answers = results[control].drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
+    twins = answers.reindex(pd.MultiIndex.from_frame(results[ASKED]))
+    paired = ~control & twins["control"].eq(True).to_numpy()
+    changed, stayed = numbers(results["answer_changed"]), 1 - numbers(twins["answer_changed"])
+    right = numbers(results["right_before"])
+    # A guesser changes, it stays, and it is right before as often as one of the options.
+    both = numbers(results["chance"]) * numbers(twins["chance"])
+    known = ~np.isnan(right) & results["option_count"].notna().to_numpy()
+    guessed = np.where(known, 1 / numbers(results["option_count"]), 1.0)
+    chances = np.where(np.isnan(both), INDEPENDENT, both * guessed)[paired]
     return Criterion(
         name=CONTRAST,
         wanted=wanted,
-        met=all_hold(changed, stayed, right),
+        met=all_hold(changed, stayed, np.nan_to_num(right, nan=1.0)),
         at_best=all_hold(changed, stayed),
         applies=paired,
-        chance=_chance(results[paired], twins[paired]),
+        chance=float(np.mean(chances)) if paired.any() else None,
     )
 
 
-def stays_beside_not(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """The answers that stay beside a "not" which is about something else; None where no control has one.
+def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
+    """Return the share of answers that stay next to a "not" about something else; None where no control has one.
 
     Args:
         results: cases and controls, those in error too.
@@ -298,22 +277,6 @@ def stays_beside_not(results: pd.DataFrame, wanted: float) -> Criterion | None:
     )
 
 
-def _twins(results: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
-    """For each row the control of its sample, in the order of the rows; nothing where there is none."""
-    answers = controls.drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
-    return answers.reindex(pd.MultiIndex.from_frame(results[ASKED]))
-
-
-def _chance(cases: pd.DataFrame, twins: pd.DataFrame) -> float | None:
-    """The contrast rate of a guesser: it changes, it stays, and it is right before as often as one of the options."""
-    if cases.empty:
-        return None
-    both = numbers(cases["chance"]) * numbers(twins["chance"])
-    known = cases["right_before"].notna() & cases["option_count"].notna()
-    guessed = np.where(known, 1 / numbers(cases["option_count"]), 1.0)
-    return float(np.mean(np.where(np.isnan(both), INDEPENDENT, both * guessed)))
-
-
 class Changes:
     """Counts of the answers that changed."""
 
@@ -329,10 +292,12 @@ class Changes:
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
         judged = known[known["right_before"].notna()]
-        self._right.update(map(_fate, judged["right_before"], judged["gold_lost"]))
+        for was_right, was_lost in zip(judged["right_before"], judged["gold_lost"], strict=True):
+            lost = "lost" if was_lost is True or was_lost == 1 else "kept"
+            self._right[f"right before, {lost}" if was_right else "wrong before"] += 1
 
     def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Bars of what changed, and of the right answers where they are known."""
+        """Return bars of what changed, and of the right answers where they are known."""
         changed = tuple(
             PanelShare(name=name, count=self._changed[name], total=total) for name, total in sorted(self._asked.items())
         )
@@ -344,14 +309,8 @@ class Changes:
 
 
 def form(text: str) -> str:
-    """What a text is, by how it begins and ends."""
+    """Return what a text is, by how it begins and ends."""
     if text.startswith("True or false:"):
         return "true or false"
     end = text.rstrip("\"'”’) \n")[-1:]
     return {"?": "question", ".": "statement", "!": "statement"}.get(end, "unfinished")
-
-
-def _fate(was_right: object, was_lost: object) -> str:
-    if not was_right:
-        return "wrong before"
-    return "right before, lost" if was_lost is True or was_lost == 1 else "right before, kept"

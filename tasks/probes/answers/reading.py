@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.core.records import Completion, FollowUp, Trial
+from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.probes.answers.case import jensen_shannon
 from contrapose.tasks.probes.base import Embed
-from contrapose.tasks.probes.choices import Choice, about, read_choice
+from contrapose.tasks.probes.choices import Choice, choice_follow_ups, read_choice
 from contrapose.tasks.probes.own_prompt import OwnLabels
 
 _LETTER = re.compile(
     r"\W*(?:(?:the\s+)?(?:correct\s+|best\s+|right\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\W*)*[A-Za-z]\W*",
     re.IGNORECASE,
 )
+"""Nothing but a letter or a lettered label, such as `B`, `(B)` or `Option B`."""
 
 
 class EmbeddedPair(NamedTuple):
@@ -28,25 +29,8 @@ class EmbeddedPair(NamedTuple):
     after: str
 
 
-def reply_text(completion: Completion, choice: Choice | None, options: Sequence[str]) -> str:
-    """What is embedded for a reply: the option that it names, or the reply, in lower case and stripped."""
-    return ((completion.text or "") if choice is None else options[choice.index]).lower().strip()
-
-
-def _raw_pair(trial: Trial) -> EmbeddedPair | None:
-    """Both replies as they are, in lower case and stripped; None where the model gives likelihoods of texts."""
-    if trial.case.details.get("likelihoods") not in ("none", "choices"):
-        return None
-    return EmbeddedPair(*((completion.text or "").lower().strip() for completion in (trial.expected, trial.actual)))
-
-
-def letters_only(pair: EmbeddedPair) -> bool:
-    """Whether both texts are nothing but a letter or a lettered label, such as `B`, `(B)` or `Option B`."""
-    return all(_LETTER.fullmatch(text) for text in pair)
-
-
 def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
-    """1 - cosine of each pair, 0 to 2; all texts go through one call.
+    """Return 1 - cosine of each pair, 0 to 2; all texts go through one call.
 
     Returns:
         0 for the same text twice; None for no pair, for one with an empty text, and where it is no finite number.
@@ -54,17 +38,17 @@ def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float 
     known = [pair if pair is not None and all(pair) else None for pair in pairs]
     texts = list(dict.fromkeys(text for pair in known if pair and pair.before != pair.after for text in pair))
     vectors = dict(zip(texts, embed(texts), strict=True)) if texts else {}
-    return [None if pair is None else _distance(pair, vectors) for pair in known]
-
-
-def _distance(pair: EmbeddedPair, vectors: Mapping[str, np.ndarray]) -> float | None:
-    if pair.before == pair.after:
-        return 0.0
-    first, second = vectors[pair.before], vectors[pair.after]
-    norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
-    cosine = float(np.dot(first, second)) / norms if norms else float("nan")
-    # A cosine above 1 is round-off.
-    return None if not np.isfinite(cosine) else 1.0 - min(cosine, 1.0)
+    measured: list[float | None] = []
+    for pair in known:
+        if pair is None or pair.before == pair.after:
+            measured.append(None if pair is None else 0.0)
+            continue
+        first, second = vectors[pair.before], vectors[pair.after]
+        norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
+        cosine = float(np.dot(first, second)) / norms if norms else float("nan")
+        # A cosine above 1 is round-off.
+        measured.append(1.0 - min(cosine, 1.0) if np.isfinite(cosine) else None)
+    return measured
 
 
 Choices = tuple[Choice | None, Choice | None]
@@ -83,11 +67,11 @@ class Reading:
     divergence: float | None
     """Jensen-Shannon divergence of the two, in bits, 0 to 1; None where one is missing."""
     texts: EmbeddedPair
-    """What is embedded for the replies."""
+    """The texts that are embedded for the replies: the option that one names, or the reply, in lower case, stripped."""
     letters: bool
     """Whether both replies are nothing but letters that stand for no option."""
     distance: float | None = None
-    """1 - cosine of the texts; None where they were not embedded or tell nothing."""
+    """1 - cosine of the texts; None where they were not embedded or say nothing."""
     raw_distance: float | None = None
     """1 - cosine of the replies as they are; None where nobody asked."""
     dealt_distance: float | None = None
@@ -102,33 +86,47 @@ def readings(
     raw: bool = False,
     own: OwnLabels | None = None,
 ) -> list[Reading]:
-    """A reading per trial, in order.
+    """Return a reading per trial, in order.
 
     Args:
         trials: to read.
         embed: texts to vectors; called once, and only where a case is scored by embedding or `documents` is set.
         documents: embed the replies of other cases too.
         raw: embed the replies of models without text likelihoods also as they are.
-        own: how replies are read that name labels of a prompt of one's own.
+        own: labels of a prompt of one's own, which replies name.
     """
-    choices = [(_choice(trial.expected, trial, own), _choice(trial.actual, trial, own)) for trial in trials]
-    read = [_reading(*parts) for parts in zip(trials, choices, divergences(choices), strict=True)]
+    read, plain = [], []
+    for trial in trials:
+        case, replies = trial.case, (trial.expected, trial.actual)
+        before, after = (
+            read_choice(reply, labels=case.labels, options=case.options, own=own) if case.options else None
+            for reply in replies
+        )
+        words = EmbeddedPair(*((reply.text or "").lower().strip() for reply in replies))
+        plain.append(words if raw and case.details.get("likelihoods") in ("none", "choices") else None)
+        named = (case.options[choice.index].lower().strip() if choice else None for choice in (before, after))
+        texts = EmbeddedPair(*(text if name is None else name for name, text in zip(named, words, strict=True)))
+        letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
+        read.append(Reading(trial=trial, before=before, after=after, divergence=None, texts=texts, letters=letters))
+    bits = divergences([(reading.before, reading.after) for reading in read])
+    read = [replace(reading, divergence=value) for reading, value in zip(read, bits, strict=True)]
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
     pairs = [None if reading.letters else reading.texts for reading in read]
-    as_they_are = [_raw_pair(trial) if raw else None for trial in trials]
-    measured = distances([*pairs, *as_they_are, *_dealt(trials, pairs)], embed)
-    size = len(read)
+    measured, size = distances([*pairs, *plain, *deal_replies(trials, pairs)], embed), len(read)
     return [
-        replace(reading, distance=distance, raw_distance=raw_distance, dealt_distance=dealt)
-        for reading, distance, raw_distance, dealt in zip(
-            read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True
+        replace(
+            reading,
+            distance=measured[place],
+            raw_distance=measured[size + place],
+            dealt_distance=measured[2 * size + place],
         )
+        for place, reading in enumerate(read)
     ]
 
 
-def _dealt(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
-    """Each reply before with the reply after of the next sample: what a model would say that ignores its prompt.
+def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
+    """Pair each reply before with the reply after of the next sample: a model that ignores its prompt would say that.
 
     A control goes with the next control. They are the texts of the pairs themselves, and cost no embedding more.
     """
@@ -144,33 +142,19 @@ def _dealt(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> lis
     return dealt
 
 
-def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
-    """Questions about replies whose choice is what is scored."""
-    chosen = (trial for trial in trials if trial.case.scorer == "choice")
-    return [question for trial in chosen for question in about(trial, changed=trial.case.options)]
-
-
 def divergences(pairs: Sequence[Choices]) -> list[float | None]:
-    """Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing."""
+    """Return the Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing."""
     bits: list[float | None] = [None] * len(pairs)
-    sizes: dict[int, list[int]] = {}
-    for place, (before, after) in enumerate(pairs):
-        if before is not None and after is not None:
-            sizes.setdefault(len(before.shares), []).append(place)
-    for places in sizes.values():
-        shares = np.array([[choice.shares for choice in pairs[place] if choice is not None] for place in places])
+    known = {place: (first.shares, second.shares) for place, (first, second) in enumerate(pairs) if first and second}
+    for size in {len(first) for first, _ in known.values()}:
+        places = [place for place, (first, _) in known.items() if len(first) == size]
+        shares = np.array([known[place] for place in places])
         for place, value in zip(places, jensen_shannon(shares[:, 0], shares[:, 1]).tolist(), strict=True):
             bits[place] = value
     return bits
 
 
-def _choice(completion: Completion, trial: Trial, own: OwnLabels | None) -> Choice | None:
-    case = trial.case
-    return read_choice(completion, labels=case.labels, options=case.options, own=own) if case.options else None
-
-
-def _reading(trial: Trial, choices: Choices, divergence: float | None) -> Reading:
-    (before, after), options = choices, trial.case.options
-    texts = EmbeddedPair(reply_text(trial.expected, before, options), reply_text(trial.actual, after, options))
-    letters = before is None and after is None and letters_only(texts)
-    return Reading(trial=trial, before=before, after=after, divergence=divergence, texts=texts, letters=letters)
+def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
+    """Return questions about replies whose choice is what is scored."""
+    chosen = (trial for trial in trials if trial.case.scorer == "choice")
+    return [question for trial in chosen for question in choice_follow_ups(trial, changed=trial.case.options)]

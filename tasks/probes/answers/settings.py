@@ -46,7 +46,7 @@ _BAND: TypeAdapter[tuple[float, float]] = TypeAdapter(Band)
 
 
 def _one_kind(value: object) -> object:
-    """The value as the one kind that it is meant to be: its mistakes are told without those of the other kinds."""
+    """Return the value as the one kind that it is meant to be: mistakes name no other kind."""
     if value == "auto" or isinstance(value, Thresholds):
         return value
     if isinstance(value, Mapping):
@@ -102,17 +102,17 @@ class AnswerSettings(OwnPromptSettings):
 
     @property
     def calibrated(self) -> bool:
-        """Whether the threshold comes from the controls."""
+        """Return whether the threshold comes from the controls."""
         return self.threshold == "auto"
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """All where a setting wants it; by itself the test compares options, or else losses where there are any."""
+        """Return `all` where a setting wants it; by itself the test compares options, or else losses where it can."""
         if self.documents_scores or self.scorer == "embedding" or (self.scorer == "langtest" and likelihoods != "all"):
             return "all"
         return "without_options" if self.scorer == "auto" and likelihoods != "all" else "none"
 
     def band(self, scorer: str) -> Band | None:
-        """The band of a scorer; None where it could not be taken from the controls, or was not yet."""
+        """Return the band of a scorer; None where it could not be taken from the controls, or was not yet."""
         if isinstance(self.threshold, Thresholds):
             own: Band | None = getattr(self.threshold, scorer)
             return own

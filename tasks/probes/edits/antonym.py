@@ -25,6 +25,17 @@ _NOT_AFTER = words("by one ones as a an the")
 _COMPLEMENTS = words("of from to for on with about that")
 _OTHER_DEGREE = {"more": "less", "less": "more", "most": "least", "least": "most"}
 _INFLECT = {"less": comparative, "least": superlative}
+_LINKING = words(
+    """
+    seem seems seemed appear appears appeared look looks looked feel feels felt sound sounds sounded taste tastes
+    tasted smell smells smelled become becomes became remain remains remained stay stays stayed be
+    """
+)
+_SUBJECT_QUESTIONS = words("which what who")
+
+
+class NoPredicateError(UnreadableError):
+    """Raised where no predicate can be identified; `reason` says why."""
 
 
 class Antonym(TextEdit):
@@ -45,34 +56,56 @@ class Antonym(TextEdit):
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """The text with the opposite adjective; nothing is drawn, since an adjective has one opposite here."""
+        """Return the text with the opposite adjective; nothing is drawn: an adjective has one opposite here."""
         try:
             sentence = read(text)
             if opposites().keys().isdisjoint(sentence.words) and _OTHER_DEGREE.keys().isdisjoint(sentence.words):
                 return Edited(reason="no_antonym")
             analysis = analyse_sentence(sentence)
-            edit = _turned(analysis, predicate_of(analysis))
+            edit = _opposite_edit(analysis, predicate_of(analysis))
         except UnreadableError as error:
             return Edited(reason=error.reason)
-        return Edited(text=apply(text, [edit]), confidence=_confidence(analysis))
+        # Another reading, a negation or a modal may let both texts be true.
+        denied = any(tag & (f.NEG | f.SEMI) for tag in sentence.tags)
+        doubtful = denied or analysis.doubtful or not _WEAK.isdisjoint(sentence.words)
+        return Edited(text=apply(text, [edit]), confidence="medium" if doubtful else "high")
 
 
-def _turned(a: Analysis, first: int) -> Edit:
-    """The edit that turns the adjective at or behind word `first`."""
+def _opposite_edit(a: Analysis, first: int) -> Edit:
+    """Return the edit that turns the adjective at or behind word `first` into its opposite."""
     s = a.sentence
     k = _adjective(s, first)
     graded = s.word(k) in _OTHER_DEGREE
     adjective = k + graded
-    _require_whole(s, adjective)
+    tag = s.tag(adjective)
+    if not (tag & f.ADJ or s.word(adjective) in opposites()) or tag & f.NAME:
+        raise NoPredicateError("no_predicate_adjective")
+    if adjective + 1 < len(s.words) and (not s.tags[adjective + 1] & _AFTER or s.words[adjective + 1] in _NOT_AFTER):
+        raise NoPredicateError("no_predicate_adjective")  # it describes a noun behind it
     if not _PARTIAL.isdisjoint(s.words[a.start : k]):
         raise NoPredicateError("quantifier_only")
-    _require_one(s, adjective)
-    new = _other_degree(s, k) if graded else s.cased_as(k, _opposite(s, k, the="the" in s.words[first:k]))
-    return Edit(s.starts[k], s.ends[adjective], new)
+    # Turning one of several adjectives leaves "hot in summer and cold in winter" half as it was.
+    joints = (i for i in range(adjective + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
+    if s.tag(adjective + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
+        raise NoPredicateError("coordinated_clauses")
+    if graded:  # "more expensive", "less heavy", "least safe" become "less expensive", "heavier", "safest"
+        degree, word = s.words[k : k + 2]
+        form = _INFLECT.get(degree)
+        opening, blank, _ = (form(word) if form else f"{_OTHER_DEGREE[degree]} {word}").partition(" ")
+        new = s.cased_as(k, opening) + (blank and blank + s.source(k + 1))
+        return Edit(s.starts[k], s.ends[adjective], new)
+    opposite = opposites().get(s.words[k])
+    if opposite is None or (opposite.base in BARE and s.word(k + 1) in _COMPLEMENTS):
+        raise NoPredicateError("no_antonym")
+    if "the" in s.words[first:k] and opposite.degree == "positive":
+        raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
+    if opposite.word in s.words:
+        raise NoPredicateError("antonym_in_text")
+    return Edit(s.starts[k], s.ends[adjective], s.cased_as(k, opposite.word))
 
 
 def _adjective(s: Sentence, k: int) -> int:
-    """The first word from `k` on that is no adverb; "more" and "less" are none."""
+    """Return the first word from `k` on that is no adverb; "more" and "less" are none."""
     while s.word(k) not in opposites() and s.word(k) not in _OTHER_DEGREE:
         if not (is_adverb(s, k) or s.word(k) in _STEPPED or s.tag(k) & f.NEG):
             break
@@ -80,68 +113,13 @@ def _adjective(s: Sentence, k: int) -> int:
     return k
 
 
-def _require_whole(s: Sentence, k: int) -> None:
-    """Refuse a word that is no adjective, or that describes a noun behind it."""
-    tag = s.tag(k)
-    if not (tag & f.ADJ or s.word(k) in opposites()) or tag & f.NAME:
-        raise NoPredicateError("no_predicate_adjective")
-    if k + 1 < len(s.words) and (not s.tags[k + 1] & _AFTER or s.words[k + 1] in _NOT_AFTER):
-        raise NoPredicateError("no_predicate_adjective")
-
-
-def _require_one(s: Sentence, k: int) -> None:
-    """Refuse one of several adjectives: turning it leaves "hot in summer and cold in winter" half as it was."""
-    joints = (i for i in range(k + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
-    if s.tag(k + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
-        raise NoPredicateError("coordinated_clauses")
-
-
-def _other_degree(s: Sentence, k: int) -> str:
-    """From "more expensive", "less heavy", "least safe": "less expensive", "heavier", "safest"."""
-    degree, adjective = s.words[k : k + 2]
-    form = _INFLECT.get(degree)
-    first, blank, _ = (form(adjective) if form else f"{_OTHER_DEGREE[degree]} {adjective}").partition(" ")
-    return s.cased_as(k, first) + (blank and blank + s.source(k + 1))
-
-
-def _opposite(s: Sentence, k: int, *, the: bool) -> str:
-    """The opposite of adjective `k`."""
-    opposite = opposites().get(s.words[k])
-    if opposite is None or (opposite.base in BARE and s.word(k + 1) in _COMPLEMENTS):
-        raise NoPredicateError("no_antonym")
-    if the and opposite.degree == "positive":
-        raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
-    if opposite.word in s.words:
-        raise NoPredicateError("antonym_in_text")
-    return opposite.word
-
-
-def _confidence(a: Analysis) -> str:
-    """`medium` where the other reading, a negation or a modal may let both texts be true."""
-    s = a.sentence
-    denied = any(tag & (f.NEG | f.SEMI) for tag in s.tags)
-    return "medium" if denied or a.doubtful or not _WEAK.isdisjoint(s.words) else "high"
-
-
-_LINKING = words(
-    """
-    seem seems seemed appear appears appeared look looks looked feel feels felt sound sounds sounded taste tastes
-    tasted smell smells smelled become becomes became remain remains remained stay stays stayed be
-    """
-)
-_SUBJECT_QUESTIONS = words("which what who")
-
-
-class NoPredicateError(UnreadableError):
-    """Raised where no predicate can be told; `reason` says why."""
-
-
 def predicate_of(a: Analysis) -> int:
-    """Index of the first word behind the copula, and behind the subject of a yes/no question.
+    """Return the index of the first word behind the copula, and behind the subject of a yes/no question.
 
     Raises:
-        NoPredicateError: no sentence, no copula, or no telling which word it is.
+        NoPredicateError: no sentence, no copula, or it is unclear which word it is.
     """
+    s = a.sentence
     if a.kind == "fragment":
         raise NoPredicateError("no_finite_verb")
     if a.ambiguous:
@@ -149,16 +127,17 @@ def predicate_of(a: Analysis) -> int:
     if a.clause.others:
         raise NoPredicateError("coordinated_clauses")
     if a.kind == "polar":
-        return _behind_subject(a.sentence, a.start)
-    verb = _asked_verb(a.sentence, a.start) if a.kind == "wh" else a.clause.verb
-    return _behind_verb(a.sentence, verb)
-
-
-def _behind_verb(s: Sentence, verb: int) -> int:
-    word, tag = s.words[verb], s.tags[verb]
+        if "or" in s.words[a.start :]:
+            raise NoPredicateError("alternative_question")
+        if not s.tags[a.start] & f.BE:
+            raise NoPredicateError("no_predicate_adjective")
+        if (predicate := inverted_predicate(s, a.start)) is None:
+            raise NoPredicateError("wh_subject_boundary")
+        return predicate
+    verb = _asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb
+    word, tag, k = s.words[verb], s.tags[verb], verb + 1
     if word in _LINKING or tag & f.BE:
-        return verb + 1
-    k = verb + 1
+        return k
     while is_adverb(s, k) or s.tag(k) & f.NEG:
         k += 1
     if tag & (f.AUX | f.NEG) and s.word(k) in ("be", "been"):
@@ -168,19 +147,8 @@ def _behind_verb(s: Sentence, verb: int) -> int:
     raise NoPredicateError("no_predicate_adjective")
 
 
-def _behind_subject(s: Sentence, be: int) -> int:
-    if "or" in s.words[be:]:
-        raise NoPredicateError("alternative_question")
-    if not s.tags[be] & f.BE:
-        raise NoPredicateError("no_predicate_adjective")
-    predicate = inverted_predicate(s, be)
-    if predicate is None:
-        raise NoPredicateError("wh_subject_boundary")
-    return predicate
-
-
 def _asked_verb(s: Sentence, wh: int) -> int:
-    """The verb of a question about its subject: "Which planet is the hottest?"."""
+    """Return the verb of a question about its subject: "Which planet is the hottest?"."""
     if s.words[wh].removesuffix("'s") not in _SUBJECT_QUESTIONS:
         raise NoPredicateError("wh_subject_boundary")
     for i in range(wh, len(s.words)):

@@ -6,7 +6,6 @@ Only words whose opposite is the same whatever they describe: "old" (new, young)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -85,7 +84,7 @@ _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "shy": ("sh
 
 
 class Opposite(NamedTuple):
-    """What an adjective becomes."""
+    """Opposite of an adjective."""
 
     word: str
     """The opposite, in the same degree."""
@@ -97,46 +96,36 @@ class Opposite(NamedTuple):
 
 @cache
 def opposites() -> dict[str, Opposite]:
-    """Every known form of an adjective, in lower case, and its opposite."""
+    """Return every known form of an adjective, in lower case, with its opposite."""
+    pairs = {tuple(pair.split("/")) for pair in _BOTH_WAYS | _ONE_WAY}
+    reversed_pairs = {tuple(reversed(pair.split("/"))) for pair in _BOTH_WAYS}
     table: dict[str, Opposite] = {}
-    for base, other in sorted(_pairs()):
+    for base, other in sorted(pairs | reversed_pairs):
         table[base] = Opposite(other, base, "positive")
         if base in _INFLECTED:
-            own, theirs = _forms(base), (comparative(other, unless=base), superlative(other, unless=base))
-            table[own[0]] = Opposite(theirs[0], base, "comparative")
-            table[own[1]] = Opposite(theirs[1], base, "superlative")
+            table[comparative(base)] = Opposite(comparative(other, unless=base), base, "comparative")
+            table[superlative(base)] = Opposite(superlative(other, unless=base), base, "superlative")
     return table
 
 
 def comparative(base: str, *, unless: str = "") -> str:
-    """The comparative of an adjective; the lesser degree of `unless` where it is a long word with a prefix."""
+    """Return the comparative of an adjective; the lesser degree of `unless` where it is a long word with a prefix."""
     if base in _INFLECTED:
-        return _forms(base)[0]
+        return _inflect(base, "er")
     return f"less {unless}" if unless and base.endswith(unless) else f"more {base}"
 
 
 def superlative(base: str, *, unless: str = "") -> str:
-    """The superlative of an adjective; the least degree of `unless` where it is a long word with a prefix."""
+    """Return the superlative of an adjective; the least degree of `unless` where it is a long word with a prefix."""
     if base in _INFLECTED:
-        return _forms(base)[1]
+        return _inflect(base, "est")
     return f"least {unless}" if unless and base.endswith(unless) else f"most {base}"
 
 
-def _pairs() -> Iterator[tuple[str, str]]:
-    for pair in _BOTH_WAYS | _ONE_WAY:
-        first, second = pair.split("/")
-        yield first, second
-        if pair in _BOTH_WAYS:
-            yield second, first
-
-
-def _forms(base: str) -> tuple[str, str]:
-    """Comparative and superlative by ending: big, bigger, biggest."""
+def _inflect(base: str, ending: str) -> str:
+    """Return an adjective with its ending: big, bigger, biggest."""
     if base in _IRREGULAR:
-        return _IRREGULAR[base]
-    stem = base[:-1] if base.endswith("e") else base
+        return _IRREGULAR[base][ending == "est"]
     if base.endswith("y"):
-        stem = base[:-1] + "i"
-    elif base in _DOUBLED:
-        stem = base + base[-1]
-    return stem + "er", stem + "est"
+        return f"{base[:-1]}i{ending}"
+    return base.removesuffix("e") + (base[-1] if base in _DOUBLED else "") + ending

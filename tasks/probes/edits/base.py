@@ -13,17 +13,25 @@ import pyarrow as pa
 
 from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for, stays_by_chance
+from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
 from contrapose.tasks.probes.answers.reading import follow_ups
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, spaced
-from contrapose.tasks.probes.edits.controls import Control, reworded
+from contrapose.tasks.probes.base import (
+    Column,
+    Criterion,
+    Embed,
+    Measure,
+    Probe,
+    control_of,
+    has_equals,
+    missing_confidence,
+)
+from contrapose.tasks.probes.edits.controls import Control, reworded_control
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
-from contrapose.tasks.probes.read_with import by_likelihood
+from contrapose.tasks.probes.prompt_settings import prompts_for
 
 NEEDS_OPTIONS: Mapping[str, str] = {
     "no_options": "without answer options",
@@ -51,7 +59,7 @@ NEEDS_MAIN_VERB: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """What an edit made of a text."""
+    """Result of an edit of a text."""
 
     text: str | None = None
     """The changed text; None when it was skipped."""
@@ -64,27 +72,24 @@ class Edited:
     answers: tuple[str, ...] = ()
     """Further accepted answers to such an original, such as "True" where a "yes" was right."""
 
+    def __post_init__(self) -> None:
+        """Refuse a changed text that does not say how sure the change is."""
+        if self.text is not None and not self.confidence:
+            raise missing_confidence(f"Edited({self.text[:40]!r})")
 
-class TextEdit:
+
+class TextEdit(Probe):
     """A probe that makes one edit; a subclass names it and says what the edit is."""
 
-    name: ClassVar[str]
     category: ClassVar[str] = "sensitivity"
-    version: ClassVar[str] = "6"
-    summary: ClassVar[str]
-    sample_type: ClassVar[type[TextSample]] = TextSample
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
-    bundled_data: ClassVar[str] = "negation"
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     change_column: ClassVar[str] = "answer_changed"
     default_gate: ClassVar[float] = 0.65
-    gate_basis: ClassVar[str] = ""
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    without_choice: ClassVar[tuple[str, ...]] = ()
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
-    by_default: ClassVar[bool] = False
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_OPTIONS
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the edit leaves the meaning alone."""
@@ -92,17 +97,17 @@ class TextEdit:
     """Whether the edit follows rules or words of English: a text in another language is skipped as `not_english`."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """The changed text, or the reason why there is none."""
+        """Return the changed text, or the reason why there is none."""
         raise NotImplementedError
 
     def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
-        """What becomes of a sample's text; its options are never edited."""
+        """Edit a sample's text; its options are never edited."""
         return self.edit(sample.text, settings, rng=rng)
 
     def cases(
         self, sample: TextSample, settings: AnswerSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """The sample's text and its edited form as prompts, or the reason why it is skipped.
+        """Return the sample's text and its edited form as prompts, or the reason why it is skipped.
 
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
 
@@ -110,20 +115,22 @@ class TextEdit:
             ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own does
                 not fit the sample.
         """
-        where, prompts = f"tests.{self.category}.{self.name}", self.prompts(sample, settings)
-        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{where}.scorer")
-        likely = by_likelihood(settings, likelihoods, where=where)
-        reason = self._skip_reason(sample, scorer)
-        edited = Edited(reason=reason) if reason else self.change(sample, settings, rng=rng)
+        prompts = prompts_for(sample, settings, where=self.where)
+        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
+        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        if self.edits_english and not is_english(sample.text):
+            edited = Edited(reason="not_english")
+        elif scorer == "choice" and not sample.options:
+            edited = Edited(reason="no_options")
+        elif has_equals(sample.options):
+            edited = Edited(reason="equal_options")
+        else:
+            edited = self.change(sample, settings, rng=rng)
         original = sample.text if edited.original is None else edited.original
         documented = settings.documents_scores and likelihoods == "all"
-        chance = chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None
         before, after = prompts.pair(original, edited.text)
-        case = Case(
-            id=f"{self.name}/{sample.id}",
-            sample_id=sample.id,
-            probe=self.name,
-            version=self.version,
+        case = self.case(
+            sample,
             original=original,
             perturbed=edited.text,
             original_prompt=before,
@@ -137,56 +144,40 @@ class TextEdit:
             answers=(*sample.answers, *edited.answers),
             skip_reason=edited.reason,
             confidence=edited.confidence,
-            chance=chance,
-            slice=sample.slice,
-            cluster=sample.cluster,
-            details={
-                "likelihoods": likelihoods,
-                **({READ_BY: "label"} if settings.labels_are_own else {}),
-            },
+            chance=chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None,
+            details={"likelihoods": likelihoods, **({READ_BY: "label"} if settings.labels_are_own else {})},
         )
         return [case]
 
-    def _skip_reason(self, sample: TextSample, scorer: str) -> str | None:
-        """Why a sample is skipped before any edit is tried; None where it is not."""
-        if self.edits_english and not is_english(sample.text):
-            return "not_english"
-        if scorer == "choice" and not sample.options:
-            return "no_options"
-        texts = [spaced(option) for option in sample.options]
-        return "equal_options" if len(set(texts)) < len(texts) else None
-
-    def prompts(self, sample: TextSample, settings: AnswerSettings) -> TextPrompts:
-        """What makes the prompts about a sample: our own, or that of the settings."""
-        return prompts_for(sample, settings, where=f"tests.{self.category}.{self.name}")
-
     def control(self, case: Case, sample: TextSample, settings: AnswerSettings, *, rng: random.Random) -> Case | None:
-        """The same text in another dress, which its `control_kind` tells."""
+        """Return the same text in another dress, which its `control_kind` names."""
         if case.perturbed is None:
             return None
-        kind, text = self.twin(case, rng=rng)
-        prompt, chance = self.prompts(sample, settings).of(text), stays_by_chance(case, stays=self.stays)
+        kind, text = self.control_text(case, rng=rng)
+        prompt = prompts_for(sample, settings, where=self.where).prompt(text)
+        # A control passes when a guesser's answer stays.
+        chance = case.chance if case.chance is None or self.stays else 1 - case.chance
         details = {**case.details, CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)
 
-    def twin(self, case: Case, *, rng: random.Random) -> Control:
-        """The text of a case's control, and what kind it is."""
-        return reworded(case.original, rng=rng, options=bool(case.options))
+    def control_text(self, case: Case, *, rng: random.Random) -> Control:
+        """Return the text of a case's control, and what kind it is."""
+        return reworded_control(case.original, rng=rng, options=bool(case.options))
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
         return score_trials(trials, settings, embed=embed, stays=self.stays)
 
     def follow_ups(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Questions about the replies that name no one option, and about those that rules read."""
+        """Return questions about the replies that name no one option, and about those that rules read."""
         return [] if settings.labels_are_own else follow_ups(trials)
 
     def expected_pass(self, part: pa.Table, settings: AnswerSettings) -> np.ndarray:
-        """Whether the answer changed, or stayed, by the score and the band."""
+        """Return whether the answer changed, or stayed, by the score and the band."""
         return expected_pass(part, settings, stays=self.stays)
 
     def failure(self, row: Mapping[str, Any]) -> str:
-        """What the answer, or its likelihood where that is scored, did, and what it should have done."""
+        """Describe what the answer, or its likelihood where that is scored, did, and what it should have done."""
         before, after = row.get("chosen_before"), row.get("chosen_after")
         named = isinstance(before, str) and isinstance(after, str) and before and after
         answer = "The likelihood of its answer" if row.get("scorer") in LOSS_OF else "Its answer"
@@ -197,17 +188,17 @@ class TextEdit:
         return f"{did}, though the changed prompt asks for another answer."
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """How many pairs of choices could be read, and thresholds from the controls."""
+        """Count pairs of choices that could be read, and return thresholds from the controls."""
         return figures(results)
 
     def picture(self) -> Picture:
-        """Answers that changed by kind of text, and what became of right ones."""
+        """Return bars of answers that changed by kind of text, and of what became of right ones."""
         return Changes()
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """What shows that an answer which should change does so because of the change."""
+        """Return the gates which show that an answer which should change does so because of the change."""
         return [] if self.stays else change_gates(results, settings)
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Mean eval_score per scorer, how often the answer changed, and what became of choices and right answers."""
+        """Return the mean eval_score per scorer, and what became of answers, choices and right answers."""
         return measures(results)

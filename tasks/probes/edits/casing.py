@@ -12,7 +12,6 @@ from pydantic import Field
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit
 
-CaseStyle = Literal["lower", "upper", "title", "first"]
 _SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
 """An acronym, or a number with its unit: letters whose size may mean something."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -21,7 +20,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 class CasingSettings(AnswerSettings):
     """Which letters become capital or small."""
 
-    style: CaseStyle = Field(
+    style: Literal["lower", "upper", "title", "first"] = Field(
         default="lower",
         description="lower: all small, which people type most; upper: all capital; title: every word capital; "
         "first: the first letter of the text, the other way round.",
@@ -35,6 +34,7 @@ class Casing(TextEdit):
     """
 
     name: ClassVar[str] = "casing"
+    version: ClassVar[str] = "6"
     category: ClassVar[str] = "robustness"
     summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
     settings_type: ClassVar[type[CasingSettings]] = CasingSettings
@@ -46,20 +46,18 @@ class Casing(TextEdit):
     }
 
     def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
-        """The text in the other letters; nothing in it is random."""
-        changed = _cased(text, settings.style)
+        """Return the text in the other letters; nothing in it is random."""
+        changed, first = text, _WORD.search(text)
+        if settings.style == "upper":
+            changed = text.upper()
+        elif settings.style == "lower":
+            changed = text.lower()
+        elif settings.style == "title":
+            changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+        elif first is not None:
+            at = first.start()
+            changed = text[:at] + text[at].swapcase() + text[at + 1 :]
         if changed == text:
             return Edited(reason="same_letters")
         symbol = settings.style != "first" and _SYMBOL.search(text)
         return Edited(text=changed, confidence="medium" if symbol else "high")
-
-
-def _cased(text: str, style: CaseStyle) -> str:
-    if style == "upper":
-        return text.upper()
-    if style == "lower":
-        return text.lower()
-    if style == "title":
-        return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
-    first = _WORD.search(text)
-    return text if first is None else text[: first.start()] + text[first.start()].swapcase() + text[first.start() + 1 :]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.language.reading import Sentence, UnreadableError, read
+from contrapose.tasks.language.reading import UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.base import NEEDS_SENTENCE, Edited, TextEdit
 from contrapose.tasks.probes.edits.numerals import (
@@ -17,9 +17,9 @@ from contrapose.tasks.probes.edits.numerals import (
     Amount,
     NumberPart,
     amount,
-    changeable,
-    chunks,
-    dates,
+    changeable_number,
+    is_dating,
+    number_parts,
     other_amount,
 )
 
@@ -27,6 +27,7 @@ _ROUGH = words("about approximately around roughly nearly almost over under leas
 _JOINTS = words("to and of out in or through until than from")
 _PERCENT = words("percent per percentage")
 _REACH = 4
+_SPELLED = frozenset(SPELLED)
 
 
 class ChangeNumber(TextEdit):
@@ -43,48 +44,39 @@ class ChangeNumber(TextEdit):
     }
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
-        """The text with one number changed by a seeded amount."""
+        """Return the text with the last number changed that can be, by a seeded amount."""
         try:
-            sentence = read(text)
+            s = read(text)
         except UnreadableError as error:
             return Edited(reason="no_number" if error.reason == "no_word" else error.reason)
-        if not any(tag & f.NUMBER for tag in sentence.tags) and _WORDS.isdisjoint(sentence.words):
+        if not any(tag & f.NUMBER for tag in s.tags) and _SPELLED.isdisjoint(s.words):
             return Edited(reason="no_number")
-        return _changed(sentence, rng)
-
-
-_WORDS = frozenset(SPELLED)
-_JUDGED = "true or false"
-
-
-def _changed(s: Sentence, rng: random.Random) -> Edited:
-    """The text with the last number changed that can be."""
-    parts = chunks(s)
-    for i in reversed(range(len(parts))):
-        number = changeable(parts, i, s)
-        new = _replacement(parts, i, number, rng) if number else ""
-        if new:
-            edit = Edit(parts[i].start, parts[i].start + len(parts[i].core), _cased(s, parts[i], new))
-            rough = i > 0 and parts[i - 1].word in _ROUGH
+        parts = number_parts(s)
+        for i in reversed(range(len(parts))):
+            part, before = parts[i], parts[i - 1].word if i else ""
+            if (number := changeable_number(parts, i, s)) is None:
+                continue
+            low, high = _limits(parts, i, number)
+            an = before == "an" if before in ("a", "an") else None
+            new = other_amount(number, low, high, year=is_dating(parts, i, number), an=an, rng=rng)
+            if not new:
+                continue
+            # A number word takes the case of the one that it replaces.
+            new = new.upper() if s.text.isupper() else new.capitalize() if part.core[0].isupper() else new
             # Another number in a statement that may be false already need not make it true.
-            doubtful = rough or s.text.lower().lstrip().startswith(_JUDGED)
+            doubtful = before in _ROUGH or s.text.lower().lstrip().startswith("true or false")
+            edit = Edit(part.start, part.start + len(part.core), new)
             return Edited(text=apply(s.text, [edit]), confidence="medium" if doubtful else "high")
-    return Edited(reason="number_left_alone")
+        return Edited(reason="number_left_alone")
 
 
-def _replacement(parts: list[NumberPart], i: int, number: Amount, rng: random.Random) -> str:
-    """Another number for chunk `i`, or "" when none fits what stands around it."""
-    before = parts[i - 1].word if i else ""
-    low, high = _between(parts, i, number)
-    an = before == "an" if before in ("a", "an") else None
-    return other_amount(number, low, high, year=dates(parts, i, number), an=an, rng=rng)
-
-
-def _between(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
-    """The open interval that keeps a share a share, and "from 5 to 10" in order."""
+def _limits(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, float]:
+    """Return the open interval that keeps a share a share, and "from 5 to 10" in order."""
     low, high = 0.0, math.inf
-    behind = parts[i + 1].word if i + 1 < len(parts) else ""
-    if (parts[i].marks.startswith("%") or behind in _PERCENT or _is_percent_sign(parts, i)) and number.value <= 100:
+    behind = parts[i + 1] if i + 1 < len(parts) else None
+    separate_sign = behind is not None and not behind.core and behind.marks.startswith("%")
+    is_percent = parts[i].marks.startswith("%") or separate_sign or (behind is not None and behind.word in _PERCENT)
+    if is_percent and number.value <= 100:
         high = 100.0
     elif number.decimals and number.value < 1:
         high = 1.0
@@ -96,13 +88,3 @@ def _between(parts: list[NumberPart], i: int, number: Amount) -> tuple[float, fl
         elif other is not None and other > number.value:
             high = min(high, other)
     return low, high
-
-
-def _is_percent_sign(parts: list[NumberPart], i: int) -> bool:
-    """Whether a "%" stands apart from its number: "100 %"."""
-    return i + 1 < len(parts) and not parts[i + 1].core and parts[i + 1].marks.startswith("%")
-
-
-def _cased(s: Sentence, chunk: NumberPart, new: str) -> str:
-    """A number word in the case of the one that it replaces."""
-    return new.upper() if s.text.isupper() else new.capitalize() if chunk.core[0].isupper() else new

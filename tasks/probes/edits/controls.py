@@ -61,8 +61,8 @@ class Control(NamedTuple):
     text: str
 
 
-def reworded(text: str, *, rng: random.Random, options: bool) -> Control:
-    """The text in another dress, of a kind that the generator draws among those that it allows.
+def reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the text in another dress, of a kind that the generator draws among those that it allows.
 
     Args:
         text: of the original prompt.
@@ -74,8 +74,8 @@ def reworded(text: str, *, rng: random.Random, options: bool) -> Control:
     return next(Control(kind, twin) for kind, twin in changed if twin is not None and twin != text)
 
 
-def beside_unrelated_not(text: str, *, rng: random.Random, options: bool) -> Control:
-    """The text byte for byte, before or after it a sentence with a "not" that is about the procedure.
+def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the text byte for byte, before or after it a sentence with a "not" that is about the procedure.
 
     Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
 
@@ -91,10 +91,6 @@ def beside_unrelated_not(text: str, *, rng: random.Random, options: bool) -> Con
     return Control(UNRELATED_NOT, joined)
 
 
-def _adverbial(text: str, rng: random.Random, options: bool) -> str:
-    return rng.choice(ADVERBIALS) + text
-
-
 def _polite(text: str, rng: random.Random, options: bool) -> str:
     if _FINISHED.search(text) and rng.random() < 1 / 2:
         return text.rstrip() + rng.choice(POLITE_AFTER)
@@ -102,29 +98,25 @@ def _polite(text: str, rng: random.Random, options: bool) -> str:
 
 
 def _punctuation(text: str, rng: random.Random, options: bool) -> str | None:
-    """Without its last full stop or question mark; an unfinished text with a mark that says so."""
-    bare = text.rstrip()
-    if bare[-1:] in (".", "?") and bare[-2:-1].isalnum() and not re.search(r"\b\w\.\w\.\Z|\b[A-Z]\.\Z", bare):
-        return bare[:-1]
-    if bare[-1:].isalnum():
-        return bare + (":" if options else " …")
-    return None
+    """Drop the last full stop or question mark, or end an unfinished text with a mark that says so."""
+    text = text.rstrip()
+    if text[-1:] in (".", "?") and text[-2:-1].isalnum() and not re.search(r"\b\w\.\w\.\Z|\b[A-Z]\.\Z", text):
+        return text[:-1]
+    return text + (":" if options else " …") if text[-1:].isalnum() else None
 
 
 def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
-    """The last sentence with the clause that opens it at its end; None where that might change what it says."""
+    """Put the clause that opens the last sentence at its end; None where that might change what it says."""
     parts = _JOINED.fullmatch(text.strip())
-    if parts is None:
-        return None
-    main = parts["main"].split()
-    if len(main) > _MOST_WORDS or not _HINDER.isdisjoint(word.lower() for word in main):
+    main = parts["main"].split() if parts else []
+    if parts is None or len(main) > _MOST_WORDS or not _HINDER.isdisjoint(word.lower() for word in main):
         return None
     opened = f"{parts['main'][0].upper()}{parts['main'][1:]}"
     return f"{parts['before']}{opened} {parts['word'].lower()} {parts['rest']}{parts['mark']}"
 
 
 _KINDS: Mapping[str, Callable[[str, random.Random, bool], str | None]] = {
-    "adverbial": _adverbial,
+    "adverbial": lambda text, rng, options: rng.choice(ADVERBIALS) + text,
     "polite": _polite,
     "punctuation": _punctuation,
     "clause_order": _clause_order,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import words
@@ -40,103 +38,6 @@ _UNITS = words("Celsius Fahrenheit Kelvin Newton Newtons Watt Watts Volt Volts H
 _DATING = words("in since until")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberPart:
-    """What stands between two spaces of a text."""
-
-    core: str
-    """It, without the marks around it."""
-    start: int
-    """Offset of the core in the text."""
-    marks: str
-    """The marks directly behind the core."""
-
-    @property
-    def word(self) -> str:
-        """The core in lower case."""
-        return self.core.lower()
-
-
-def chunks(s: Sentence) -> list[NumberPart]:
-    """The chunks of a sentence, in order."""
-    return [_chunk(match) for match in _CHUNK.finditer(s.text, s.starts[0]) if match.start() < s.ends[-1]]
-
-
-def _chunk(match: re.Match[str]) -> NumberPart:
-    front = match[0].lstrip(_BEFORE)
-    core = front.rstrip(_BEHIND)
-    return NumberPart(core=core, start=match.end() - len(front), marks=front[len(core) :])
-
-
-def changeable(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
-    """The number at chunk `i`; None where there is none, or one that is left alone."""
-    number = amount(parts[i].core)
-    if number is None or (number.units == 1 and not number.decimals):
-        return None
-    token = bisect_left(s.starts, parts[i].start)
-    if token == len(s.starts) or s.starts[token] != parts[i].start:
-        return None
-    if number.spelled and s.tags[token] & f.NAME:
-        return None
-    if _in_date(parts, i, number):
-        return number
-    return None if _labelled(parts, i, s) or _goes_on(parts, i, spelled=number.spelled) else number
-
-
-def dates(parts: list[NumberPart], i: int, number: Amount) -> bool:
-    """Whether the number at chunk `i` may be a year: four digits, and no plural behind them that they count."""
-    if not is_year(number) or _in_date(parts, i, number):
-        return is_year(number)
-    behind = parts[i + 1].word if i + 1 < len(parts) and not parts[i].marks else ""
-    # Where a mark stands alone there is no word.
-    return not behind or flags_of(behind) & f.NOUN != f.PLURAL
-
-
-def _in_date(parts: list[NumberPart], i: int, number: Amount) -> bool:
-    """Whether the number at chunk `i` is the year of a date: "In 1969 Anna …", "July 4, 1776", "12 May 1903"."""
-    if not i or not is_year(number):
-        return False
-    months = parts[i - 1].word in _MONTHS or parts[max(0, i - 2)].word in _MONTHS
-    return months or (i == 1 and parts[0].word in _DATING)
-
-
-def _labelled(parts: list[NumberPart], i: int, s: Sentence) -> bool:
-    """Whether the number belongs to a name, a label, a date or a time: "Apollo 11", "room 12", "4 July", "9 am"."""
-    if i and (parts[i - 1].word in _LABELS or (_is_name(parts[i - 1], first=i == 1) and not _shouts(s.text))):
-        return not (parts[i - 1].marks and parts[i - 1].word not in _LABELS)
-    if i + 1 == len(parts) or parts[i].marks not in ("", "%", "°"):
-        return False
-    behind = parts[i + 1]
-    named = behind.core[:1].isupper() and behind.core[1:2].islower() and behind.core not in _UNITS
-    return behind.word in _NOT_BEFORE or named
-
-
-@lru_cache(maxsize=8)
-def _shouts(text: str) -> bool:
-    """Whether a text is all in capitals; asked for every number of a text, and read once."""
-    return text.isupper()
-
-
-def _is_name(chunk: NumberPart, *, first: bool) -> bool:
-    """Whether a chunk is spelled as a name; the first word of a sentence must be no other word."""
-    core = chunk.core
-    if len(core) > 1 and core.isupper():
-        return True
-    if not core[:1].isupper():
-        return core[1:2].isupper()  # "iPhone"
-    return not first or not flags_of(chunk.word) & (f.CLOSED | f.BASE)
-
-
-def _goes_on(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
-    """Whether a number stands right beside it, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
-
-    def alike(part: NumberPart) -> bool:
-        return part.word in _NUMERALS if spelled else any(map(str.isdigit, part.core))
-
-    before = i > 0 and not parts[i - 1].marks and alike(parts[i - 1])
-    return before or (i + 1 < len(parts) and not parts[i].marks and alike(parts[i + 1]))
-
-
 SPELLED = (
     *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
@@ -148,6 +49,23 @@ _YEARS = range(1000, 2101)
 _LATEST = 1995
 """A year from here on is moved back, so that it does not end up in the future."""
 _FURTHEST = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberPart:
+    """Text between two spaces."""
+
+    core: str
+    """It, without the marks around it."""
+    start: int
+    """Offset of the core in the text."""
+    marks: str
+    """The marks directly behind the core."""
+
+    @property
+    def word(self) -> str:
+        """Return the core in lower case."""
+        return self.core.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,34 +83,106 @@ class Amount:
 
     @property
     def value(self) -> float:
-        """The number itself."""
+        """Return the number itself."""
         return self.units / float(10**self.decimals)
 
-    def written(self, units: int) -> str:
-        """Another value, written the same way."""
+    @property
+    def is_year(self) -> bool:
+        """Return whether a number may be a year."""
+        return not self.decimals and not self.commas and self.units in _YEARS
+
+    def write(self, units: int) -> str:
+        """Return another value, written the same way."""
         if self.spelled:
             return SPELLED[units - 2]
         return f"{units / 10**self.decimals:{',' if self.commas else ''}.{self.decimals}f}"
 
 
+def number_parts(s: Sentence) -> list[NumberPart]:
+    """Return the parts of a sentence between spaces, in order."""
+    parts = []
+    for match in _CHUNK.finditer(s.text, s.starts[0]):
+        if match.start() < s.ends[-1]:
+            front = match[0].lstrip(_BEFORE)
+            core = front.rstrip(_BEHIND)
+            parts.append(NumberPart(core=core, start=match.end() - len(front), marks=front[len(core) :]))
+    return parts
+
+
 def amount(spelling: str) -> Amount | None:
-    """The number that a word or figure means; None for what is none, or more than one: "7th", "1.2.3", "007"."""
+    """Return the number that a word or figure means; None for no number, or more than one: "7th", "1.2.3", "007"."""
     if spelling.lower() in SPELLED:
         return Amount(units=SPELLED.index(spelling.lower()) + 2, spelled=True)
     match = _PLAIN.fullmatch(spelling)
     if not match:
         return None
-    whole, fraction = match[1].replace(",", ""), match[2] or ""
-    return Amount(units=int(whole + fraction), decimals=len(fraction), commas="," in match[1])
+    integer, fraction = match[1].replace(",", ""), match[2] or ""
+    return Amount(units=int(integer + fraction), decimals=len(fraction), commas="," in match[1])
 
 
-def is_year(number: Amount) -> bool:
-    """Whether a number may be a year."""
-    return not number.decimals and not number.commas and number.units in _YEARS
+def changeable_number(parts: list[NumberPart], i: int, s: Sentence) -> Amount | None:
+    """Return the number at part `i`; None where there is none, or one that is left alone."""
+    number = amount(parts[i].core)
+    if number is None or (number.units == 1 and not number.decimals):
+        return None
+    token = bisect_left(s.starts, parts[i].start)
+    if token == len(s.starts) or s.starts[token] != parts[i].start:
+        return None
+    if number.spelled and s.tags[token] & f.NAME:
+        return None
+    if _is_in_date(parts, i, number):
+        return number
+    return None if _is_labelled(parts, i, s) or _has_neighbour(parts, i, spelled=number.spelled) else number
+
+
+def is_dating(parts: list[NumberPart], i: int, number: Amount) -> bool:
+    """Return whether the number at part `i` may be a year: four digits, and no plural behind them that they count."""
+    if not number.is_year or _is_in_date(parts, i, number):
+        return number.is_year
+    behind = parts[i + 1].word if i + 1 < len(parts) and not parts[i].marks else ""
+    # Where a mark stands alone there is no word.
+    return not behind or flags_of(behind) & f.NOUN != f.PLURAL
+
+
+def _is_in_date(parts: list[NumberPart], i: int, number: Amount) -> bool:
+    """Return whether the number at part `i` is the year of a date: "In 1969 Anna …", "July 4, 1776", "12 May 1903"."""
+    if not i or not number.is_year:
+        return False
+    months = parts[i - 1].word in _MONTHS or parts[max(0, i - 2)].word in _MONTHS
+    return months or (i == 1 and parts[0].word in _DATING)
+
+
+def _is_labelled(parts: list[NumberPart], i: int, s: Sentence) -> bool:
+    """Return whether it belongs to a name, a label, a date or a time: "Apollo 11", "room 12", "4 July", "9 am"."""
+    before = parts[i - 1] if i else None
+    if before is not None:
+        core, is_name = before.core, True
+        if len(core) < 2 or not core.isupper():
+            if not core[:1].isupper():
+                is_name = core[1:2].isupper()  # "iPhone"
+            elif i == 1:  # the first word of a sentence must be no other word
+                is_name = not flags_of(before.word) & (f.CLOSED | f.BASE)
+        if before.word in _LABELS or (is_name and not s.text.isupper()):
+            return not (before.marks and before.word not in _LABELS)
+    if i + 1 == len(parts) or parts[i].marks not in ("", "%", "°"):
+        return False
+    behind = parts[i + 1]
+    named = behind.core[:1].isupper() and behind.core[1:2].islower() and behind.core not in _UNITS
+    return behind.word in _NOT_BEFORE or named
+
+
+def _has_neighbour(parts: list[NumberPart], i: int, *, spelled: bool) -> bool:
+    """Return whether a number stands right before or behind, as in "555 0134", "10 000", "2 1/2" or "thirty two"."""
+
+    def is_number(part: NumberPart) -> bool:
+        return part.word in _NUMERALS if spelled else any(map(str.isdigit, part.core))
+
+    before = i > 0 and not parts[i - 1].marks and is_number(parts[i - 1])
+    return before or (i + 1 < len(parts) and not parts[i].marks and is_number(parts[i + 1]))
 
 
 def other_amount(number: Amount, low: float, high: float, *, year: bool, an: bool | None, rng: random.Random) -> str:
-    """A different value strictly between `low` and `high`, or "" when there is none.
+    """Return a different value strictly between `low` and `high`, or "" when there is none.
 
     Args:
         number: the value it replaces.
@@ -202,44 +192,32 @@ def other_amount(number: Amount, low: float, high: float, *, year: bool, an: boo
         an: whether "an" stands before it; None when no article does.
         rng: draws the value.
     """
-    scale = 10**number.decimals
-    values = _years(number.units, low) if year else _values(number)
-    fitting = [units for units in values if low < units / scale < high and _keeps_form(number, units)]
-    if an is not None:
-        fitting = [units for units in fitting if takes_an(number.written(units)) == an]
-    return number.written(rng.choice(fitting)) if fitting else ""
+    units, scale = number.units, 10**number.decimals
+    if year:
+        last = units if units >= _LATEST and low < _YEARS.start else units + _FURTHEST
+        values = [year for year in range(units - _FURTHEST, last + 1) if year != units and year in _YEARS]
+    else:
+        # A fifth to three fifths away, as round as the number: it counts in thousands in 25,000, in tens in 100.
+        step = 1
+        while units and units % (step * 10) == 0:
+            step *= 10
+        step = step // 10 if step > 1 and units // step < 5 else step
+        count = units // step
+        away = range(max(1, -(-count // 5)), max(3, count * 3 // 5) + 1)
+        values = [sign * steps * step + units for steps in away for sign in (-1, 1)]
+    fitting = []
+    for value in values:
+        # It agrees with the same noun and is written as long: never 0 or 1, commas where there were some.
+        keeps_form = value != scale and (not number.commas or value >= 1000 * scale)
+        if number.spelled:
+            keeps_form = value in range(2, len(SPELLED) + 2)
+        if low < value / scale < high and keeps_form and an in (None, takes_an(number.write(value))):
+            fitting.append(value)
+    return number.write(rng.choice(fitting)) if fitting else ""
 
 
 def takes_an(written: str) -> bool:
-    """Whether "an" stands before a number: 8, 11, 18 and what starts with them when spoken."""
-    whole = written.split(".")[0]
-    thousands = whole.split(",")[0] if "," in whole else whole[: (len(whole) - 1) % 3 + 1]
+    """Return whether "an" stands before a number: 8, 11, 18 and what starts with them when spoken."""
+    integer = written.split(".")[0]
+    thousands = integer.split(",")[0] if "," in integer else integer[: (len(integer) - 1) % 3 + 1]
     return written in ("eight", "eleven", "eighteen") or written.startswith("8") or thousands in ("11", "18")
-
-
-def _years(units: int, low: float) -> Iterator[int]:
-    last = units if units >= _LATEST and low < _YEARS.start else units + _FURTHEST
-    return (year for year in range(units - _FURTHEST, last + 1) if year != units and year in _YEARS)
-
-
-def _values(number: Amount) -> Iterator[int]:
-    """Values a fifth to three fifths away, as round as the number."""
-    step = _step(number.units)
-    count = number.units // step
-    near, far = max(1, -(-count // 5)), max(3, count * 3 // 5)
-    return (sign * steps * step + number.units for steps in range(near, far + 1) for sign in (-1, 1))
-
-
-def _step(units: int) -> int:
-    """The power of ten that a number counts in: 1000 for 25,000, 10 for 100."""
-    step = 1
-    while units and units % (step * 10) == 0:
-        step *= 10
-    return step // 10 if step > 1 and units // step < 5 else step
-
-
-def _keeps_form(number: Amount, units: int) -> bool:
-    """Whether a value agrees with the same noun and is written as long: never 0 or 1, commas where there were some."""
-    if number.spelled:
-        return units in range(2, len(SPELLED) + 2)
-    return units != 10**number.decimals and (not number.commas or units >= 1000 * 10**number.decimals)

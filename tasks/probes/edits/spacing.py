@@ -40,6 +40,7 @@ class Spacing(TextEdit):
     """Changes white space and punctuation in one way; passes when the answer stays."""
 
     name: ClassVar[str] = "spacing"
+    version: ClassVar[str] = "6"
     category: ClassVar[str] = "robustness"
     summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
     settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
@@ -52,7 +53,7 @@ class Spacing(TextEdit):
     }
 
     def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
-        """One of the allowed changes, drawn among those that the text has room for."""
+        """Make one of the allowed changes, drawn among those that the text has room for."""
         if not text.strip():
             return Edited(reason="empty")
         kinds = [_KINDS[kind] for kind in dict.fromkeys(settings.kinds)]

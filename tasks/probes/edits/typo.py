@@ -59,23 +59,20 @@ class Typo(TextEdit):
     }
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
-        """One error in each of some words; names, numbers and first letters are left alone."""
-        places = [word for word in _WORD.finditer(text) if _may_be_mistyped(word[0])]
+        """Make one error in each of some words; names, numbers and first letters are left alone."""
+        # A content word and no name: with a capital it may be one, even where a sentence starts.
+        spared = _SPARED | closed.table().keys()
+        places = [word for word in _WORD.finditer(text) if word[0].islower() and word[0] not in spared]
         if not places:
             return Edited(reason="no_long_word")
         chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
-        wrong = [(word, _mistyped(word[0], rng)) for word in chosen]
+        wrong = [(word, _mistype(word[0], rng)) for word in chosen]
         edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
         return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
 
-def _may_be_mistyped(word: str) -> bool:
-    """Whether it is a content word and no name: with a capital it may be one, even where a sentence starts."""
-    return word.islower() and word not in closed.table() and word not in _SPARED
-
-
-def _mistyped(word: str, rng: random.Random) -> str | None:
-    """The word with one error behind its first letter that makes no other word; None when none is found."""
+def _mistype(word: str, rng: random.Random) -> str | None:
+    """Return the word with one error behind its first letter that makes no other word; None when none is found."""
     known = vocabulary.vocabulary().flags
     for _ in range(_TRIES):
         wrong = rng.choice(_KINDS)(word, rng.randrange(1, len(word) - 1), rng)

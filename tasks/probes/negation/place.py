@@ -12,13 +12,10 @@ from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, 
 
 _MEDIUM_MODALS = words("may might must shall")
 _MEDIUM_ADVERBS = words("also still already sometimes both now")
-_SUPPORT = {f.BASE: "do", f.THIRD: "does", f.PAST: "did"}
-_FIXED = {("had", "better"), ("would", "rather")}
 _BEHIND_VERB = words("here today tonight yesterday tomorrow away back ago hard fast")
 """Adverbs that end what stands before a verb, and do not belong to it: "The people who work hard earn more."."""
 _BEHIND_RELATIVE = words("alone together well best better again twice")
 """Adverbs that do so right behind the verb of a relative clause: "People who live alone eat less."."""
-_HAVE_DO = f.HAVE | f.DO
 _FUSED = {"'ll": " won't", "'d": " wouldn't", "'ve": " haven't", "'s": " isn't"}
 
 
@@ -26,14 +23,32 @@ def after_auxiliary(s: Sentence, i: int, subject: int) -> EditPlan:
     """Insert "not" behind the finite auxiliary, copula or modal `i`; a full have or do takes do-support."""
     word, tag = s.words[i], s.tags[i]
     if (tag & f.CLITIC and word[-3:] in _FUSED) or word.endswith("'d"):
-        return fused(s, i)
-    if tag & _HAVE_DO and not tag & f.CLITIC and is_full_verb(s, i):
+        return negate_contraction(s, i)
+    if tag & (f.HAVE | f.DO) and not tag & f.CLITIC and is_full_verb(s, i):
         return with_do(s, i, subject)
     at = _slot(s, i)
     cue = "not" if word == "can" and at == i else " not"
     nearby = word in _MEDIUM_MODALS or not _MEDIUM_ADVERBS.isdisjoint(s.words[max(i - 1, 0) : i + 2])
     edit = Edit(s.ends[at], s.ends[at], s.cased(cue))
     return with_any(s, at, (edit,), "medium" if nearby else "high")
+
+
+def _slot(s: Sentence, i: int) -> int:
+    """Return the word that "not" follows: the auxiliary, or what must stay between it and "not"."""
+    if (s.words[i], s.word(i + 1)) in (("had", "better"), ("would", "rather")):
+        return i + 1
+    k = i + 1
+    while k < len(s.words) and (is_adverb(s, k) or s.words[k] in closed.SENTENCE_ADVERBS):
+        if s.words[k] in closed.NARROW:
+            raise SkipError("quantifier_only")
+        # "Likely" may take a complement, so that "not" stands before it.
+        is_adjective = s.words[k] == "likely" and s.word(k + 1) in ("", "to", "that")
+        if s.words[k] in closed.SENTENCE_ADVERBS and not is_adjective:
+            return k
+        k += 1
+    if k > i + 1 and s.words[i + 1] == "each":
+        raise SkipError("quantifier_only")
+    return i
 
 
 def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
@@ -45,30 +60,22 @@ def with_do(s: Sentence, i: int, subject: int) -> EditPlan:
         first = i  # the adverb belongs to what stands before: "to see it more easily"
     if not closed.NARROW.isdisjoint(s.words[first : i + 2]):
         raise SkipError("quantifier_only")
-    first = max(first, subject, _behind_adverbs(s, first, i, subject))
+    # Some of the adverbs belong to what stands before them, too.
+    opener = before_adverbs(s, first - 1, 0)
+    ends = _BEHIND_VERB | _BEHIND_RELATIVE if s.tag(opener) & f.REL and opener > subject else _BEHIND_VERB
+    first = max(first, subject, max((k + 1 for k in range(first, i) if s.words[k] in ends), default=first))
     while first < i and (s.words[first] in closed.SENTENCE_ADVERBS or s.words[first] in ("also", "still", "please")):
         first += 1
+    edits: tuple[Edit, ...] = (Edit(s.starts[i], s.ends[i], s.cased(f"{support} not {base}")),)
+    if first != i:
+        cue = Edit(s.starts[first], s.starts[first], s.cased(f"{support} not "))
+        edits = (cue, Edit(s.starts[i], s.ends[i], s.cased(base)))
     medium = not _MEDIUM_ADVERBS.isdisjoint(s.words[behind + 1 : i])
-    return with_any(s, i, _do_support(s, first, i, support, base), "medium" if medium else "high", "rewrite")
-
-
-def _behind_adverbs(s: Sentence, first: int, i: int, subject: int) -> int:
-    """Index behind those of the adverbs before the verb `i` that belong to what stands before word `first`."""
-    relative = s.tag(before_adverbs(s, first - 1, 0)) & f.REL and before_adverbs(s, first - 1, 0) > subject
-    ends = _BEHIND_VERB | _BEHIND_RELATIVE if relative else _BEHIND_VERB
-    return max((k + 1 for k in range(first, i) if s.words[k] in ends), default=first)
-
-
-def _do_support(s: Sentence, first: int, i: int, support: str, base: str) -> tuple[Edit, ...]:
-    """Edits that put "does not" before word `first` and the base in place of the verb `i`."""
-    if first == i:
-        return (Edit(s.starts[i], s.ends[i], s.cased(f"{support} not {base}")),)
-    cue = Edit(s.starts[first], s.starts[first], s.cased(f"{support} not "))
-    return (cue, Edit(s.starts[i], s.ends[i], s.cased(base)))
+    return with_any(s, i, edits, "medium" if medium else "high", "rewrite")
 
 
 def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
-    """A full verb's base and the form of "do" that carries its person and tense."""
+    """Return a full verb's base and the form of "do" that carries its person and tense."""
     word = s.words[i]
     if word in ("has", "had"):
         return "have", {"has": "does", "had": "did"}[word]
@@ -78,15 +85,15 @@ def base_and_support(s: Sentence, i: int, subject: int) -> tuple[str, str]:
     base = inflection.base_of(word, form)
     if base is None:
         raise SkipError("ambiguous_verb")
-    return base, _SUPPORT[form]
+    return base, {f.BASE: "do", f.THIRD: "does", f.PAST: "did"}[form]
 
 
 def is_full_verb(s: Sentence, i: int) -> bool:
-    """Whether have/do is the full verb of its clause; it is where nothing follows."""
+    """Return whether have/do is the full verb of its clause; it is where nothing follows."""
     if s.words[i] == "had" and s.word(i + 1) in ("better", "rather"):
         return False
     k = after_adverbs(s, i)
-    word, tag = s.word(k), s.tag(k)
+    word, tag, behind = s.word(k), s.tag(k), s.tag(k + 1)
     if not word:
         return True
     if s.tags[i] & f.DO:
@@ -95,13 +102,11 @@ def is_full_verb(s: Sentence, i: int) -> bool:
         return False
     if not tag & f.PART:
         return True
-    return bool(
-        (tag & f.USUALLY_ADJ or "-" in word) and s.tag(k + 1) & (f.NOUN | f.ADJ) and not s.tag(k + 1) & f.CLOSED
-    )
+    return bool((tag & f.USUALLY_ADJ or "-" in word) and behind & (f.NOUN | f.ADJ) and not behind & f.CLOSED)
 
 
-def fused(s: Sentence, i: int) -> EditPlan:
-    """A contracted auxiliary and "not": "they'll" → "they won't", "where's" → "where isn't".
+def negate_contraction(s: Sentence, i: int) -> EditPlan:
+    """Negate a contracted auxiliary: "they'll" → "they won't", "where's" → "where isn't".
 
     Raises:
         SkipError: it may stand for another auxiliary.
@@ -122,28 +127,6 @@ def fused(s: Sentence, i: int) -> EditPlan:
     return with_any(s, i, (edit,), "high", "rewrite")
 
 
-def _slot(s: Sentence, i: int) -> int:
-    """The word that "not" follows: the auxiliary, or what must stay between it and "not"."""
-    words_, k, last = s.words, i + 1, len(s.words)
-    if k < last and (words_[i], words_[k]) in _FIXED:
-        return k
-    while k < last and (is_adverb(s, k) or words_[k] in closed.SENTENCE_ADVERBS):
-        if words_[k] in closed.NARROW:
-            raise SkipError("quantifier_only")
-        if words_[k] in closed.SENTENCE_ADVERBS and not _is_adjective(s, k):
-            return k
-        k += 1
-    if k > i + 1 and words_[i + 1] == "each":
-        raise SkipError("quantifier_only")
-    return i
-
-
-def _is_adjective(s: Sentence, k: int) -> bool:
-    """Whether "likely" or "certainly" takes a complement, so that "not" may stand before it."""
-    last = k + 1 == len(s.words)
-    return s.words[k] == "likely" and (last or s.words[k + 1] in ("to", "that"))
-
-
 _ANY = {"some": "any", "someone": "anyone", "somebody": "anybody", "something": "anything", "somewhere": "anywhere"}
 SOME = {new: old for old, new in _ANY.items()}
 """What "any" and its kin become again out of reach of a "not"."""
@@ -151,7 +134,7 @@ _STOP = f.BREAK | f.OPENER | f.LOOSE | f.COORD | f.QUOTED
 
 
 def with_any(s: Sentence, i: int, edits: tuple[Edit, ...], confidence: Confidence, kind: Kind = "insert") -> EditPlan:
-    """The plan that also changes "some" behind word `i`, up to the next clause or coordination.
+    """Return the plan that also changes "some" behind word `i`, up to the next clause or coordination.
 
     Raises:
         SkipError: several of them follow, which one "not" would not reverse plainly.

@@ -10,16 +10,15 @@ import pandas as pd
 from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import Case, Score, TextSample, Trial
-from contrapose.tasks.language.english import DICTIONARIES
 from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
-from contrapose.tasks.probes.edits.controls import Control, beside_unrelated_not, reworded
+from contrapose.tasks.probes.edits.controls import Control, reworded_control, unrelated_not_control
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
-from contrapose.tasks.probes.negation.second_opinion import parser, seconded, versions
+from contrapose.tasks.probes.negation.second_opinion import add_second_opinion, parser, versions
 
 
 class AddNegationSettings(AnswerSettings):
@@ -49,11 +48,11 @@ class AddNegationSettings(AnswerSettings):
     )
 
     def versions(self) -> dict[str, str]:
-        """Versions of spaCy and its model, where they are asked."""
+        """Return versions of spaCy and its model, where they are asked."""
         return {} if self.second_opinion == "none" else versions(self.spacy_model)
 
     @model_validator(mode="after")
-    def _rules_to_second(self) -> Self:
+    def _check_style(self) -> Self:
         if self.second_opinion != "none" and self.style != "rules":
             raise ValueError("style 'rules' beside a second_opinion, which judges the verb that the rules chose")
         return self
@@ -68,13 +67,12 @@ class AddNegation(TextEdit):
     settings_type: ClassVar[type[AddNegationSettings]] = AddNegationSettings
     columns: ClassVar[Mapping[str, Column]] = {**COLUMNS, **LANGTEST_COLUMNS}
     default_gate: ClassVar[float] = 0.7
-    rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     by_default: ClassVar[bool] = True
     edits_english: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
-        """The negation of a sample's text; nothing in it is random.
+        """Negate a sample's text; nothing in it is random.
 
         Raises:
             ConfigError: there is no second opinion.
@@ -87,7 +85,7 @@ class AddNegation(TextEdit):
             options=sample.options,
         )
         if settings.second_opinion == "spacy":
-            negation = seconded(sample.text, negation, parser(settings.spacy_model))
+            negation = add_second_opinion(sample.text, negation, parser(settings.spacy_model))
         rewritten = negation.original != sample.text
         return Edited(
             text=negation.text,
@@ -97,20 +95,20 @@ class AddNegation(TextEdit):
             answers=tuple(filter(None, map(_as_truth, sample.answers))) if rewritten else (),
         )
 
-    def twin(self, case: Case, *, rng: random.Random) -> Control:
-        """In half of the samples the text beside a "not" that is about something else, in the others another dress."""
-        made = beside_unrelated_not if rng.random() < 1 / 2 else reworded
-        return made(case.original, rng=rng, options=bool(case.options))
+    def control_text(self, case: Case, *, rng: random.Random) -> Control:
+        """Return the text next to a "not" about something else in half of the samples, else in another dress."""
+        make = unrelated_not_control if rng.random() < 1 / 2 else reworded_control
+        return make(case.original, rng=rng, options=bool(case.options))
 
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
-        """As of every edit that should change the answer, and that a "not" about something else leaves it alone."""
+        """Return the gates of an edit that should change the answer, and one that another "not" leaves it alone."""
         return change_gates(results, settings, steady=settings.min_steady_rate)
 
     def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer, and tell what LangTest would have said."""
+        """Score each trial by its case's scorer, and add what LangTest would have said."""
         return score_trials(trials, settings, embed=embed, langtest=True)
 
 
 def _as_truth(answer: str) -> str | None:
-    """The answer to a true-or-false statement that was a yes/no question; None where it is neither."""
+    """Return the answer to a true-or-false statement that was a yes/no question; None where it is neither."""
     return {"yes": "True", "no": "False"}.get(answer.strip(" .").lower())

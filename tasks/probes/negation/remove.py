@@ -18,24 +18,35 @@ _UNIVERSAL = words("all every everyone everybody everything many")
 
 
 def remove_negation(a: Analysis) -> EditPlan:
-    """The plan that removes the one negation of the main clause.
+    """Return the plan that removes the one negation of the main clause.
 
     Raises:
         SkipError: there are several, or it stands elsewhere.
     """
-    s = a.sentence
+    s, start = a.sentence, a.start
     cues = [i for i, tag in enumerate(s.tags) if tag & f.NEG]
     if len(cues) != 1 or any(tag & f.SEMI for tag in s.tags) or a.clause.others:
         raise SkipError("existing_negation")
     cue = cues[0]
     if s.words[cue] == "no" and s.word(cue + 1) == "longer":
         raise SkipError("existing_negation")
-    if a.kind == "order" and s.words[a.start] in ("let's", "let") and s.words[cue] == "not":
+    if a.kind == "order" and s.words[start] in ("let's", "let") and s.words[cue] == "not":
         return _plan(s, cue, _without(s, cue))
-    if s.words[a.start] in ("don't", "do") and not s.asks and cue <= a.start + 1:
-        return _order(s, a.start, cue)
+    if s.words[start] in ("don't", "do") and not s.asks and cue <= start + 1:
+        verb = after_adverbs(s, cue)
+        if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
+            raise SkipError("existing_negation")
+        return _plan(s, cue, Edit(s.starts[start], s.ends[cue + 1], s.cased_as(start, s.words[cue + 1])))
     if a.kind == "wh":
-        return _in_question(s, a.start, cue)
+        # A "not" of a question stands behind its auxiliary, in it, or low before its verb.
+        if any(tag & (f.OPENER | f.LOOSE) and not tag & (f.AUX | f.WH) for tag in s.tags[start + 1 : cue]):
+            raise SkipError("existing_negation")
+        verb = cue - 1 if s.words[cue] == "not" else cue
+        if s.tags[verb] & f.AUX:
+            return _from_auxiliary(s, verb, cue)
+        if not any(tag & f.AUX for tag in s.tags[start:cue]):
+            raise SkipError("existing_negation")
+        return _plan(s, cue, _without(s, cue))
     if a.kind != "statement":
         raise SkipError("existing_negation")
     if cue == a.subject:
@@ -47,65 +58,42 @@ def remove_negation(a: Analysis) -> EditPlan:
 
 
 def remove_never(a: Analysis) -> EditPlan:
-    """The plan that takes "never" out: "She never drinks." → "She drinks."."""
+    """Return the plan that takes "never" out: "She never drinks." → "She drinks."."""
     s = a.sentence
     cues = [i for i, tag in enumerate(s.tags) if tag & (f.NEG | f.SEMI)]
     if len(cues) != 1 or s.words[cues[0]] != "never" or a.kind != "statement" or a.clause.others:
         raise SkipError("semi_negative")
-    cue = cues[0]
-    if not a.subject < cue or abs(cue - a.clause.verb) > 1:
+    if not a.subject < cues[0] or abs(cues[0] - a.clause.verb) > 1:
         raise SkipError("semi_negative")
-    return _plan(s, cue, _without(s, cue))
+    return _plan(s, cues[0], _without(s, cues[0]))
 
 
 def _at_subject(s: Sentence, cue: int) -> EditPlan:
     """Undo a negation that opens the clause: "Not all X" → "All X", "No X" → "Some X"."""
-    word = s.words[cue]
+    word, last = s.words[cue], cue
     if word == "not" and s.word(cue + 1) in _UNIVERSAL:
-        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], s.cased_as(cue, s.word(cue + 1))))
-    if word not in _SUBJECTS or (word == "none" and s.word(cue + 1) != "of"):
+        new, last = s.word(cue + 1), cue + 1
+    elif word not in _SUBJECTS or (word == "none" and s.word(cue + 1) != "of"):
         raise SkipError("existing_negation")
-    if word == "no" and s.word(cue + 1) == "one":
-        return _plan(s, cue, Edit(s.starts[cue], s.ends[cue + 1], s.cased_as(cue, "someone")))
-    return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, _SUBJECTS[word])))
+    elif word == "no" and s.word(cue + 1) == "one":
+        new, last = "someone", cue + 1
+    else:
+        new = _SUBJECTS[word]
+    return _plan(s, cue, Edit(s.starts[cue], s.ends[last], s.cased_as(cue, new)))
 
 
-def _in_question(s: Sentence, start: int, cue: int) -> EditPlan:
-    """Take a "not" out of a question: behind its auxiliary, in it, or low before its verb."""
-    if any(tag & (f.OPENER | f.LOOSE) and not tag & (f.AUX | f.WH) for tag in s.tags[start + 1 : cue]):
-        raise SkipError("existing_negation")
-    verb = cue - 1 if s.words[cue] == "not" else cue
-    if s.tags[verb] & f.AUX:
-        return _from_auxiliary(s, verb, cue)
-    if not any(tag & f.AUX for tag in s.tags[start:cue]):
-        raise SkipError("existing_negation")
-    return _plan(s, cue, _without(s, cue))
-
-
-def _from_auxiliary(s: Sentence, verb: int, cue: int) -> EditPlan:
-    if s.tags[verb] & f.DO and cue <= verb + 1:
-        return _reinflect(s, verb, cue)
-    if verb != cue:
+def _from_auxiliary(s: Sentence, auxiliary: int, cue: int) -> EditPlan:
+    if s.tags[auxiliary] & f.DO and cue <= auxiliary + 1:
+        support = closed.NT_HOSTS.get(s.words[auxiliary], s.words[auxiliary])
+        verb = after_adverbs(s, cue)
+        if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
+            raise SkipError("existing_negation")
+        gone = Edit(s.starts[auxiliary], s.starts[cue + 1], "")
+        return _plan(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(support, s.words[verb]))))
+    if auxiliary != cue:
         return _plan(s, cue, _without(s, cue))
     host = "can" if s.words[cue] == "cannot" else closed.NT_HOSTS[s.words[cue]]
     return _plan(s, cue, Edit(s.starts[cue], s.ends[cue], s.cased_as(cue, host)))
-
-
-def _reinflect(s: Sentence, do: int, cue: int) -> EditPlan:
-    support = closed.NT_HOSTS.get(s.words[do], s.words[do])
-    verb = after_adverbs(s, cue)
-    if not s.tag(verb) & f.BASE and s.word(verb) not in ("have", "do"):
-        raise SkipError("existing_negation")
-    gone = Edit(s.starts[do], s.starts[cue + 1], "")
-    return _plan(s, cue, gone, Edit(s.starts[verb], s.ends[verb], s.cased(finite_form(support, s.words[verb]))))
-
-
-def _order(s: Sentence, do: int, cue: int) -> EditPlan:
-    verb = after_adverbs(s, cue)
-    if not s.tag(verb) & f.BASE and s.word(verb) not in ("be", "have", "do"):
-        raise SkipError("existing_negation")
-    first = cue + 1
-    return _plan(s, cue, Edit(s.starts[do], s.ends[first], s.cased_as(do, s.words[first])))
 
 
 def _without(s: Sentence, cue: int) -> Edit:
@@ -114,7 +102,7 @@ def _without(s: Sentence, cue: int) -> Edit:
 
 
 def _plan(s: Sentence, cue: int, *edits: Edit) -> EditPlan:
-    """Out of reach of "not", "any" becomes "some" again."""
+    """Return the plan that also turns "any", out of reach of "not", into "some" again."""
     for i in range(cue + 1, len(s.words)):
         if s.tags[i] & (f.BREAK | f.OPENER | f.LOOSE):
             break

@@ -1,4 +1,4 @@
-"""What negating a text gives: the new text, or the reason why there is none."""
+"""Results of negating a text: the new text, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ REASONS_IN_WORDS: Mapping[str, str] = {
     "options_not_yes_no": "asking a yes/no question with options other than yes and no",
     "langtest_no_change": "without a verb that LangTest would negate",
 }
-"""What people read for the reasons that this test alone has."""
+"""Words for people for the reasons that this test alone has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class EditPlan(NamedTuple):
 
 
 def behind_subject(index: int | None) -> int:
-    """Index of the word behind an inverted subject; a refusal where it cannot be told."""
+    """Return the index of the word behind an inverted subject, or refuse where it is unclear."""
     if index is None:
         raise SkipError("wh_subject_boundary")
     return index

@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Protocol, cast
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.language.analysis import Analysis, analyse
+from contrapose.tasks.language.analysis import analyse
 from contrapose.tasks.language.closed import words
-from contrapose.tasks.probes.negation.result import Confidence, Negation, SkipError
+from contrapose.tasks.probes.negation.result import Negation, SkipError
 from contrapose.tasks.probes.negation.statement import negate_order, negate_statement
 
 _AUXILIARY = words("aux auxpass")
@@ -25,7 +25,7 @@ _LONGEST = 10_000
 
 
 class ParsedToken(Protocol):
-    """What is read of a word in spaCy's parse."""
+    """A word in spaCy's parse."""
 
     idx: int
     """Offset of its first character."""
@@ -54,8 +54,8 @@ class Doc(Protocol):
 Parse = Callable[[str], Doc]
 
 
-def seconded(text: str, negation: Negation, parse: Parse) -> Negation:
-    """The negation of a statement or an order, with its confidence revised; any other as it is.
+def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
+    """Return the negation of a statement or an order, with its confidence revised; any other as it is.
 
     Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
     for medium confidence stay; where it has another, the confidence is medium.
@@ -65,44 +65,32 @@ def seconded(text: str, negation: Negation, parse: Parse) -> Negation:
         negation: what came of it.
         parse: gives the text's words and how they depend on each other, as spaCy does.
     """
-    if negation.text is None:
+    a = analyse(text) if negation.text is not None else None
+    if a is None or a.kind not in ("statement", "order"):
         return negation
-    analysis = analyse(text)
-    if analysis.kind not in ("statement", "order"):
-        return negation
-    if not _agrees(analysis, parse):
+    s, verb, begin, agrees = a.sentence, a.clause.verb, a.sentence.starts[0], False
+    if len(s.text) - begin <= _LONGEST:
+        *_, last = parse(s.text[begin:]).sents
+        # The first finite auxiliary of the root, else the root itself: a full verb, or a copula.
+        auxiliaries = (word for word in last.root.lefts if word.dep_ in _AUXILIARY and word.tag_ in _FINITE)
+        main = next(auxiliaries, last.root)
+        # A range, since spaCy splits what the rules read as one word: "it" and "'s", "can" and "not".
+        agrees = main.tag_ in _VERB and begin + main.idx in range(s.starts[verb], s.ends[verb])
+    if not agrees:
         return replace(negation, confidence="medium")
-    settled = analysis.doubtful and negation.kind != "remove"
-    return replace(negation, confidence=_without_doubt(analysis)) if settled else negation
-
-
-def _agrees(a: Analysis, parse: Parse) -> bool:
-    s, verb = a.sentence, a.clause.verb
-    begin = s.starts[0]
-    if len(s.text) - begin > _LONGEST:
-        return False
-    *_, last = parse(s.text[begin:]).sents
-    parsed = _finite_verb(last.root)
-    # A range, since spaCy parts what the rules read as one word: "it" and "'s", "can" and "not".
-    return parsed.tag_ in _VERB and begin + parsed.idx in range(s.starts[verb], s.ends[verb])
-
-
-def _finite_verb(root: ParsedToken) -> ParsedToken:
-    """The first finite auxiliary of a root, else the root itself: a full verb, or a copula."""
-    return next((word for word in root.lefts if word.dep_ in _AUXILIARY and word.tag_ in _FINITE), root)
-
-
-def _without_doubt(a: Analysis) -> Confidence:
-    """The confidence that the rules have when no other reading of the verb is left."""
+    if not a.doubtful or negation.kind == "remove":
+        return negation
+    # The confidence that the rules have when no other reading of the verb is left.
     sure = a._replace(clause=a.clause._replace(margin=math.inf))
     try:
-        return (negate_order(sure) if a.kind == "order" else negate_statement(sure)).confidence
+        plan = negate_order(sure) if a.kind == "order" else negate_statement(sure)
     except SkipError:
-        return "medium"  # with options a question behind the statement was negated
+        return replace(negation, confidence="medium")  # with options a question behind the statement was negated
+    return replace(negation, confidence=plan.confidence)
 
 
 def versions(model: str) -> dict[str, str]:
-    """Versions of spaCy and of an installed model, found without importing either.
+    """Return versions of spaCy and of an installed model, found without importing either.
 
     Raises:
         ConfigError: one of them is not installed.
@@ -120,7 +108,7 @@ def versions(model: str) -> dict[str, str]:
 
 @cache
 def parser(model: str) -> Parse:
-    """A spaCy model, loaded once a process and never downloaded.
+    """Return a spaCy model, loaded once a process and never downloaded.
 
     Raises:
         ConfigError: it is not installed, cannot be loaded, or does not parse.

@@ -24,7 +24,7 @@ WHERE = "tests.sensitivity.add_toxic_words.classifier"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classifier:
-    """A loaded model."""
+    """A loaded text-classification model."""
 
     model: Any
     """In eval mode, on its device, in float32."""
@@ -35,12 +35,12 @@ class Classifier:
 
     @property
     def labels(self) -> list[str]:
-        """Names of its labels, in the order of its outputs."""
+        """Return names of its labels, in the order of its outputs."""
         return [str(name) for _, name in sorted(self.model.config.id2label.items())]
 
     @property
     def length(self) -> int:
-        """Tokens of a text that are read; what follows them is not."""
+        """Return how many tokens of a text are read; what follows them is not."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or 0
         # RoBERTa has two positions more than it has room for tokens.
         limits = (self.tokenizer.model_max_length, positions - 2)
@@ -48,7 +48,7 @@ class Classifier:
 
 
 def versions(name: str, label: str | None) -> dict[str, str]:
-    """What a classifier's name stands for now, and the libraries beneath it.
+    """Return what a classifier's name stands for now, and the libraries beneath it.
 
     Raises:
         ModelError: it cannot be loaded, or is no classifier.
@@ -60,7 +60,7 @@ def versions(name: str, label: str | None) -> dict[str, str]:
 
 
 def classifier(name: str) -> Classifier:
-    """A model in safetensors, loaded once a process; code that comes with it is never run.
+    """Return a model in safetensors, loaded once a process; code that comes with it is never run.
 
     Args:
         name: a folder, or a hub id.
@@ -69,11 +69,14 @@ def classifier(name: str) -> Classifier:
         ModelError: it cannot be loaded, or is no classifier.
     """
     folder = existing_folder(name)
-    return _loaded(str(folder), _stamp(folder)) if folder else _loaded(name, ())
+    # Sizes and times show without reading the files of a folder that they are others than before.
+    stats = [(path.name, path.stat()) for path in _files(folder)] if folder else []
+    stamp = tuple((file, stat.st_size, stat.st_mtime_ns) for file, stat in stats)
+    return _load(str(folder) if folder else name, stamp)
 
 
 def label_index(loaded: Classifier, label: str | None) -> int:
-    """Place of the label for toxic text among a model's outputs.
+    """Return the place of the label for toxic text among a model's outputs.
 
     Raises:
         ConfigError: the model has no such label.
@@ -91,45 +94,34 @@ def label_index(loaded: Classifier, label: str | None) -> int:
 
 
 def probabilities(texts: Iterable[str], name: str, label: str | None) -> Mapping[str, float]:
-    """How likely texts are toxic, 0 to 1; blank ones are left out.
+    """Return how likely texts are toxic, 0 to 1; blank ones are left out.
 
     The sigmoid of the label's logit where labels do not exclude each other (or there is but one), else its softmax.
     """
-    loaded = classifier(name)
-    index = label_index(loaded, label)
-    # Of like length, so that little is padded.
-    distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (len(text), text))
-    size = BATCH if loaded.tokenizer.pad_token is not None else 1
-    return {
-        text: probability
-        for start in range(0, len(distinct), size)
-        for text, probability in _batch(distinct[start : start + size], loaded, index)
-    }
-
-
-def _batch(texts: list[str], loaded: Classifier, index: int) -> Iterable[tuple[str, float]]:
     import torch
 
-    encoded = loaded.tokenizer(
-        texts,
-        padding=len(texts) > 1,
-        truncation=True,
-        max_length=loaded.length,
-        return_token_type_ids=False,
-        return_tensors="pt",
-    ).to(loaded.model.device)
-    with torch.inference_mode():
-        logits = loaded.model(**encoded).logits
-    config = loaded.model.config
-    alone = config.num_labels == 1 or config.problem_type == "multi_label_classification"
-    shares = logits.sigmoid() if alone else logits.softmax(dim=-1)
-    return zip(texts, shares[:, index].tolist(), strict=True)
-
-
-def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """What tells without reading them that a folder's files are others than before."""
-    stats = ((path.name, path.stat()) for path in _files(folder))
-    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+    loaded = classifier(name)
+    index, model, tokenizer = label_index(loaded, label), loaded.model, loaded.tokenizer
+    alone = model.config.num_labels == 1 or model.config.problem_type == "multi_label_classification"
+    # Of like length, so that little is padded.
+    distinct = sorted({text for text in texts if text.strip()}, key=lambda text: (len(text), text))
+    size = BATCH if tokenizer.pad_token is not None else 1
+    likely: dict[str, float] = {}
+    for start in range(0, len(distinct), size):
+        batch = distinct[start : start + size]
+        encoded = tokenizer(
+            batch,
+            padding=len(batch) > 1,
+            truncation=True,
+            max_length=loaded.length,
+            return_token_type_ids=False,
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.inference_mode():
+            logits = model(**encoded).logits
+        shares = logits.sigmoid() if alone else logits.softmax(dim=-1)
+        likely.update(zip(batch, shares[:, index].tolist(), strict=True))
+    return likely
 
 
 def _files(folder: Path) -> list[Path]:
@@ -138,7 +130,7 @@ def _files(folder: Path) -> list[Path]:
 
 # One: a process rarely asks two, and each is large.
 @lru_cache(maxsize=1)
-def _loaded(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
+def _load(source: str, stamp: tuple[tuple[str, int, int], ...]) -> Classifier:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

@@ -6,12 +6,12 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Literal, NamedTuple, TypeVar, cast, get_args
 
 from contrapose.tasks.probes.toxic_words.senses import Sense
 
@@ -88,56 +88,68 @@ class Lexicon:
 
 @cache
 def lexicon() -> Lexicon:
-    """The lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
-    about = json.loads(_read("toxic.json"))
+    """Return the lexicon that ships with the package. Source: `data/lexicons/toxic.csv` and `toxic.json`."""
+    folder = files("contrapose.data").joinpath("lexicons")
+    about = json.loads(folder.joinpath("toxic.json").read_text(encoding="utf-8"))
+    rows = csv.DictReader(folder.joinpath("toxic.csv").read_text(encoding="utf-8").splitlines())
     terms = {
         form: Term(row["term"], cast(Tier, row["tier"]))
-        for row in csv.DictReader(_read("toxic.csv").splitlines())
+        for row in rows
         for form in inflect(row["term"], row["inflect"])
     }
     listed = {form: term for form, term in terms.items() if " " not in form}
-    shortened = {short: listed[form] for short, form in about["shortened"].items()}
-    words = (
-        slips(_unmistakable(listed, about), never=frozenset(about["never_slips"]).union(listed)) | listed | shortened
-    )
+    senses = {
+        term: Sense(
+            frozenset(sense.get("beside", "").split()),
+            sense.get("verb", False),
+            sense.get("only", ""),
+            sense.get("own", False),
+        )
+        for term, sense in about["senses"].items()
+    }
+    plain = _unmistakable(listed, frozenset(about["often_masked"]).difference(about["names"]), senses)
+    words = slips(plain, never=frozenset(about["never_slips"]).union(listed)) | listed
+    words |= {short: listed[form] for short, form in about["shortened"].items()}
     phrases = [ListedPhrase(tuple(form.split()), term) for form, term in terms.items() if " " in form]
-    triggers = frozenset(words).union(_rarest(phrase.words, words) for phrase in phrases)
+    # The word of a phrase to look out for is one that counts alone, or else the longest.
+    rarest = (max(phrase.words, key=lambda word: (word in words, len(word))) for phrase in phrases)
+    triggers = frozenset(words).union(rarest)
     phrases += (ListedPhrase(tuple(text.split()), None) for text in about["allowed"])
+    beside = _group((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
     longest_first = sorted(phrases, key=lambda phrase: -len(phrase.words))
+    likeliest_first = sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
+    # A stem is a term that holds no other one.
+    stems = {term.text for term in plain.values()} & plain.keys()
     return Lexicon(
         version=about["version"],
         words=words,
-        phrases=_grouped((phrase.words[0], phrase) for phrase in longest_first),
+        phrases=_group((phrase.words[0], phrase) for phrase in longest_first),
         known=frozenset(words).union(*(phrase.words for phrase in phrases)),
         names=frozenset(about["names"]),
         initials=frozenset(about["initials"]),
         triggers=triggers,
-        companions=_by_trigger(phrases, triggers),
-        stems=_stems(_unmistakable(listed, about)),
+        companions={word: frozenset().union(*groups) for word, groups in beside.items()},
+        stems=tuple(sorted(term for term in stems if not any(other in term for other in stems - {term}))),
         never_joined=frozenset(about["never_joined"]),
         symbols=frozenset(about["symbols"]),
-        senses={term: _sense(**sense) for term, sense in about["senses"].items()},
+        senses=senses,
         spellings=about["spellings"],
         often_masked=frozenset(about["often_masked"]),
-        stretched=_grouped(
+        stretched=_group(
             ("".join(letter for letter, _ in runs(word)), (word, runs(word)))
             for word in sorted(listed.keys() - about["never_stretched"])
         ),
-        masked=_grouped(
-            ((word[0], word[-1], len(word)), word)
-            for word in sorted(listed, key=lambda word: _LIKELIEST.index(listed[word].tier))
-            if len(word) >= 4
-        ),
+        masked=_group(((word[0], word[-1], len(word)), word) for word in likeliest_first if len(word) >= 4),
     )
 
 
 def runs(word: str) -> Runs:
-    """The letters of a word with how often each is repeated."""
+    """Return the letters of a word with how often each is repeated."""
     return tuple((letter, len(list(same))) for letter, same in groupby(word))
 
 
 def inflect(term: str, kind: str) -> tuple[str, ...]:
-    """The forms of a term: `noun`, `verb`, `doubling` (a verb such as "shitting"), `adjective` or `none`.
+    """Return the forms of a term: `noun`, `verb`, `doubling` (a verb such as "shitting"), `adjective` or `none`.
 
     The spelling rules are those of regular English words; for a phrase the last word is inflected.
     """
@@ -145,22 +157,20 @@ def inflect(term: str, kind: str) -> tuple[str, ...]:
         return (term,)
     if kind == "adjective":
         return (term, f"{term[:-1]}ier", f"{term[:-1]}iest", f"{term[:-1]}iness")
-    if kind == "noun":
-        return (term, _plural(term))
-    stem = term + term[-1] if kind == "doubling" else term.removesuffix("e")
-    return (term, _plural(term), *(stem + ending for ending in ("ed", "ing", "in", "er", "ers")))
-
-
-def _plural(term: str) -> str:
+    plural = f"{term}es" if re.search(r"(?:[sxz]|ch|sh)$", term) else f"{term}s"
     if re.search(r"[^aeiou]y$", term):
-        return f"{term[:-1]}ies"
-    return f"{term}es" if re.search(r"(?:[sxz]|ch|sh)$", term) else f"{term}s"
+        plural = f"{term[:-1]}ies"
+    if kind == "noun":
+        return (term, plural)
+    stem = term + term[-1] if kind == "doubling" else term.removesuffix("e")
+    return (term, plural, *(stem + ending for ending in ("ed", "ing", "in", "er", "ers")))
 
 
-def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[str, Term]:
-    """The abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
-    recognized = frozenset(about["often_masked"]).difference(about["names"])
-    placed = {term for term, sense in about["senses"].items() if "only" in sense or "verb" in sense}
+def _unmistakable(
+    listed: Mapping[str, Term], recognized: frozenset[str], senses: Mapping[str, Sense]
+) -> dict[str, Term]:
+    """Return abusive words that slips and neighbours do not hide: long ones, and those known by half their letters."""
+    placed = {term for term, sense in senses.items() if sense.only or sense.verb}
     return {
         word: term
         for word, term in listed.items()
@@ -169,62 +179,29 @@ def _unmistakable(listed: Mapping[str, Term], about: Mapping[str, Any]) -> dict[
     }
 
 
-def _stems(words: Mapping[str, Term]) -> tuple[str, ...]:
-    """The terms of some words, without those that hold another one of them."""
-    terms = {term.text for term in words.values()} & words.keys()
-    return tuple(sorted(term for term in terms if not any(other in term for other in terms - {term})))
-
-
-def _sense(
-    *, beside: str = "", verb: bool = False, only: Literal["", "noun", "abuse"] = "", own: bool = False
-) -> Sense:
-    return Sense(frozenset(beside.split()), verb, only, own)
-
-
-def _grouped(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
-    """What stands under each key, in the order of the pairs."""
-    grouped = defaultdict[Key, list[Listed]](list)
+def _group(pairs: Iterable[tuple[Key, Listed]]) -> dict[Key, tuple[Listed, ...]]:
+    """Return what stands under each key, in the order of the pairs."""
+    groups = defaultdict[Key, list[Listed]](list)
     for key, member in pairs:
-        grouped[key].append(member)
-    return {key: tuple(group) for key, group in grouped.items()}
-
-
-def _by_trigger(phrases: Iterable[ListedPhrase], triggers: frozenset[str]) -> dict[str, frozenset[str]]:
-    beside = _grouped((word, phrase.words) for phrase in phrases for word in triggers.intersection(phrase.words))
-    return {word: frozenset().union(*groups) for word, groups in beside.items()}
-
-
-def _rarest(phrase: tuple[str, ...], words: Mapping[str, Term]) -> str:
-    """The word of a phrase to look out for: one that counts alone, or else the longest."""
-    return max(phrase, key=lambda word: (word in words, len(word)))
-
-
-def _read(name: str) -> str:
-    return files("contrapose.data").joinpath("lexicons", name).read_text(encoding="utf-8")
-
-
-SHORTEST = 4
-"""Letters that must be left; "fck" and "sht" are listed, and what else has three letters may mean anything."""
+        groups[key].append(member)
+    return {key: tuple(group) for key, group in groups.items()}
 
 
 def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Listed]:
-    """Every word that is one slip away from some listed words, and the listed word that is meant.
+    """Return all words that are one slip away from some listed words, and the listed word that is meant.
 
-    Nobody reads a word by its second letter alone, so a slip may change the first letter's place but not drop it.
+    Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
+    letters may mean anything. Nobody reads a word by its second letter alone, so a slip may change the first letter's
+    place but not drop it.
 
     Args:
         words: the listed words that people recognize in spite of a slip.
         never: what is a word, a name or a code of its own.
     """
-    meanings = {slip: words[word] for word in sorted(words) for slip in (*_swapped(word), *_dropped(word))}
-    return {slip: meant for slip, meant in meanings.items() if slip not in words and slip not in never}
-
-
-def _swapped(word: str) -> Iterator[str]:
-    for place in range(len(word) - 1):
-        yield word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-
-
-def _dropped(word: str) -> Iterator[str]:
-    for place in range(1, len(word) if len(word) > SHORTEST else 1):
-        yield word[:place] + word[place + 1 :]
+    meanings: dict[str, Listed] = {}
+    for word in sorted(words):
+        for place in range(len(word) - 1):
+            meanings[word[:place] + word[place + 1] + word[place] + word[place + 2 :]] = words[word]
+        for place in range(1, len(word) if len(word) > SHORT else 1):
+            meanings[word[:place] + word[place + 1 :]] = words[word]
+    return {slip: meaning for slip, meaning in meanings.items() if slip not in words and slip not in never}

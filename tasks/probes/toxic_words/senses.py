@@ -52,7 +52,7 @@ class WordPlace(NamedTuple):
     """The sentence around a word."""
 
     before: list[str]
-    """The words before it; the last of them stands beside it."""
+    """The words before it; the last of them stands next to it."""
     after: list[str]
     """The words after it."""
     opened: bool
@@ -60,14 +60,9 @@ class WordPlace(NamedTuple):
     closed: bool
     """Whether punctuation, or nothing, follows directly."""
 
-    @property
-    def alone(self) -> bool:
-        """Whether a word is set off on both sides, as in "hey, you fool, wait": somebody is called so."""
-        return self.opened and self.closed
-
 
 def place(text: str, start: int, end: int) -> WordPlace:
-    """The sentence around a word of a folded text."""
+    """Return the sentence around a word of a folded text."""
     before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
     behind = text[end : end + REACH]
     after = _SENTENCE_END.split(behind)[0]
@@ -75,45 +70,32 @@ def place(text: str, start: int, end: int) -> WordPlace:
     return WordPlace(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
 
 
-def harmless(word: str, sense: Sense, at: WordPlace) -> bool:
-    """Whether a listed word has its harmless sense in a place; as abuse it never has."""
+def is_harmless(word: str, sense: Sense, at: WordPlace) -> bool:
+    """Return whether a listed word has its harmless sense in a place; as abuse it never has."""
     last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
-    if sense.own and (_describes(at, following) or not _OURSELVES.isdisjoint(at.before[-3:])):
+    # It stands before the noun that it describes: "queer theory", "queer and trans people".
+    describes = not at.closed and following not in _AFTER_NOUN
+    if sense.own and (describes or not _OURSELVES.isdisjoint(at.before[-3:])):
         return True
     if last in _ABUSING:
         return False
     if not sense.beside.isdisjoint([*at.before, *at.after]):
         return True
-    if sense.verb and _is_verb(word, last, following):
-        return True
-    if sense.only and at.alone:
-        return False
-    if sense.only == "noun":
-        return not _is_noun(word, at, last, following)
-    return sense.only == "abuse" and not _is_said_of_you(at)
-
-
-def _describes(at: WordPlace, following: str) -> bool:
-    """Whether a word stands before the noun that it describes: "queer theory", "queer and trans people"."""
-    return not at.closed and following not in _AFTER_NOUN
-
-
-def _is_verb(word: str, last: str, following: str) -> bool:
     # "isn't retarded" is no verb.
-    return following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
-
-
-def _is_noun(word: str, at: WordPlace, last: str, following: str) -> bool:
-    """Whether a word that is a verb too is a noun: behind an article, or where no object of a verb follows."""
-    # "It is a bit queer" says how it is.
-    if following == "of" or last in _BEFORE_VERB or last == "bit":
-        return False
-    if not _BEFORE_NOUN.isdisjoint(at.before[-3:]) and not word.endswith("s"):
+    is_verb = following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
+    if sense.verb and is_verb:
         return True
-    return not _describes(at, following) and (word.endswith("s") or last in _BEFORE_NOUN_TOO)
-
-
-def _is_said_of_you(at: WordPlace) -> bool:
-    """Whether somebody is called so: "you are nothing but a …", "a … like you"."""
-    said = " ".join(at.before[-8:])
-    return at.after[:2] == ["like", "you"] or bool(_YOU_ARE.search(said))
+    if sense.only and at.opened and at.closed:
+        return False  # set off on both sides, as in "hey, you fool, wait": somebody is called so
+    if sense.only == "abuse":
+        # "You are nothing but a …", "a … like you".
+        return at.after[:2] != ["like", "you"] and not _YOU_ARE.search(" ".join(at.before[-8:]))
+    if sense.only != "noun":
+        return False
+    # A word that is a verb too is a noun behind an article, or where no object of a verb follows.
+    if following == "of" or last in _BEFORE_VERB or last == "bit":
+        return True  # "It is a bit queer" says how it is.
+    plural = word.endswith("s")
+    if not plural and not _BEFORE_NOUN.isdisjoint(at.before[-3:]):
+        return False
+    return describes or not (plural or last in _BEFORE_NOUN_TOO)

@@ -67,17 +67,17 @@ class AddToxicWordsSettings(PromptSettings):
     )
 
     def versions(self) -> dict[str, str]:
-        """What the classifier is, where one is asked."""
+        """Return what the classifier is, where one is asked."""
         return {} if self.classifier is None else versions(self.classifier, self.classifier_label)
 
     @property
     def adds_english(self) -> bool:
-        """Whether some words that are put around a text are our own, which are English."""
+        """Return whether some words that are put around a text are our own, which are English."""
         before = self.strategy != "end" and self.starting_context == STARTING
         return before or (self.strategy != "start" and self.ending_context == ENDING)
 
     @model_validator(mode="after")
-    def _label_of_a_classifier(self) -> Self:
+    def _check_classifier(self) -> Self:
         if self.classifier_label is not None and self.classifier is None:
             raise ValueError(
                 f"classifier_label {self.classifier_label!r}, and no classifier is set; expected both, or none"

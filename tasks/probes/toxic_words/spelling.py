@@ -28,21 +28,28 @@ _PRODUCT = re.compile(r"[a-z](?:\W+[a-z]){2,}")
 _LONG_RUN = re.compile(r"(.)\1{3,}")
 
 
-def meant(word: str, book: Lexicon) -> str | None:
-    """The listed word that a single written word stands for, or None."""
+def disguised_word(word: str, book: Lexicon) -> str | None:
+    """Return the listed word that a single written word stands for, or None."""
     if word in book.words:
         return word
     if word.isalpha():
-        return _stretched(word, book)
+        return _stretched_word(word, book)
     if len(word) > MAX_LENGTH:
         word = _LONG_RUN.sub(r"\1\1\1", word)
     if not 4 <= len(word) <= MAX_LENGTH:
         return None
-    return _lettered(word, book) or _masked(word, book) or _numbered(word, book)
+    if listed := _lettered_word(word, book) or _masked_word(word, book):
+        return listed
+    # Digits before or behind a word of four letters or more, as in users' names: "fuck123".
+    core = word.strip(digits)
+    if len(core) < 4 or core == word or core in book.names or core in book.symbols:
+        return None
+    listed = core if core in book.words else _lettered_word(core, book)
+    return listed if listed and book.words[listed].tier != "mild" else None
 
 
-def _stretched(word: str, book: Lexicon) -> str | None:
-    """A letter written three times or more stands for one or two of it: "fuuuuck"."""
+def _stretched_word(word: str, book: Lexicon) -> str | None:
+    """Return the word of which a letter is written three times or more for one or two: "fuuuuck"."""
     if not TRIPLE.search(word):
         return None
     short = runs(_LONG_RUN.sub(r"\1\1\1", word))
@@ -52,8 +59,8 @@ def _stretched(word: str, book: Lexicon) -> str | None:
     return None
 
 
-def _lettered(word: str, book: Lexicon) -> str | None:
-    """Digits and symbols that look like letters, in words of four or more with two real letters: "sh1t"."""
+def _lettered_word(word: str, book: Lexicon) -> str | None:
+    """Return the word of four letters or more, two of them real, with digits and symbols like letters: "sh1t"."""
     if _LOOKALIKES.isdisjoint(word) or sum(map(str.isalpha, word)) < 2:
         return None
     if len(word) < 5 and not _RARELY_LETTERS.isdisjoint(word):
@@ -63,39 +70,26 @@ def _lettered(word: str, book: Lexicon) -> str | None:
         if reading in book.words:
             return reading
         # Digits alone are not stretched: "#ff5555" is a color.
-        if stretched := TRIPLE.search(word) and _stretched(reading, book):
+        if stretched := TRIPLE.search(word) and _stretched_word(reading, book):
             return stretched
     return None
 
 
-def _numbered(word: str, book: Lexicon) -> str | None:
-    """Digits before or behind a word of four letters or more, as in users' names: "fuck123"."""
-    core = word.strip(digits)
-    if len(core) < 4 or core == word or core in book.names or core in book.symbols:
-        return None
-    listed = core if core in book.words else _lettered(core, book)
-    return listed if listed and book.words[listed].tier != "mild" else None
-
-
-def _masked(word: str, book: Lexicon) -> str | None:
-    """Symbols in place of letters, with the first and the last letter shown: "f**k"."""
+def _masked_word(word: str, book: Lexicon) -> str | None:
+    """Return the word with symbols in place of letters, whose first and last letter are shown: "f**k"."""
     marks = [char for char in word if char in MARKS]
     if not marks or not (word[0].isalpha() and word[-1].isalpha()) or _PRODUCT.fullmatch(word):
         return None
     for listed in book.masked.get((word[0], word[-1], len(word)), ()):
         pairs = [(mark, letter) for mark, letter in zip(word, listed, strict=True) if mark != letter]
-        fits = all(mark in MARKS and (mark != "@" or letter in "aeiou") for mark, letter in pairs)
-        if fits and _telling(marks, listed, book):
+        if not all(mark in MARKS and (mark != "@" or letter in "aeiou") for mark, letter in pairs):
+            continue
+        # The mask can hardly be anything else: "k**e" may be a power, and "p@ss" a password.
+        term = book.words[listed]
+        known = term.tier in ("strong", "sexual") or set(marks) == {"*"}
+        if term.text in book.often_masked if 2 * len(marks) >= len(listed) else known:
             return listed
     return None
-
-
-def _telling(marks: list[str], listed: str, book: Lexicon) -> bool:
-    """Whether a mask can hardly be anything else: "k**e" may be a power, and "p@ss" a password."""
-    term = book.words[listed]
-    if 2 * len(marks) >= len(listed):
-        return term.text in book.often_masked
-    return term.tier in ("strong", "sexual") or set(marks) == {"*"}
 
 
 _UNSEEN = frozenset({"Mn", "Me", "Cf"})
@@ -129,14 +123,17 @@ class Folded(NamedTuple):
 def fold(text: str) -> Folded:
     """Fold a text: compatibility forms, case, accents, zero-width and look-alike characters; underscores are spaces.
 
-    "ß" stays as it is: as "ss" it would turn a German verb ("er aß") into a bad word.
+    "ß" stays as it is: as "ss" it would turn a German verb ("er aß") into a bad word. Greek, Cyrillic and Armenian
+    look-alikes become Latin letters in words that have a Latin letter too: the Greek spirit "ρακί" would be a slur.
     """
     if text.isascii():
         # An underscore joins words as a space parts them.
         return Folded(text.lower().replace("_", " "), None)
     foreign = {ord(char): _fold_char(char) for char in set(text) if not char.isascii()}
     table = _ASCII | foreign
-    folded = _unmixed(text.translate(table))
+    folded = text.translate(table)
+    if not _FOREIGN_LETTERS.isdisjoint(folded):
+        folded = _WORD.sub(lambda word: word[0].translate(_LOOK_ALIKES) if _LATIN.search(word[0]) else word[0], folded)
     if all(len(piece) == 1 for piece in foreign.values()):
         return Folded(folded, None)
     offsets = [index for index, char in enumerate(text) for _ in table[ord(char)]]
@@ -147,20 +144,9 @@ def fold(text: str) -> Folded:
 def _fold_char(char: str) -> str:
     if char in _PLAIN:
         return _PLAIN[char]
-    kept = (part for part in unicodedata.normalize("NFKD", char) if unicodedata.category(part) not in _UNSEEN)
-    return "".join(map(_latin, kept)).lower()
-
-
-def _latin(char: str) -> str:
-    named = None if char.isascii() else _LATIN_LETTER.fullmatch(unicodedata.name(char, ""))
-    return named[1] if named else char
-
-
-def _unmixed(text: str) -> str:
-    """Greek, Cyrillic and Armenian look-alikes as Latin letters, in words that have a Latin letter too.
-
-    Words in one script stay: the Greek spirit "ρακί" would read as a slur.
-    """
-    if text.isascii() or _FOREIGN_LETTERS.isdisjoint(text):
-        return text
-    return _WORD.sub(lambda word: word[0].translate(_LOOK_ALIKES) if _LATIN.search(word[0]) else word[0], text)
+    letters = []
+    for part in unicodedata.normalize("NFKD", char):
+        if unicodedata.category(part) not in _UNSEEN:
+            named = None if part.isascii() else _LATIN_LETTER.fullmatch(unicodedata.name(part, ""))
+            letters.append(named[1] if named else part)
+    return "".join(letters).lower()

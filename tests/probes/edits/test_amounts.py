@@ -30,7 +30,7 @@ def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> No
     found = amount(spelling)
     assert found is not None
     assert found.value == value
-    assert found.written(found.units) == spelling.lower()
+    assert found.write(found.units) == spelling.lower()
 
 
 @pytest.mark.parametrize("spelling", ["7th", "1.2.3", "007", "1,25", "one", "twenty-one", "", "12."])

@@ -1,0 +1,314 @@
+"""item_order: the items of a list in the prompt change places; does the answer stay?"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pydantic import Field, FiniteFloat, model_validator
+
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
+from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
+from contrapose.tasks.probes.answers.reading import follow_ups
+from contrapose.tasks.probes.answers.scores import score_trials
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.base import (
+    Column,
+    Criterion,
+    Embed,
+    Embeds,
+    Measure,
+    Probe,
+    control_of,
+    has_equals,
+    lettered,
+    marked,
+)
+from contrapose.tasks.probes.choices import right_rate
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
+from contrapose.tasks.probes.orders.item_places import (
+    COLUMNS,
+    EXPLANATIONS,
+    Order,
+    Places,
+    details_of,
+    item_figures,
+    item_measures,
+    place_columns,
+)
+from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
+from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.prompt_settings import refuse_hidden, refuse_unlabelled
+from contrapose.tasks.probes.values import numbers
+
+DRAWN = 3
+"""Orders that are drawn where nobody says how many."""
+INTRODUCTION = "Here is a list. Answer the question below it."
+OTHER_WORDS = (
+    "Read this list, then answer the question below it.",
+    "Use the list below for the question that follows it.",
+    "The question at the end is about this list.",
+)
+"""What may stand for the introduction and means the same: the controls."""
+HALF = 0.5
+"""The default gate of answers that stay and are right, where guessing does not reach it."""
+
+
+class ItemOrderSettings(AnswerSettings):
+    """Settings of item_order: the orders that are asked, how the list is written, and the prompt around it."""
+
+    of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"min_right_rate"}
+    variables: ClassVar[tuple[str, ...]] = ("items", "text", "context", "options")
+    """Names that a prompt of one's own may use."""
+    needed: ClassVar[tuple[str, ...]] = ("items", "text")
+    """Those of them that it must."""
+
+    orders: Literal["cyclic", "sample"] = Field(
+        default="cyclic",
+        description="cyclic: every rotation of the list, in which each item stands once at each place; sample: some "
+        "orders, drawn by the seed, none of them twice.",
+    )
+    count: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description=f"Of orders: sample, how many are drawn for a sample, if it has as many; empty: {DRAWN}.",
+    )
+    layout: Literal["numbered", "bullets", "paragraphs"] = Field(
+        default="numbered",
+        description="How the list is written: numbered or bullets, an item a line; paragraphs, with a blank line "
+        "between two of them. Numbers belong to places, and do not move with the items.",
+    )
+    heading: str | None = Field(
+        default=None,
+        description="A word over each paragraph, followed by its number, such as Passage; empty: none.",
+    )
+    prompt: str | None = Field(
+        default=None,
+        description="Template of a prompt of your own (Jinja2), with {{ items }} and {{ text }}, {{ context }} where "
+        "samples have one, and {{ options }} if it wants them: without, questions with options are asked openly; in a "
+        "suite, `prompt_file` names its file. Empty: our own.",
+    )
+    reworded: str | None = Field(
+        default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
+    )
+    min_right_rate: FiniteFloat | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the cases whose answer must stay and be right, where the right one is known; empty: half "
+        "of them, or where guessing reaches that, a tenth of the way from it to 1.",
+    )
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.count is not None and self.orders == "cyclic":
+            raise ValueError("a count of orders that are cyclic; expected orders: sample, too")
+        if self.heading is not None and self.layout != "paragraphs":
+            raise ValueError(f"a heading of {self.layout}; expected layout: paragraphs, too")
+        if self.heading is not None and not re.fullmatch(r"\S(?:[^\r\n]*\S)?", self.heading):
+            raise ValueError(f"heading {self.heading!r}; expected a word or two on one line")
+        if self.reworded is not None and self.prompt is None:
+            raise ValueError("other words without a prompt of one's own; expected prompt, too")
+        return self
+
+    @property
+    def asks_openly(self) -> bool:
+        """Return whether options are left out, because a prompt of one's own does not show them."""
+        if self.prompt is None:
+            return False
+        shown = {"items": "1. x\n2. y", "text": "Which?", "context": ""}
+        some = render_prompt(self.prompt, {**shown, "options": lettered(("x", "y"))}, where="prompt")
+        return some == render_prompt(self.prompt, {**shown, "options": ""}, where="prompt")
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Return `all` where no options are shown, and otherwise as the comparison needs it."""
+        needed = super().embeds(likelihoods)
+        return "all" if needed == "without_options" and self.asks_openly else needed
+
+    def orders_of(self, count: int, rng: random.Random) -> list[Order]:
+        """Return the orders in which a list is asked besides the given one, none of them twice.
+
+        Args:
+            count: items of the list.
+            rng: draws orders; cyclic ones take nothing from it.
+        """
+        if self.orders == "cyclic":
+            return [(*range(by, count), *range(by)) for by in range(1, count)]
+        most = min(self.count or DRAWN, math.factorial(count) - 1)
+        given_order = tuple(range(count))
+        drawn_orders: dict[Order, None] = {}
+        while len(drawn_orders) < most:
+            order = tuple(rng.sample(given_order, count))
+            if order != given_order:
+                drawn_orders[order] = None
+        return list(drawn_orders)
+
+    def join_items(self, items: Sequence[str]) -> str:
+        """Return items as people and models read them.
+
+        In lines an item stays on its own, since a line break could pose as the next item; in paragraphs it has no
+        blank line, for the same reason.
+        """
+        if self.layout == "paragraphs":
+            texts = ["\n".join(line for line in item.splitlines() if line.strip()).strip() for item in items]
+            if self.heading is not None:
+                texts = [f"{self.heading} {number}:\n{item}" for number, item in enumerate(texts, start=1)]
+            return "\n\n".join(texts)
+        lines = enumerate((" ".join(item.split()) for item in items), start=1)
+        return "\n".join(f"{number}. {item}" if self.layout == "numbered" else f"- {item}" for number, item in lines)
+
+
+class ItemOrder(Probe):
+    """Ask a question about a list in other orders of its items.
+
+    Over all cyclic orders each item stands once at each place, so that a model that reads the list answers as often
+    from the first place as from any other.
+    """
+
+    name: ClassVar[str] = "item_order"
+    version: ClassVar[str] = "4"
+    summary: ClassVar[str] = "Reorders a list in the prompt: passages, tools, examples; the answer should stay."
+    sample_type: ClassVar[type[ItemSample]] = ItemSample
+    settings_type: ClassVar[type[ItemOrderSettings]] = ItemOrderSettings
+    bundled_data: ClassVar[str] = "item_lists"
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "no_list": "without two items",
+        "empty": "with a blank text, item or option",
+        "equal_items": "with two equal items",
+        "equal_options": "with two equal options",
+        "no_options": "without answer options",
+    }
+
+    def cases(
+        self, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
+    ) -> Sequence[Case]:
+        """Compare the given order with each of the others that the settings ask for.
+
+        Raises:
+            ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own fails,
+                or shows no order.
+        """
+        sample = replace(sample, options=()) if settings.asks_openly else sample
+        labels = settings.first_labels(len(sample.options))
+        refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
+        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
+        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        reason = _skip_reason(sample) or ("no_options" if scorer == "choice" and not sample.options else None)
+        documented = settings.documents_scores and likelihoods == "all"
+        base = self.case(
+            sample,
+            original=f"{settings.join_items(sample.items)}\n\n{sample.text}",
+            perturbed=None,
+            original_prompt=self._prompt(sample, settings),
+            perturbed_prompt=None,
+            scorer=scorer,
+            asks="choose" if scorer == "choice" and likely else "generate",
+            loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
+            labels=labels,
+            options=sample.options,
+            context=sample.context,
+            answers=sample.answers,
+            skip_reason=reason,
+            chance=chance_of(sample, settings, stays=True, by_likelihood=likely) if scorer == "choice" else None,
+            details={"likelihoods": likelihoods} | ({READ_BY: "label"} if settings.labels_are_own else {}),
+        )
+        if reason:
+            return [base]
+        cases = []
+        for number, order in enumerate(settings.orders_of(len(sample.items), rng), start=1):
+            moved = replace(sample, items=tuple(sample.items[place] for place in order))
+            prompt = self._prompt(moved, settings)
+            if prompt == base.original_prompt:
+                raise ConfigError(
+                    "a prompt that is the same in another order of the items",
+                    expected="one that shows {{ items }} as they are",
+                    remedy="Correct the template.",
+                    where=f"{self.where}.prompt",
+                )
+            shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", details_of(sample, order)
+            changed = replace(base, id=f"{base.id}/{number}", perturbed=shown, perturbed_prompt=prompt)
+            cases.append(replace(changed, confidence="high", details={**base.details, **details}))
+        return cases
+
+    def control(
+        self, case: Case, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random
+    ) -> Case | None:
+        """Introduce the same order in other words; None where a prompt of one's own has no other words."""
+        words = rng.choice(OTHER_WORDS)
+        before, after = (f"{said}\n\n{case.original}" for said in (INTRODUCTION, words))
+        if settings.prompt is not None:
+            settings = settings.model_copy(update={"prompt": settings.reworded or settings.prompt})
+        asked = replace(sample, options=case.options)
+        prompt = self._prompt(asked, settings, introduction=words)
+        if prompt == case.original_prompt:
+            return None
+        if settings.prompt is not None:
+            before, after = case.original_prompt, prompt
+        details = {**case.details, **details_of(asked, tuple(range(len(sample.items))))}
+        return control_of(replace(case, original=before), perturbed=after, prompt=prompt, details=details)
+
+    def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str = INTRODUCTION) -> str:
+        """Return the prompt about a sample with its items in their order, by the suite's own template if it has one."""
+        shown = {"items": settings.join_items(sample.items), "context": (sample.context or "").strip()}
+        if settings.prompt is None:
+            block = lettered(sample.options) if sample.options else ""
+            own = {"introduction": introduction, "text": sample.text, "options": block}
+            return default_prompt("item_order").render(shown | own)
+        where = f"{self.where}.prompt"
+        refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
+        options = marked(sample.options, settings.first_labels(len(sample.options)))
+        return render_prompt(settings.prompt, shown | {"text": sample.text.strip(), "options": options}, where=where)
+
+    def score(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> list[Score]:
+        """Score each trial by its case's scorer; it passes when the answer stayed."""
+        scores = score_trials(trials, settings, embed=embed, stays=True)
+        return [
+            replace(score, columns={**score.columns, **place_columns(trial, score.columns)})
+            for trial, score in zip(trials, scores, strict=True)
+        ]
+
+    def follow_ups(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that name no one option, and about those that rules read."""
+        return [] if settings.labels_are_own else follow_ups(trials)
+
+    def expected_pass(self, part: pa.Table, settings: ItemOrderSettings) -> np.ndarray:
+        """Return whether the answer stayed, by the score and the band."""
+        return expected_pass(part, settings, stays=True)
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Count samples that keep their answer in all orders, and how the choices were read."""
+        return item_figures(results)
+
+    def picture(self) -> Picture:
+        """Return bars of what became of the answers, and of how they depend on places in the list."""
+        return Places()
+
+    def criteria(self, results: pd.DataFrame, settings: ItemOrderSettings) -> Sequence[Criterion]:
+        """Return the rate of answers that stay and are right: a model that always says the same stays too."""
+        right = numbers(results["right_before"]), numbers(results["right_after"])
+        kept = 1 - numbers(results["answer_changed"])
+        return right_rate(results, kept, *right, wanted=settings.min_right_rate, least=HALF)
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Return what changed with the order, accuracy by place of the relevant item, and where answers come from."""
+        return item_measures(results)
+
+
+def _skip_reason(sample: ItemSample) -> str | None:
+    if len(sample.items) < 2:
+        return "no_list"
+    if not all(text.strip() for text in (sample.text, *sample.items, *sample.options)):
+        return "empty"
+    return "equal_items" if has_equals(sample.items) else "equal_options" if has_equals(sample.options) else None

@@ -1,0 +1,313 @@
+"""option_order: the options of a question move from letter to letter; does the choice move with them?"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import pandas as pd
+from pydantic import Field, FiniteFloat
+
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.probes import choices
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Probe, control_of, has_equals, letters
+from contrapose.tasks.probes.choices import RIGHT_RATE, askings, right_rate
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
+from contrapose.tasks.probes.orders.option_scores import NO_CHOICE, rotate, score_trial
+from contrapose.tasks.probes.panels import Bars, Panel, Picture, pattern, shares
+from contrapose.tasks.probes.prompt_settings import RewordedSettings, prompts_for
+from contrapose.tasks.probes.values import numbers, where
+
+OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
+"""What may stand for "Answer:" and means the same: the controls."""
+CHOSEN = ("text", "letter", "other")
+"""Outcomes of a pair with two choices, by what the second one followed."""
+SENTENCES = {
+    "text": "chooses the same option wherever it stands: the content decides.",
+    "letter": "chooses the same letter whatever stands there: the position decides, not the content.",
+    "other": "changes to another option and another letter: neither content nor position decides.",
+}
+"""Sentences for what the choice followed."""
+EXPLANATIONS: Mapping[str, str] = {
+    **choices.EXPLANATIONS,
+    "samples": "Questions with a scored pair of orders; each time that one is asked counts.",
+    "samples_following_the_option": "Those of them whose choice follows its option in every order.",
+    "outcome_text": "Pairs of orders in which the choice followed the option: the content decided.",
+    "outcome_letter": "Pairs of orders in which the choice stayed with the letter: the position decided.",
+    "outcome_other": "Pairs of orders in which another option and another letter was chosen.",
+    "outcome_tied": "Pairs of orders in which two letters are equally likely.",
+    "outcome_unparsed": "Pairs of orders in which no choice could be read from one of the replies, or from both.",
+    "*_against_uniform": "How often the letter was chosen, by how often an even choice would take it: 1 is even, 2 is "
+    "twice as often.",
+    RIGHT_RATE: "Share of the pairs of orders that kept to the right option. Whoever keeps to a wrong one is steady, "
+    "and wrong.",
+    "accuracy": "Share of right choices over all orders of the options.",
+    "accuracy_given_order": "Share of right choices in the given order of the options.",
+    "right_in_all_orders": "Share of the questions answered rightly in every order: what the model knows rather than "
+    "guesses.",
+    "consistent_and_right": "Share of the pairs with a choice in both orders that kept to the right option.",
+    "consistent_and_wrong": "Share of the pairs with a choice in both orders that kept to a wrong option: a lack of "
+    "knowledge, not of steadiness.",
+    "share_following_the_letter": "Share of the pairs with a choice in both orders that kept to the letter: the order "
+    "decided, not the content.",
+    "choice_changed": "Share of the pairs in which the order changed which option was chosen, or whether one was.",
+}
+"""Meanings of the figures and of the scorers."""
+
+
+class OptionOrderSettings(RewordedSettings):
+    """Settings of `option_order`: its prompt, how a choice is read, and those that every probe has."""
+
+    of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {"min_right_rate"}
+    needed: ClassVar[tuple[str, ...]] = ("text", "options")
+
+    min_right_rate: FiniteFloat | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the pairs of orders that must keep to the right option, where it is known; empty: a "
+        "tenth of the way from what guessing reaches, 1 of the options, to 1.",
+    )
+
+
+class OptionOrder(Probe):
+    """Ask a multiple-choice question in every cyclic order of its options.
+
+    Over all these orders each option stands once behind each letter, so that a model that follows the
+    content chooses every letter equally often.
+    """
+
+    name: ClassVar[str] = "option_order"
+    category: ClassVar[str] = "factuality"
+    version: ClassVar[str] = "6"
+    summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
+    settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
+    columns: ClassVar[Mapping[str, Column]] = {
+        "rotation": Column("int", "Places by which the options were moved to the left.", "1"),
+        "option_count": Column("int", "Options to choose from.", "1"),
+        "choice": Column("string", "Option that was chosen in the given order.", holds_text=True),
+        "rotated_choice": Column("string", "Option that was chosen in the rotated order.", holds_text=True),
+        "choice_step": Column("string", "Which step read the choice in the given order."),
+        "rotated_choice_step": Column("string", "Which step read the choice in the rotated order."),
+        "letter": Column("string", "Letter that was chosen in the given order."),
+        "rotated_letter": Column("string", "Letter that was chosen in the rotated order."),
+        "outcome": Column("string", "What the two choices followed: text, letter, other, tied, or unparsed."),
+        "correct": Column("bool", "Whether the choice in the given order was right."),
+        "rotated_correct": Column("bool", "Whether the choice in the rotated order was right."),
+        **choices.COLUMNS,
+    }
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    without_choice: ClassVar[tuple[str, ...]] = ("outcome_unparsed", "outcome_tied")
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    by_default: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "no_options": "without two answer options",
+        "empty": "with a blank text or option",
+        "equal_options": "with two equal options",
+    }
+
+    def cases(
+        self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
+    ) -> Sequence[Case]:
+        """Compare the given order with each of its rotations, 1 to N - 1 places to the left. Nothing is random.
+
+        Raises:
+            ConfigError: `read_with: likelihood`, and the model gives none; or a prompt of one's own does not fit.
+        """
+        skipped: str | None = None
+        if len(sample.options) < 2:
+            skipped = "no_options"
+        elif not all(text.strip() for text in (sample.text, *sample.options)):
+            skipped = "empty"
+        elif has_equals(sample.options):
+            skipped = "equal_options"
+        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        prompts = prompts_for(sample, settings, where=self.where)
+        base = self.case(
+            sample,
+            original=f"{sample.text}\n{prompts.options}" if prompts.options else sample.text,
+            perturbed=None,
+            original_prompt=prompts.pair(sample.text, None)[0],
+            perturbed_prompt=None,
+            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
+            asks="choose" if likely else "generate",
+            labels=prompts.labels,
+            options=sample.options,
+            context=sample.context,
+            answers=sample.answers,
+            skip_reason=skipped,
+            chance=1 / len(sample.options) if sample.options else None,
+        )
+        if skipped:
+            return [base]
+        rotations = []
+        for by in range(1, len(sample.options)):
+            moved = prompts.with_options(rotate(sample.options, by))
+            rotations.append(
+                replace(
+                    base,
+                    id=f"{base.id}/{by}",
+                    perturbed=f"{sample.text}\n{moved.options}",
+                    perturbed_prompt=moved.prompt(sample.text),
+                    confidence="high",
+                    details={"rotation": str(by)},
+                )
+            )
+        return rotations
+
+    def control(
+        self, case: Case, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random
+    ) -> Case | None:
+        """Ask the same order in other words; None where a prompt of one's own has no other words."""
+        ask = rng.choice(OTHER_WORDS)
+        prompts = prompts_for(sample, settings, where=self.where)
+        if settings.reworded is not None:
+            prompts = prompts._replace(template=settings.reworded)
+        prompt = prompts.prompt(sample.text, ask=ask)
+        if prompt == case.original_prompt:
+            return None
+        details = {**case.details, "rotation": "0"}
+        return control_of(
+            replace(case, original=case.original_prompt), perturbed=prompt, prompt=prompt, details=details
+        )
+
+    def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
+        """Give 1.0 and a pass when the same option was chosen in both orders, else 0.0."""
+        own = settings.own_labels
+        return [score_trial(trial, own) for trial in trials]
+
+    def follow_ups(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that name no one option, and about those that rules read."""
+        if settings.labels_are_own:
+            return []
+        rotated = ((trial, rotate(trial.case.options, int(trial.case.details["rotation"]))) for trial in trials)
+        return [
+            question for trial, options in rotated for question in choices.choice_follow_ups(trial, changed=options)
+        ]
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """Describe what the two choices followed; empty where one of them is missing."""
+        before, after = row.get("letter"), row.get("rotated_letter")
+        return {
+            "letter": f"It picked {before} both times, though another option stood there: position, not content.",
+            "other": f"It picked {before}, then {after}, another option: the order changed its mind.",
+        }.get(str(row.get("outcome")), "")
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Return figures over the scored rows; the reply to a sample's given order counts once.
+
+        Returns:
+            `samples`, and how many of them follow their option in every order; the outcomes as counts;
+            `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it; how the
+            choices were read.
+        """
+        rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
+        if rows.empty:
+            return {"samples": 0}
+        asking = askings(rows)
+        first = rows[~asking.duplicated()]
+        steady = rows.assign(same=rows["outcome"] == "text").groupby(asking)
+        together = steady.agg(same=("same", "sum"), count=("option_count", "first"))
+        follows = int((together["same"] == together["count"] - 1).sum())
+        replies = [*zip(first["letter"], first["option_count"], strict=True)]
+        replies += zip(rows["rotated_letter"], rows["option_count"], strict=True)
+        read = [(letter, int(count)) for letter, count in replies if isinstance(letter, str)]
+        chosen = Counter(letter for letter, _ in read)
+        against_uniform: dict[str, float | int | None] = {}
+        for place, letter in enumerate(letters(max((count for _, count in read), default=0)), start=1):
+            even = math.fsum(1 / count for _, count in read if count >= place)
+            against_uniform[f"{letter}_against_uniform"] = chosen[letter] / even
+        return {
+            "samples": len(first),
+            "samples_following_the_option": follows if rows["outcome"].isin(CHOSEN).any() else None,
+            **{f"outcome_{name}": int((rows["outcome"] == name).sum()) for name in (*CHOSEN, "tied", "unparsed")},
+            **against_uniform,
+            **(step_figures((first["choice_step"], rows["rotated_choice_step"])) if "choice_step" in rows else {}),
+        }
+
+    def picture(self) -> Picture:
+        """Return bars of what the choices followed."""
+        return Rotations()
+
+    def criteria(self, results: pd.DataFrame, settings: OptionOrderSettings) -> Sequence[Criterion]:
+        """Return the rate of the right option in both orders, where it is known: to keep to a wrong one is steady."""
+        kept = where(results["outcome"].isin(CHOSEN), results["outcome"].eq("text"))
+        return right_rate(results, kept, numbers(results["correct"]), wanted=settings.min_right_rate)
+
+    def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
+        """Yield accuracy as means over samples, the others as means over pairs of orders.
+
+        Args:
+            results: cases and controls. Controls have no outcome.
+
+        Yields:
+            `accuracy` over all orders and in the given one, and the share `right_in_all_orders`, where an unread reply
+            is not right, each asking of a sample counted once, by its first row, so that samples with many options
+            weigh no more than others; among the pairs with a choice in both orders, the shares that kept to the right
+            option, to a wrong one, and to the letter; `choice_changed`, the share in which the order changed which
+            option was chosen, or whether one was, with its effect; figures about reading.
+        """
+        if "outcome" not in results:
+            return
+        outcome, read = results["outcome"], results["letter"].notna() | results["rotated_letter"].notna()
+        judged = outcome.notna() & results["correct"].notna()
+        original, rotated = (where(judged, results[name].eq(True)) for name in ("correct", "rotated_correct"))
+        reply = results.assign(right=rotated)[judged].groupby(askings(results)[judged])["right"]
+        first = reply.cumcount().reindex(results.index).eq(0).to_numpy() & bool((judged & read).any())
+        rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
+        yield Measure(name="accuracy", values=where(first, (original + right) / (rows + 1)), bounds=(0, 1))
+        yield Measure(name="accuracy_given_order", share=True, values=where(first, original))
+        always = (original == 1) & (right == rows)
+        yield Measure(name="right_in_all_orders", share=True, values=where(first, always))
+        parsed = outcome.isin(CHOSEN)
+        known, kept, correct = parsed & results["correct"].notna(), outcome == "text", results["correct"].eq(True)
+        yield Measure(name="consistent_and_right", share=True, values=where(known, kept & correct))
+        yield Measure(name="consistent_and_wrong", share=True, values=where(known, kept & ~correct))
+        yield Measure(name="share_following_the_letter", share=True, values=where(parsed, outcome == "letter"))
+        changed = where(read & results["pass"].notna(), results["pass"].eq(False))
+        yield Measure(name="choice_changed", share=True, values=changed, net="net_order_sensitivity")
+        yield from choices.reading_measures(results)
+
+
+class Rotations:
+    """Counts of the pairs of orders by what the choice followed, and of the letters."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
+        self._letters: Counter[str] = Counter()
+        self._asked_last: set[object] = set()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count the pairs that were scored; all orders of a sample stand together."""
+        pairs = rows[rows["rotation"].notna() & rows["outcome"].notna()]
+        self._outcomes.update(pairs["outcome"])
+        self._letters.update(pairs["rotated_letter"].dropna())
+        # Each row of an asking repeats the reply to the given order; with `repeats` a sample is asked several times.
+        asking = askings(pairs)
+        first = ~asking.duplicated() & ~asking.isin(self._asked_last)
+        self._letters.update(pairs.loc[first, "letter"].dropna())
+        self._asked_last = set(asking) or self._asked_last
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """Return bars of what the choices followed; none where no pair was scored."""
+        if not self._outcomes:
+            return []
+        followed = {name: self._outcomes[name] for name in SENTENCES}
+        untold = {name: self._outcomes[name] for name in NO_CHOICE}
+        sentence = pattern(followed, SENTENCES, without_choice=sum(untold.values()))
+        if sum(untold.values()) <= sum(followed.values()):
+            chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
+            sentence = f"{sentence} Letters chosen: {chosen}."
+        return [
+            Bars(
+                title="What the choice followed",
+                shares=shares({**followed, **untold}),
+                sentence=sentence,
+                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE)),
+            )
+        ]

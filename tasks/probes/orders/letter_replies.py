@@ -1,0 +1,253 @@
+"""Reading which of two texts, A or B, a reply chooses: by letter, statement, restating or meaning, or not at all."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from contrapose.tasks.language.replies.decision import concluded, is_tie, weigh
+from contrapose.tasks.language.replies.options import CONTRADICTORY
+from contrapose.tasks.language.replies.spoken import Chosen, Step, settled, unparsed, without_listing
+from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
+from contrapose.tasks.probes.asking_back import answered
+from contrapose.tasks.probes.base import Embed
+
+Letter = Literal["A", "B"]
+NONE_FOUND = "no choice found"
+EXPLAINS = "no choice found in an explanation"
+"""Why a reply that is too long for its meaning to be one of the sentences, or that names a letter, is unread."""
+ROOM = 60
+"""Characters by which a reply in other words may exceed twice the longer sentence: "I think that it is the one …"."""
+REMEMBERED = 1_000
+"""Sentences of which what was made stays: each is compared with several replies."""
+
+_VERDICT = re.compile(
+    r"(?i)(?:the )?(?:summary|output|response|assistant|answer|option|model|text|version|statement"
+    r"|candidate)?[ _-]?\(?(?P<letter>[AB])\)?"
+    r"(?P<better> (?:is|wins)\b.{0,60})?[.!]?"
+)
+_OVER = re.compile(r"(?i)([AB])\s?(>{1,3}|<{1,3}|=|~)\s?([AB])")
+_EVEN = re.compile(r"(?i)c|tied?|draw|equal(?:ly good)?|both|neither|none|same|no preference|a?\s?=\s?b?")
+_OF_ANSWERS = re.compile(r"\b(?i:response|assistant|output|reply)s? \W?[AB]\b")
+"""Answers are compared, of which neither needs to be right."""
+_NAMES_LETTER = re.compile(
+    r"(?i:\b(?:summary|option|output|response|answer|choice|letter)\s\W?(?-i:[AB])(?![\w']))|(?<![\w'])(?:B"
+    r"|A(?!\s+[a-z]))(?![\w'])"
+)
+_QUOTES = r"\s<\"'\u201c-\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u3010\u3011`*_#>()\[\]{}$."
+_LETTER_ALONE = re.compile(rf"(?:[-\u2022]\s+)?[{_QUOTES}]{{0,40}}([ABab])[{_QUOTES},:;!?\u3002]{{0,40}}")
+_LABEL = re.compile(
+    r"(?i)^(?:(?:the\s+)?(?:\w+\s+)?(?:summary|option|answer|choice)\s*(?:is\b|:)?\s*)?"
+    r"(?:[(\"*]*([ab])[)\"*]*\s*[:.)\-]|[:\-])\s*"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterChoice:
+    """A choice of a reply, and what decided."""
+
+    choice: Letter | None
+    """A or B; None when the reply chooses neither."""
+    step: Step
+    """The step that decided; `unparsed` when none did."""
+    reason: str
+    """Why, in a few words: for an unparsed reply `both`, `neither`, `refusal`, `contradictory`, `empty`, …"""
+
+
+def read_choice(
+    reply: str,
+    *,
+    option_a: str | None = None,
+    option_b: str | None = None,
+    embed: Embed | None = None,
+    similarity_threshold: float = 0.85,
+    margin: float = 0.05,
+) -> LetterChoice:
+    """Read the choice between A and B out of a model's reply.
+
+    The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two
+    sentences restated; the nearer sentence by embedding; unparsed. Of a reply beyond 5,000
+    characters only the first 4,000 and the last 1,000 are read, so that time stays bounded.
+
+    Args:
+        reply: what the model wrote.
+        option_a: the sentence that stood under A; without both options the later steps are left out.
+        option_b: the sentence that stood under B.
+        embed: texts to unit vectors; without it the fourth step is left out.
+        similarity_threshold: smallest cosine, -1 to 1, at which a sentence is taken as meant.
+        margin: smallest lead in cosine over the other sentence.
+    """
+    read = read_words(reply, option_a=option_a, option_b=option_b)
+    if embed is None or not option_a or not option_b or not needs_meaning(read):
+        return read
+    vectors = embed([window(reply), option_a, option_b])
+    cosines = [float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])]
+    return nearer(cosines, similarity_threshold=similarity_threshold, margin=margin)
+
+
+def read_words(
+    reply: str, *, option_a: str | None = None, option_b: str | None = None, one_is_right: bool = True
+) -> LetterChoice:
+    """Read the choice by the first three steps, which need no embeddings.
+
+    Args:
+        reply: what the model wrote.
+        option_a: the sentence that stood under A; without both options the third step is left out.
+        option_b: the sentence that stood under B.
+        one_is_right: whether exactly one of the two can be right, so that who calls the one wrong chooses the other.
+    """
+    seen = window(reply)
+    options = (option_a, option_b) if option_a and option_b else None
+    if options:
+        seen = without_listing(seen, ("A", "B"), options)
+    chosen = settled(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
+    choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
+    return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason)
+
+
+def needs_meaning(read: LetterChoice | Chosen) -> bool:
+    """Return whether embeddings may decide: for short replies in other words that decline nothing, name no letter."""
+    return read.step == "unparsed" and read.reason == NONE_FOUND
+
+
+def nearer(cosines: Sequence[float], *, similarity_threshold: float, margin: float) -> LetterChoice:
+    """Choose by the cosines of a reply to sentences A and B; ties, near ties and distant replies stay unparsed."""
+    a, b = cosines
+    known = math.isfinite(a) and math.isfinite(b)
+    if not known or a == b or max(a, b) < similarity_threshold or abs(a - b) < margin:
+        return LetterChoice(choice=None, step="unparsed", reason=NONE_FOUND)
+    return LetterChoice(choice="A" if a > b else "B", step="embedding", reason=f"cosine {a:.3f} to A, {b:.3f} to B")
+
+
+def read_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | None:
+    """Return what a model that was asked back says the reply chooses; None where it said nothing readable."""
+    letter = answered(answer, options)
+    if letter is None:
+        return None
+    choice: Letter | None = None if letter == "none" else "A" if letter == "A" else "B"
+    return LetterChoice(choice=choice, step="asked", reason=f"asked back, a model says {letter}")
+
+
+def _verdict_place(verdict: str) -> int | None:
+    """Return 0 for A, 1 for B, 2 for neither; None for what is no verdict about them."""
+    if over := _OVER.fullmatch(verdict):
+        better = over[1] if over[2].startswith(">") else over[3] if over[2].startswith("<") else "C"
+        return "ABC".index(better.upper())
+    if _EVEN.fullmatch(verdict):
+        return 2
+    named = _VERDICT.fullmatch(verdict)
+    return "AB".index(named["letter"].upper()) if named and not named["better"] else None
+
+
+def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Chosen:
+    """Read what is stated without marks and turns."""
+    read = _read_statement(seen, one_is_right)
+    if read.step != "letter" and is_tie(seen):
+        return unparsed("both")
+    if read.step == "pattern" or (read.index is None and read.reason != "contradictory"):
+        place = concluded(
+            seen,
+            explains=read.index is None and read.reason != NONE_FOUND,
+            one_is_right=one_is_right and not _OF_ANSWERS.search(seen),
+        )
+        if place == CONTRADICTORY or (place is not None and read.index not in (None, place)):
+            return unparsed("contradictory")
+        if place is not None and read.index is None:
+            read = Chosen(index=place, step="pattern", reason="it is concluded")
+    if read.step == "letter" or read.reason == "empty" or not options:
+        return read
+    repeated = _read_restated(seen, options)
+    if repeated and read.index is not None and repeated.index != read.index:
+        return unparsed("contradictory")
+    if read.index is not None:
+        return read
+    if (named := _read_labelled(seen, options, one_is_right)).index is not None:
+        return named
+    read = repeated or (_read_quoted(seen, options) if needs_meaning(read) else read)
+    if not needs_meaning(read):
+        return read
+    # An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
+    is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(sentences(seen))) <= 2
+    return read if is_short and _NAMES_LETTER.search(seen) is None else unparsed(EXPLAINS)
+
+
+@lru_cache(maxsize=REPLIES)
+def _read_statement(seen: str, one_is_right: bool) -> Chosen:
+    """Read what the window of a reply says by itself: the first two steps."""
+    if not re.search(r"\w", seen):
+        return unparsed("empty")
+    if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
+        return Chosen(index="AB".index(alone[1].upper()), step="letter", reason="the letter alone")
+    stated = weigh(canonical(seen), one_is_right=one_is_right and _OF_ANSWERS.search(seen) is None)
+    if stated.letter is None:
+        return unparsed(stated.reason)
+    return Chosen(index="AB".index(stated.letter), step="pattern", reason=stated.reason)
+
+
+def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
+    """Return the sentence that the reply repeats word for word, with or without a label before it."""
+    if len(reply) > 2 * max(map(len, options)) + 200:
+        return None
+    label = _LABEL.match(reply)
+    bodies = {_words_of(reply), _words_of(reply[label.end() :] if label else reply)}
+    places = [place for place, text in enumerate(options) if _words_of(text) in bodies]
+    if len(places) != 1:
+        return None
+    letter = "AB"[places[0]]
+    if label and label[1] and label[1].upper() != letter:
+        return unparsed("contradictory")
+    return Chosen(index=places[0], step="restated", reason=f"restates sentence {letter}")
+
+
+def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> Chosen:
+    """Read a reply whose letters stand before their sentences: "B. <sentence B> It cannot be …".
+
+    A letter before a sentence could be an initial, as in "A. Smith won"; before its own one it is a label, and before
+    the other one it names nothing.
+    """
+    marked = reply
+    for letter, text, other in zip("AB", options, reversed(options), strict=True):
+        if other.strip() in marked and _label_before(letter, other.strip()).search(marked):
+            return unparsed("contradictory")
+        if (own := text.strip().rstrip(".")) in marked:
+            marked = _label_before(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
+    stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
+    if stated is None or stated.letter is None:
+        return unparsed(NONE_FOUND)
+    return Chosen(index="AB".index(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _label_before(letter: str, sentence: str, *, end: str = "") -> re.Pattern[str]:
+    """Compile a letter before a sentence; that takes longer than to read most replies."""
+    label = rf"(?<![\w'])[(\[*]{{0,3}}{letter}[)\]*]{{0,3}}\s?[.:)]?[*\"\u201c\s]{{1,4}}"
+    return re.compile(label + re.escape(sentence) + end)
+
+
+def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
+    """Read what the reply says of the one sentence that it quotes, as if the letter stood there."""
+    quotes: list[tuple[int, re.Match[str]]] = []
+    for place, text in enumerate(options):
+        sentence = text.strip().rstrip(".")
+        # Beyond ASCII more letters than the lower one are alike without case.
+        if f"{sentence}{reply}".isascii() and sentence.lower() not in reply.lower():
+            continue
+        if at := re.search(rf"[\"\u201c*]{{0,3}}{re.escape(sentence)}[.\"\u201d*]{{0,3}}", reply, re.IGNORECASE):
+            quotes.append((place, at))
+    if len(quotes) != 1:
+        return unparsed(NONE_FOUND)
+    (place, at), letter = quotes[0], "AB"[quotes[0][0]]
+    stated = weigh(canonical(f"{reply[: at.start()]}({letter}){reply[at.end() :]}"))
+    if stated.letter != letter:
+        return unparsed(stated.reason)
+    return Chosen(index=place, step="restated", reason=f"chooses sentence {letter} by quoting it")
+
+
+def _words_of(text: str) -> str:
+    """Return letters and digits only, one space between words, without case."""
+    return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())

@@ -1,0 +1,395 @@
+"""Two texts, one better than the other, in both orders: the machine of order_bias and of judge_order."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import pandas as pd
+from pydantic import Field, FiniteFloat
+
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
+from contrapose.tasks.language.replies.text import window
+from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
+from contrapose.tasks.probes.base import (
+    Embed,
+    Embeds,
+    Measure,
+    Probe,
+    Value,
+    control_of,
+    letters,
+    normalize_spacing,
+)
+from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.known_errors import OF_TWO, Measured
+from contrapose.tasks.probes.orders.letter_replies import (
+    Letter,
+    LetterChoice,
+    nearer,
+    needs_meaning,
+    read_answer,
+    read_words,
+)
+from contrapose.tasks.probes.orders.two_figures import EXPLANATIONS, Positions, outcome_figures, two_order_measures
+from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
+from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.prompt_settings import RewordedSettings
+from contrapose.tasks.probes.reading_checks import check_columns, known
+
+
+class TwoOrdersSettings(RewordedSettings):
+    """Settings of a test that shows two texts in both orders."""
+
+    of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {
+        "similarity_threshold",
+        "margin",
+        "calibration",
+    }
+    variables: ClassVar[tuple[str, ...]] = ("first", "second", "question")
+    one_is_right: ClassVar[bool] = True
+    """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
+    needed: ClassVar[tuple[str, ...]] = ("first", "second")
+
+    similarity_threshold: FiniteFloat = Field(
+        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means one of the texts."
+    )
+    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other text.")
+    calibration: FiniteFloat = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
+    )
+    prompt: str | None = Field(
+        default=None,
+        description="Template of a prompt of your own (Jinja2), with {{ first }} and {{ second }}, and what else of a "
+        "sample and {{ question }} it wants; in a suite, `prompt_file` names its file. Empty: our own.",
+    )
+    reworded: str | None = Field(
+        default=None,
+        description="The same in other words, for the controls of a prompt without {{ question }}; in a suite, "
+        "`reworded_file` names its file. Empty: no controls then.",
+    )
+    labels: tuple[str, str] | None = Field(
+        default=None,
+        description="What the prompt calls what stands first, and what stands second; empty: A and B.",
+    )
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Return `all` where replies are read: any may say in other words which text it means."""
+        return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
+
+    def read_by_rules(self, reply: str, options: Sequence[str]) -> LetterChoice:
+        """Read a reply by rules for words, or by labels of the prompt; a label beyond the two chooses neither."""
+        if not self.labels_are_own or (own := self.own_labels) is None:
+            first, second = options
+            return read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right)
+        place = own.place(reply, count=len(own.labels))
+        if place is None:
+            return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
+        choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None
+        return LetterChoice(choice=choice, step="label", reason=f"names {own.labels[place]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTexts:
+    """The texts of a sample to compare."""
+
+    right: str
+    """The text that should be chosen."""
+    wrong: str
+    """The other one."""
+    values: Mapping[str, str]
+    """What a prompt says of them, by the names of a template."""
+    details: Mapping[str, str] = field(default_factory=dict)
+    """What result rows repeat of the sample."""
+
+
+class Read(NamedTuple):
+    """The replies of a trial, as they were read."""
+
+    first: LetterChoice
+    """To the original prompt."""
+    second: LetterChoice
+    """To the changed one."""
+
+
+class TwoOrders(Probe):
+    """A probe that asks which of two texts is the right one, in both orders; a subclass says what they are."""
+
+    settings_type: ClassVar[type[TwoOrdersSettings]] = TwoOrdersSettings
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
+    unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
+    """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
+    reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
+    right_first: ClassVar[bool] = True
+    """Whether the first of a case's options is the right one."""
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        "empty": "with a blank text",
+        "equal_sentences": "with two equal texts",
+    }
+    question: ClassVar[str]
+    """Question of the prompt."""
+    other_words: ClassVar[tuple[str, ...]]
+    """Questions that mean the same: the controls."""
+    meaning: ClassVar[Mapping[str, str]]
+    """Sentence for each outcome that is none of an open case."""
+    sentences: ClassVar[Mapping[str, str]]
+    """What a model does that has this outcome, to follow `always`; in the order of the grid."""
+
+    def comparison(self, sample: Any) -> ComparedTexts:
+        """Return the texts of a sample to compare."""
+        raise NotImplementedError
+
+    def lay_out(self, text: str) -> str:
+        """Return one of the two texts as it stands in a prompt of ours."""
+        return text.strip()
+
+    def outcome(self, trial: Trial, read: Read, settings: Any) -> str:
+        """Return both choices, or `unparsed` where one of them could not be read.
+
+        The documents' table fails such a pair, and a verdict leaves it open.
+        """
+        first, second = read.first.choice, read.second.choice
+        return f"{first}{second}" if first and second else "unparsed"
+
+    def own_columns(self, trial: Trial, read: Read, settings: Any) -> Mapping[str, Value]:
+        """Return columns of this test alone."""
+        return {}
+
+    def chance(self, settings: Any) -> float:
+        """Return the probability that a guesser is right in one order."""
+        return 1 / 2
+
+    def cases(
+        self, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random, likelihoods: Likelihoods
+    ) -> Sequence[Case]:
+        """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`.
+
+        Raises:
+            ConfigError: `read_with: likelihood`, and the model gives no log-likelihoods; or a template fails.
+        """
+        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        compared = self.comparison(sample)
+        right, wrong = compared.right, compared.wrong
+        texts = [normalize_spacing(text) for text in (right, wrong, *compared.values.values())]
+        skipped = "empty" if not all(texts) else "equal_sentences" if texts[0] == texts[1] else None
+        case = self.case(
+            sample,
+            original=f"A: {right}\nB: {wrong}",
+            perturbed=None if skipped else f"A: {wrong}\nB: {right}",
+            original_prompt=self._prompt(settings, sample, (right, wrong)),
+            perturbed_prompt=None if skipped else self._prompt(settings, sample, (wrong, right)),
+            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
+            asks="choose" if likely else "generate",
+            labels=letters(2),
+            options=(right, wrong),
+            skip_reason=skipped,
+            confidence=None if skipped else "high",
+            chance=self.chance(settings) ** 2,
+            details=compared.details,
+        )
+        return [case]
+
+    def control(self, case: Case, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random) -> Case | None:
+        """Ask the same order in other words; None where a prompt of one's own has no other words."""
+        question = rng.choice(self.other_words)
+        if settings.reworded is not None:
+            settings = settings.model_copy(update={"prompt": settings.reworded})
+        prompt = self._prompt(settings, sample, case.options, question=question)
+        if prompt == case.original_prompt:
+            return None
+        # What is shown is what differs: the question, or all of a prompt that has other words of its own.
+        before, after = (f"{case.original}\n{asked}" for asked in (self.question, question))
+        if settings.reworded is not None:
+            before, after = case.original_prompt, prompt
+        chance = self.chance(settings)
+        return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=chance)
+
+    def _prompt(
+        self, settings: TwoOrdersSettings, sample: Any, texts: Sequence[str], *, question: str | None = None
+    ) -> str:
+        """Return the prompt with two texts in some order, by the suite's own template if it has one."""
+        first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
+        values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
+        values |= {"first": first, "second": second, "question": question or self.question}
+        if settings.prompt is None:
+            return default_prompt(self.name).render(values)
+        return render_prompt(settings.prompt, values, where=f"{self.where}.prompt, sample {sample.id}")
+
+    def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
+        """Pass a trial only when the answers are A, then B; pass a control when they are the same.
+
+        The documents give two orders no numeric score: the value is 1.0 for a pass and 0.0 otherwise.
+        """
+        replies = [trial for trial in trials if trial.case.scorer == "reply"]
+        in_words = iter(read_replies(replies, settings, embed=embed))
+        scores = []
+        for trial in trials:
+            case, calibrating = trial.case, None
+            if case.scorer == "reply":
+                read = next(in_words)
+            elif case.scorer == "label":
+                read = Read(*(settings.read_by_rules(text or "", case.options) for text in _texts(trial)))
+            else:
+                first, second = _likelier(trial.expected), _likelier(trial.actual)
+                if first is None or second is None:
+                    reason = "The log-likelihoods of A and B are not both finite."
+                    scores.append(Score(value=None, passed=None, reason=reason, columns=dict(case.details)))
+                    continue
+                calibrating, read = calibrates(case.sample_id, settings.calibration), Read(first, second)
+            scores.append(
+                _score_control(trial, read) if case.control else self._score_case(trial, read, settings, calibrating)
+            )
+        return scores
+
+    def _score_case(self, trial: Trial, read: Read, settings: TwoOrdersSettings, calibrating: bool | None) -> Score:
+        """Score a pair by the documents' table: A then B passes, everything else fails."""
+        outcome, (right, wrong) = self.outcome(trial, read, settings), trial.case.options
+        words, said = trial.expected.in_words, None
+        if words is not None:
+            said = read_words(words, option_a=right, option_b=wrong, one_is_right=settings.one_is_right).choice
+        columns: dict[str, Value] = {
+            **trial.case.details,
+            "result": read.first.choice or "",
+            "swapped_result": read.second.choice or "",
+            "outcome": outcome,
+            "result_step": read.first.step,
+            "swapped_step": read.second.step,
+            **_debiased_columns(trial),
+            "calibrates": calibrating,
+            "right_is_longer": len(right) > len(wrong) if len(right) != len(wrong) else None,
+            # Rules alone read what the reply in words says beside the likelihoods.
+            **in_words_columns(words, read=said, likeliest=read.first.choice),
+            **check_columns(
+                (reply, choice.choice, choice.step, options)
+                for (_, reply, options), choice in zip(_replies(trial), read, strict=True)
+            ),
+            **self.own_columns(trial, read, settings),
+        }
+        named = ("original", read.first), ("swapped", read.second)
+        unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if choice.choice is None)
+        return Score(
+            value=float(outcome == "AB"),
+            passed=outcome == "AB",
+            reason=self.meaning.get(outcome) or f"No choice could be read ({unread}).",
+            undecided=outcome not in self.meaning,
+            columns=columns,
+        )
+
+    def follow_ups(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that name neither text, and about those that rules read."""
+        trials = [trial for trial in trials if trial.case.scorer == "reply"]
+        asked = []
+        for trial, read in zip(trials, read_replies(trials, settings, embed=embed), strict=True):
+            for (side, reply, options), choice in zip(_replies(trial), read, strict=True):
+                right = None if trial.case.control else known(reply, choice.choice, choice.step)
+                declined = choice.choice is not None or declines(reply.text or "", choice.reason)
+                if right is not None or (can_be_asked(reply) and not declined):
+                    asked.append(follow_up(trial, side, options, known=right))
+        return asked
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """Describe the choices in both orders; empty where one of them lacks a choice."""
+        sentence = self.sentences.get(str(row.get("outcome")), "")
+        return f"It {sentence}" if sentence else ""
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Count the outcomes."""
+        return outcome_figures(results, unpaired=self.unpaired)
+
+    def picture(self) -> Picture:
+        """Return the grid of choices in both orders."""
+        return Positions(self.sentences, self.unpaired)
+
+    def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
+        """Return accuracy in both orders, position bias, and the scores that likelihoods allow."""
+        return two_order_measures(results)
+
+
+def _texts(trial: Trial) -> tuple[str | None, str | None]:
+    return trial.expected.text, trial.actual.text
+
+
+def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
+    """Return both replies, with the options as they stood in their prompts."""
+    options = trial.case.options
+    swapped = options if trial.case.control else options[::-1]
+    return ("expected", trial.expected, options), ("actual", trial.actual, swapped)
+
+
+def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Read]:
+    """Return the choices of trials under both orders; all replies that need embeddings share one batch."""
+    replies = [(reply, options) for trial in trials for _, reply, options in _replies(trial)]
+    read: list[LetterChoice] = []
+    for reply, (a, b) in replies:
+        if reply.constrained and reply.text in ("A", "B"):
+            held: Letter = "A" if reply.text == "A" else "B"
+            read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
+        else:
+            read.append(read_words(reply.text or "", option_a=a, option_b=b, one_is_right=settings.one_is_right))
+    if unread := [place for place, choice in enumerate(read) if needs_meaning(choice)]:
+        texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
+        for place, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
+            cosines = [float(reply_vector @ vector) for vector in vectors]
+            read[place] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
+    for place, (reply, options) in enumerate(replies):
+        # Where a reply plainly chooses nothing, what the model says of it decides nothing.
+        if read[place].choice is None and not declines(reply.text or "", read[place].reason):
+            read[place] = read_answer(reply.asked_back, options) or read[place]
+    return [Read(*both) for both in zip(read[::2], read[1::2], strict=True)]
+
+
+def calibrates(sample_id: str, share: float) -> bool:
+    """Return whether a pair belongs to the calibrating share, 0 to 1: by its id alone, in whatever order pairs come."""
+    digest = hashlib.sha256(f"pride\x00{sample_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def _score_control(trial: Trial, read: Read) -> Score:
+    """Pass a control with the same letter twice: the order is the same in both prompts, so no outcome is AB."""
+    first, second = read.first.choice, read.second.choice
+    columns: dict[str, Value] = {**trial.case.details, "result": first or "", "result_step": read.first.step}
+    if first is None and second is None:
+        return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
+    same = first == second
+    course = f"stayed {first}" if same else f"changed from {first or 'none'} to {second or 'none'}"
+    reason = f"The choice {course} under a question that means the same."
+    is_open = first is None or second is None
+    return Score(value=float(same), passed=same, reason=reason, undecided=is_open, columns=columns)
+
+
+def _likelier(reply: Completion) -> LetterChoice | None:
+    """Return the label with the larger log-likelihood; None when the two are not both finite."""
+    lead = _lead_of_a(reply)
+    if lead is None:
+        return None
+    if lead == 0:
+        return LetterChoice(choice=None, step="unparsed", reason="tie")
+    return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
+
+
+def _lead_of_a(reply: Completion) -> float | None:
+    """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
+    loglikelihoods = reply.option_loglikelihoods
+    if loglikelihoods is None or len(loglikelihoods) != 2:
+        return None
+    lead = loglikelihoods[0] - loglikelihoods[1]
+    return lead if math.isfinite(lead) else None
+
+
+def _debiased_columns(trial: Trial) -> dict[str, Value]:
+    """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
+    first, second = _lead_of_a(trial.expected), _lead_of_a(trial.actual)
+    if first is None or second is None:
+        return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
+    # In the swapped order the correct text is B, so its lead is the opposite of A's.
+    content, position = (first - second) / 2, (first + second) / 2
+    right = content > 0 if content else None
+    return {"content_score": content, "position_score": position, "debiased_choice_right": right}
