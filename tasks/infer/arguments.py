@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 
@@ -9,30 +11,39 @@ DAY = 86_400.0
 """Seconds: the longest that anything is waited for."""
 
 
-def rate(spec: ModelSpec, name: str) -> float | None:
-    """An amount a minute; None where none is given."""
-    return None if spec.args.get(name) is None else number(spec, name, 0, low=0.001, high=1e12)
+def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:
+    """Return the fields of `AskingPace` beside the address, by the defaults of a provider.
+
+    Raises:
+        ModelError: one is no number, or out of bounds.
+    """
+    rates = {
+        name: None if spec.args.get(name) is None else number(spec, name, 0, low=0.001, high=1e12)
+        for name in ("requests_per_minute", "tokens_per_minute")
+    }
+    return {
+        "concurrency": whole_number(spec, "concurrency", concurrency, low=1, high=1000),
+        "timeout": number(spec, "timeout", timeout, low=0.01, high=DAY),
+        "total_timeout": number(spec, "total_timeout", 600, low=0.01, high=DAY),
+        "retries": whole_number(spec, "retries", 8, low=0, high=100),
+        **rates,
+    }
 
 
-def seconds_of(spec: ModelSpec, name: str, default: float) -> float:
-    """A time in seconds, a day at most."""
-    return number(spec, name, default, low=0.01, high=DAY)
-
-
-def whole(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
-    """A whole number.
+def whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
+    """Return a whole number.
 
     Raises:
         ModelError: it is none, or out of bounds.
     """
     value = number(spec, name, default, low=low, high=high)
     if value != int(value):
-        raise wrong(name, spec.args[name], expected=f"a whole number from {low} to {high}")
+        raise argument_error(name, spec.args[name], expected=f"a whole number from {low} to {high}")
     return int(value)
 
 
 def number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
-    """A number.
+    """Return a number.
 
     Raises:
         ModelError: it is none, or out of bounds.
@@ -43,11 +54,11 @@ def number(spec: ModelSpec, name: str, default: float, *, low: float, high: floa
     except (TypeError, ValueError):
         read = float("nan")
     if not low <= read <= high:
-        raise wrong(name, value, expected=f"a number from {low:g} to {high:g}")
+        raise argument_error(name, value, expected=f"a number from {low:g} to {high:g}")
     return read
 
 
-def wrong(name: str, value: object, *, expected: str) -> ModelError:
-    """What to say of an argument that cannot be used."""
+def argument_error(name: str, value: object, *, expected: str) -> ModelError:
+    """Return the error about an argument that cannot be used."""
     place = f"model_args.{name}"
     return ModelError(f"{name} is {value!r}", expected=expected, remedy=f"Correct {place}.", where=place)

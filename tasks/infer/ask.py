@@ -34,7 +34,7 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
         One trial per case, in order. A failed call is a completion with `error`, never an answer.
     """
     meter = current_meter()
-    end = meter.done + sum(map(weight, cases))
+    end = meter.done + sum(map(count_questions, cases))
     with uncollected():
         first = asked(cases, form=form)
     settle(first, broker, model=model)
@@ -58,7 +58,7 @@ def ask_back(
         model: opens the model; called only when something must be asked.
 
     Returns:
-        The trials, with what the model said of each reply. A failed call says nothing, and is no error of the trial.
+        The trials, with the answer about each reply. A failed call says nothing, and is no error of the trial.
     """
     meter = current_meter()
     end = meter.done + len(follow_ups)
@@ -67,13 +67,13 @@ def ask_back(
     return answered(trials, follow_ups, broker.answers)
 
 
-def weight(case: Case) -> int:
-    """How many questions a case has, those that it shares with others too."""
+def count_questions(case: Case) -> int:
+    """Return the number of questions of a case, shared ones too."""
     return (2 if case.loss_of is None else 4) + case.also_in_words + case.also_again
 
 
-def unasked(trial: Trial) -> bool:
-    """Whether something in a trial was not asked because the run was stopped."""
+def is_unasked(trial: Trial) -> bool:
+    """Return whether something in a trial was not asked because the run was stopped."""
     errors = (trial.expected.error, trial.actual.error)
     return any(error is not None and error.startswith(UNASKED) for error in errors)
 
@@ -81,7 +81,7 @@ def unasked(trial: Trial) -> bool:
 def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model]) -> None:
     """Have every question answered or given up, unless the broker is stopped.
 
-    What another run is asking is waited for; when that run ends without an answer, it is asked here.
+    Questions that another run is asking are waited for; when that run ends without an answer, they are asked here.
     """
     broker.look_up(questions)
     idle = 0
@@ -89,20 +89,16 @@ def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callabl
     while left and not broker.stopped:
         known = len(broker.answers)
         model().answer(questions, broker)
-        left = _wait(questions, broker)
+        # Look up answers of others, for as long as they are asking all that is open.
+        while (left := broker.open(questions)) and not broker.stopped:
+            time.sleep(POLL_SECONDS)
+            broker.look_up(left)
+            if len(broker.busy(left)) < len(left):
+                break
+        left = broker.open(left)
         idle = idle + 1 if len(broker.answers) == known else 0
         if idle == IDLE_ROUNDS:
             raise RuntimeError("the model leaves questions open that nobody else is asking")
-
-
-def _wait(questions: Sequence[Question], broker: StoreBroker) -> list[Question]:
-    """Look up what others have answered, for as long as they are asking all that is open; what is left of that."""
-    while (left := broker.open(questions)) and not broker.stopped:
-        time.sleep(POLL_SECONDS)
-        broker.look_up(left)
-        if len(broker.busy(left)) < len(left):
-            break
-    return broker.open(left)
 
 
 Answers = Mapping[Question, Completion]
@@ -112,23 +108,23 @@ LETTER_SCORERS = ("choice", "reply")
 
 
 def asked(cases: Iterable[Case], *, form: Form = "plain") -> list[Question]:
-    """The distinct questions of cases that need no other answer first, in order; letters are asked for in `form`."""
+    """Return the distinct questions of cases that need no other answer first, in order, with letters in `form`."""
     return list(dict.fromkeys(question for case in cases for question in _pair(case, form)))
 
 
 def for_letters(cases: Iterable[Case], *, form: Form) -> list[Question]:
-    """The distinct questions among them whose reply is to be a letter, in order, in that form."""
+    """Return the distinct questions among them whose reply is to be a letter, in order, in that form."""
     return asked([case for case in cases if wants_letter(case)], form=form)
 
 
 def wants_letter(case: Case) -> bool:
-    """Whether the replies to a case are read as one of its letters, and mean nothing else."""
+    """Return whether the replies to a case are read as one of its letters, and mean nothing else."""
     lettered = case.scorer in LETTER_SCORERS and READ_BY not in case.details
     return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
 def judged(case: Case, answers: Answers) -> Case:
-    """The case as it is judged: by its replies, where the labels have too little of the probability.
+    """Return the case as it is judged: by its replies, where the labels have too little of the probability.
 
     Both prompts are judged in the same way, so one of them is enough. Where one of them has no answer, nothing changes:
     it is missing, it failed, or it was withheld.
@@ -145,15 +141,15 @@ def judged(case: Case, answers: Answers) -> Case:
 
 
 def read_instead(case: Case) -> Case:
-    """A case that was to compare likelihoods, judged by its replies."""
+    """Return a case that was to compare likelihoods, judged by its replies."""
     scorer = "reply" if case.scorer == "likelihood" else case.scorer
     return replace(case, asks="generate", scorer=scorer, also_in_words=False)
 
 
 def mass_of(chosen: Completion) -> float | None:
-    """Share of the probability on the labels, 0 to 1, for an answer that compares them; None where it is unknown.
+    """Return the share of the probability on the labels, 0 to 1, in an answer that compares them; None: unknown.
 
-    Answers of older versions do not tell it: there it is what the labels have in one spelling each.
+    Answers of older versions do not have it: there it is the sum over labels in one spelling each.
     """
     if chosen.label_mass is not None or chosen.outcome != "answered":
         return chosen.label_mass
@@ -165,18 +161,18 @@ def mass_of(chosen: Completion) -> float | None:
 
 
 def instead(cases: Iterable[Case], answers: Answers) -> list[Question]:
-    """The distinct replies that are read in place of likelihoods which decide nothing."""
+    """Return the distinct replies that are read in place of likelihoods which decide nothing."""
     return asked(read for case in cases if (read := judged(case, answers)) is not case)
 
 
 def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
-    """The distinct losses that the scorers need, of cases whose prompts were answered."""
+    """Return the distinct losses that the scorers need, of cases whose prompts were answered."""
     wanted = (_loss_pair(judged(case, answers), answers) for case in cases if case.loss_of is not None)
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
 def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
-    """The distinct questions of cases whose original prompt is also answered in words, or asked once more.
+    """Return the distinct questions of cases whose original prompt is also answered in words, or asked once more.
 
     A prompt that was withheld is not asked in another way.
 
@@ -186,48 +182,47 @@ def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form
         form: in which letters are asked for.
     """
     known = answers or {}
-    further = (judged(case, known) for case in cases if case.also_in_words or case.also_again)
-    pairs = ((case, _pair(case, form)) for case in further)
-    replied = ((case, pair) for case, pair in pairs if not _is_withheld(known.get(pair[0])))
-    return list(dict.fromkeys(question for case, pair in replied for question in _besides(case, pair)))
-
-
-def _is_withheld(reply: Completion | None) -> bool:
-    return reply is not None and reply.outcome in WITHHELD
-
-
-def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
-    """One trial per case, in order; a question without an answer has `missing` in its place."""
-    return [_trial(case, answers, missing, form) for case in cases]
+    questions: dict[Question, None] = {}
+    for case in (judged(case, known) for case in cases if case.also_in_words or case.also_again):
+        pair = _pair(case, form)
+        reply = known.get(pair[0])
+        if reply is None or reply.outcome not in WITHHELD:
+            questions.update(dict.fromkeys(_further_questions(case, pair)))
+    return list(questions)
 
 
 def about(follow_up: FollowUp) -> Question:
-    """The question that asks about a reply: the same one where the same reply stands to the same options."""
+    """Return the question about a reply: the same one for the same reply to the same options."""
     return Question(kind="generate", prompt=follow_up.prompt)
 
 
 def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
-    """The trials, with what was said of their replies; a reply without an answer stays as it is."""
+    """Return the trials with the answers about their replies; a reply without an answer stays as it is."""
     own = [follow_up for follow_up in follow_ups if not follow_up.made_up]
     said = {(follow_up.case_id, follow_up.side): text for follow_up, text in said_about(own, answers).items()}
+
+    def with_answer(reply: Completion, key: tuple[str, str]) -> Completion:
+        return replace(reply, asked_back=said[key]) if key in said else reply
+
     return [
         replace(
             trial,
-            expected=_with_word(trial.expected, said.get((trial.case.id, "expected"))),
-            actual=_with_word(trial.actual, said.get((trial.case.id, "actual"))),
+            expected=with_answer(trial.expected, (trial.case.id, "expected")),
+            actual=with_answer(trial.actual, (trial.case.id, "actual")),
         )
         for trial in trials
     ]
 
 
 def said_about(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
-    """What was said to each question about a reply; those without an answer are left out."""
+    """Return the answer to each question about a reply; those without an answer are left out."""
     said = ((follow_up, answers.get(about(follow_up))) for follow_up in follow_ups)
     return {one: answer.text for one, answer in said if answer and not answer.error and answer.text is not None}
 
 
-def _with_word(reply: Completion, said: str | None) -> Completion:
-    return reply if said is None else replace(reply, asked_back=said)
+def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form: Form = "plain") -> list[Trial]:
+    """Return one trial per case, in order; a question without an answer has `missing` in its place."""
+    return [_trial(case, answers, missing, form) for case in cases]
 
 
 def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Trial:
@@ -242,27 +237,22 @@ def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Tri
         )
     if case.loss_of is not None and not (first.error or second.error):
         before, after = (answers.get(question, missing) for question in _loss_pair(case, answers))
-        first, second = _with_loss(first, before), _with_loss(second, after)
-    texts = [_text(answers.get(question)) for question in _besides(case, pair)]
-    # A reply that failed is no error of the case, whose own answers are there.
-    if texts and texts[0] is not None and not first.error:
-        first = replace(first, in_words=texts[0]) if case.also_in_words else replace(first, again=texts[0])
+        first = replace(first, loss=before.loss, error=before.error)
+        second = replace(second, loss=after.loss, error=after.error)
+    for question in _further_questions(case, pair):
+        further = answers.get(question)
+        # A reply that failed is no error of the case, whose own answers are there.
+        if further is not None and not further.is_unread and further.text is not None and not first.error:
+            text = further.text
+            first = replace(first, in_words=text) if case.also_in_words else replace(first, again=text)
     return Trial(case=case, expected=first, actual=second)
 
 
-def _besides(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
-    """What is asked beside the two prompts of a case: one question at most, for a choice by likelihood has no words."""
+def _further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
+    """Return the questions of a case other than its two prompts: one at most."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)
     return (replace(pair[0], repeat=case.repeat + 1),) if case.also_again else ()
-
-
-def _text(completion: Completion | None) -> str | None:
-    return None if completion is None or completion.is_unread else completion.text
-
-
-def _with_loss(reply: Completion, loss: Completion) -> Completion:
-    return replace(reply, loss=loss.loss, error=loss.error)
 
 
 def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
@@ -278,7 +268,7 @@ def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:
 
 
 def _loss_pair(case: Case, answers: Answers) -> tuple[Question, ...]:
-    """The losses under both prompts; none while the reply that they need is missing."""
+    """Return the losses under both prompts; none while the reply that they need is missing."""
     before, after = _pair(case)
     if case.loss_of == "prompt":
         return tuple(Question(kind="loss", prompt="", text=question.prompt) for question in (before, after))

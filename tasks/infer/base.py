@@ -1,4 +1,4 @@
-"""What a model must offer, and what it is offered."""
+"""Contracts: a provider opens a model, and a model trades questions for answers with a broker."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ AskedKind = Literal["choose", "generate"]
 
 
 class Broker(Protocol):
-    """Where a model fetches questions and leaves answers. Any thread may call it."""
+    """Source of questions and target of answers. Any thread may call it."""
 
     @property
     def budget(self) -> Budget:
-        """What may still be spent; every request is reserved there first and settled afterwards."""
+        """Budget: every request is reserved there first and settled afterwards."""
 
     @property
     def stopped(self) -> str | None:
-        """Why nothing more is to be asked; None while asking goes on."""
+        """Return why nothing more is to be asked; None while asking goes on."""
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Those of the questions that are still open and are ours to ask now, in order. It may wait for a database.
+        """Return the questions that are still open and are ours to ask now, in order. It may wait for a database.
 
-        Left out are answered ones, and those that another run is asking at this moment: they come later, if ever.
+        Answered ones are left out, and questions that another run is asking at this moment: they come later, if ever.
         Empty once stopped.
         """
 
@@ -42,34 +42,34 @@ class Broker(Protocol):
         """Ask nothing more in this run: the budget is spent, or the endpoint is gone. The first reason stays."""
 
     def warn(self, kind: str, text: str) -> None:
-        """Tell people something of how the model answers; of each kind the first text stays."""
+        """Warn people about the answers; of each kind the first text stays."""
 
 
 class Model(Protocol):
     """An opened model."""
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
-        """Take from the broker what is open among distinct questions, and put the answers there as they come.
+        """Take the open ones among distinct questions from the broker, and put the answers there as they come.
 
         How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
         a run that was interrupted computes the rest in the batches that it would have used.
         """
 
     def notes(self) -> Mapping[str, str | float]:
-        """What the manifest should say about how the answers were computed, such as the batch size found."""
+        """Return notes for the manifest about how the answers were computed, such as the batch size found."""
 
 
 class Provider(Described, Protocol):
     """A way to reach models; a line in `PROVIDERS`."""
 
     cases_per_task: ClassVar[int]
-    """How many cases one task run takes."""
+    """Number of cases that one task run takes."""
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Which log-likelihoods the model gives, told without reaching it."""
+        """Return which log-likelihoods the model gives, without reaching it."""
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """All that could change the model's answers, found without loading it.
+        """Return all that could change the model's answers, without loading it.
 
         Returns:
             At least `revision`, `dtype` and `device`; every value becomes part of an answer's key.
@@ -91,10 +91,10 @@ class Provider(Described, Protocol):
 
 @runtime_checkable
 class Constrains(Protocol):
-    """What a provider offers besides if its endpoints may hold a reply to one of some labels."""
+    """A provider whose endpoints may hold a reply to one of some labels."""
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
-        """The forms in the order in which they are to be tried; a single one is certain, and is not tried.
+        """Return the forms in the order in which they are to be tried; a single one is certain, and is not tried.
 
         Raises:
             ModelError: the argument that names the form is wrong.
@@ -103,48 +103,48 @@ class Constrains(Protocol):
 
 @runtime_checkable
 class Adapts(Protocol):
-    """What a provider offers besides if its endpoints may refuse a parameter of a request."""
+    """A provider whose endpoints may refuse a parameter of a request."""
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
-        """What is sent beside prompts with every question of a kind, and where to; no key is needed to tell.
+        """Return the fields of a request other than the prompt, by kind, and its address; no key is needed.
 
         Raises:
             ModelError: an argument is wrong.
         """
 
     def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
-        """Those of the changed settings that concern questions of a kind."""
+        """Return the changed settings that concern questions of a kind."""
 
     def remarks(self, changes: Changes) -> Mapping[str, str]:
-        """What people should know of replies that were asked for with these settings, by its kind."""
+        """Return warnings about replies that were asked for with these settings, by kind."""
 
 
 class AdaptingBroker(Broker, Protocol):
     """A broker whose answers may turn out to be those of changed settings."""
 
     def adapt(self, changes: Changes) -> ModelSpec:
-        """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
+        """Find and keep answers from now on as of a run with these settings; return the model with them."""
 
 
 class TriedOut(NamedTuple):
-    """What was found out about an endpoint."""
+    """Facts that were found out about an endpoint."""
 
     form: Form | None
-    """In which form it holds replies to labels; None where it cannot be told."""
+    """Form in which it holds replies to labels; None where it is not known."""
     changes: Changes | None
-    """All settings that it makes necessary; None where it cannot be told: the run was stopped, or nothing answered."""
+    """All settings that it makes necessary; None where they are not known: the run was stopped, or nothing answered."""
 
 
 @runtime_checkable
 class TriesOut(Protocol):
-    """What the model of such a provider offers besides."""
+    """A model that can find out how its endpoint must be asked."""
 
     def try_out(
         self, questions: Sequence[Question], forms: Sequence[Form], broker: AdaptingBroker, *, changes: Changes | None
     ) -> TriedOut:
         """Find out how the endpoint must be asked, by asking some of the questions, one after the other.
 
-        Every reply that it gets is put: under the question in the form that was found, or under the plain question.
+        Every reply is put: under the question in the form that was found, or under the plain question.
 
         Args:
             questions: distinct ones of one kind; with labels in the first of the forms where there are several.
@@ -159,7 +159,7 @@ class TriesOut(Protocol):
 
 @runtime_checkable
 class KnowsCases(Protocol):
-    """What a model offers besides if it finds its answers by the cases that ask."""
+    """A model that finds its answers by the cases that ask."""
 
     def expect(self, cases: Sequence[Case]) -> None:
         """Take note of the cases whose questions come next."""
@@ -167,13 +167,13 @@ class KnowsCases(Protocol):
 
 @runtime_checkable
 class HasSomeReplies(Protocol):
-    """What a provider offers besides if it has replies to some prompts, and can ask nobody for others."""
+    """A provider that has replies to some prompts, and can ask nobody for others."""
 
     def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
-        """The cases; one without both replies is skipped, a control without them is left out."""
+        """Yield the cases; one without both replies is skipped, a control without them is left out."""
 
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
-        """What people should know of the replies to the cases of these tests.
+        """Return warnings about the replies to the cases of these tests.
 
         Raises:
             ModelError: it is not known of which test they are.
@@ -182,22 +182,18 @@ class HasSomeReplies(Protocol):
 
 @runtime_checkable
 class ReturnsPassages(Protocol):
-    """What a provider offers besides if its replies may come with what was retrieved for them."""
+    """A provider whose replies may come with the passages that were retrieved for them."""
 
     def returns_passages(self, spec: ModelSpec) -> bool:
-        """Whether they are asked for: a reply without them is then told of."""
+        """Return whether they are asked for: people are then warned of a reply without them."""
 
 
 NO_PASSAGES = "Of some replies the passages are not known"
-"""What people are told of these, before the reason, whether a reply came now or from the store."""
+"""Beginning of the warning, before the reason, whether a reply came now or from the store."""
 
 
 def refuse_frame(spec: ModelSpec, why: str) -> None:
-    """Refuse a system instruction and examples where nobody would be told of them.
-
-    Args:
-        spec: the model and its settings.
-        why: they are not.
+    """Refuse a system instruction and examples that would not reach the model; `why` they would not.
 
     Raises:
         ModelError: there are some.

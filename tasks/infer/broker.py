@@ -1,4 +1,4 @@
-"""The broker between a model and the response store: what is known is looked up, what comes back is kept."""
+"""The broker between a model and the response store: known answers are looked up, new ones are kept."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from contrapose.tasks.store.receipts import Written
 
 
 class StoreBroker:
-    """Hands out what no answer is known for, and keeps what comes back.
+    """Hands out questions without a known answer, and keeps new answers.
 
     Args:
         keys: of the model that is asked.
         run: id of the run, which must have been begun.
         model: id of the model.
-        budget: what may still be spent.
+        budget: of the run.
         again: take only answers that this run asked for itself.
         ask_again: outcomes of answers that are asked for again, but by a run that has done so itself.
         stopped: why nothing is to be asked, where an earlier part of the run was stopped.
-        reads: whether the model is the run's reader, whose spending is told apart.
+        reads: whether the model is the run's reader, whose spending is counted separately.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class StoreBroker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Everything that was answered is kept, however the asking ended."""
+        """Keep every answer, however the asking ended."""
         self._writer.close()
 
     def stop(self, reason: str) -> None:
@@ -81,47 +81,49 @@ class StoreBroker:
             self.stopped = self.stopped or reason
 
     def warn(self, kind: str, text: str) -> None:
-        """Keep what people should know of how the model answers; of each kind the first text stays."""
+        """Keep a warning about the answers; of each kind the first text stays."""
         self.warnings.setdefault(kind, text)
 
     def adapt(self, changes: Changes) -> ModelSpec:
-        """Find and keep answers from now on as of a run that was given these settings; returns the model with them."""
+        """Find and keep answers from now on as of a run that was given these settings; return the model with them."""
         self.keys = self.unchanged.changed(changes) if changes else self.unchanged
         self._known = {}
         return self.keys.spec
 
     def look_up(self, questions: Sequence[Question]) -> None:
-        """Take from the store what is answered there."""
-        answered = self.kept(self.open(questions))
+        """Take answers from the store."""
+        answered = self.find_stored(self.open(questions))
         self.answers |= answered
-        self._count(from_store=len(answered))
+        self.hits += len(answered)
+        self._meter.from_store += len(answered)
+        self._meter.done += len(answered)
 
-    def kept(self, questions: Sequence[Question]) -> dict[Question, Completion]:
-        """What is answered in the store; it is not taken."""
+    def find_stored(self, questions: Sequence[Question]) -> dict[Question, Completion]:
+        """Return the answers in the store, without taking them."""
         keys = {self._key(question): question for question in questions}
-        held = {self._key(question.plain): question for question in questions if question.form != "plain"}
-        answers = self._table.find([*keys, *held], run=self.run if self.again else None)
+        plain = {self._key(question.plain): question for question in questions if question.form != "plain"}
+        answers = self._table.find([*keys, *plain], run=self.run if self.again else None)
         if again := [key for key, completion in answers.items() if completion.outcome in self.ask_again]:
             self._table.forget(again, run=self.run)
             own = self._table.find(again, run=self.run)
             open_ = set(again).difference(own)
             answers = {key: answer for key, answer in answers.items() if key not in open_} | own
-        # What was withheld is so in whatever form it is asked for.
-        withheld = {held[key]: reply for key, reply in answers.items() if key in held and reply.outcome in WITHHELD}
+        # A prompt that was withheld is so in whatever form it is asked for.
+        withheld = {plain[key]: reply for key, reply in answers.items() if key in plain and reply.outcome in WITHHELD}
         return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}
 
     def open(self, questions: Sequence[Question]) -> list[Question]:
-        """Those of the questions that have no answer, nor a final failure."""
+        """Return the questions that have no answer, nor a final failure."""
         return [question for question in questions if question not in self.answers]
 
     def busy(self, questions: Sequence[Question]) -> list[Question]:
-        """Those of the questions that another run is asking at this moment."""
+        """Return the questions that another run is asking at this moment."""
         keys = [self._key(question) for question in questions]
         held = self.claims.held_by_others(keys)
         return [question for question, key in zip(questions, keys, strict=True) if key in held]
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Those of the questions that are still open and are ours to ask now, in order."""
+        """Return the questions that are still open and are ours to ask now, in order."""
         left = [] if self.stopped else self.open(questions)
         keys = [self._key(question) for question in left]
         own = self.claims.claim(keys) if left else set()
@@ -133,21 +135,9 @@ class StoreBroker:
             self.answers[answer.question] = answer.completion
             self._meter.failed += bool(answer.completion.error)
             self._meter.requests += answer.requests
-        self._writer.put(self._kept(answers))
-        if self._writer.failed is not None:
-            # What cannot be kept must not be paid for.
-            self.stop(UNWRITTEN)
-        self._meter.cost = self.budget.cost()
-        self._count(asked=len(answers))
-
-    def written(self) -> None:
-        """Return when all that was put is in the store, or the store does not take it."""
-        self._writer.flush()
-
-    def _kept(self, answers: Sequence[Answer]) -> AnswerBatch:
-        """Answers as the database has them: made here, since the writer's time is what many answers wait for."""
         kept = [answer for answer in answers if answer.completion.error is None]
-        return batch_of(
+        # Rows are made here, since the writer's time is what many answers wait for.
+        batch = batch_of(
             [Keyed(key=self._key(answer.question), answer=answer) for answer in kept],
             run=self.run,
             model=self.model,
@@ -156,12 +146,17 @@ class StoreBroker:
             again=self.again,
             reads=self.reads,
         )
+        self._writer.put(batch)
+        if self._writer.failed is not None:
+            # Answers that cannot be kept must not be paid for.
+            self.stop(UNWRITTEN)
+        self._meter.cost = self.budget.cost()
+        self.asked += len(answers)
+        self._meter.done += len(answers)
 
-    def _count(self, *, from_store: int = 0, asked: int = 0) -> None:
-        self.hits += from_store
-        self.asked += asked
-        self._meter.from_store += from_store
-        self._meter.done += from_store + asked
+    def flush(self) -> None:
+        """Return when all that was put is in the store, or the store does not take it."""
+        self._writer.flush()
 
     def _key(self, question: Question) -> str:
         key = self._known.get(question)
@@ -186,9 +181,8 @@ MOST = 10_000
 class Writer:
     """A thread that keeps answers as they come, and keeps claims alive.
 
-    What a crash can lose are the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is
-    away they stay in memory, however many they are; where it does not come back, the next run finds
-    their receipts.
+    A crash can lose the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is away they
+    stay in memory, however many they are; where it does not come back, the next run finds their receipts.
 
     Args:
         answers: where answers are kept.
@@ -231,7 +225,7 @@ class Writer:
         self._hurry.set()
         self._thread.join()
         if self._unkept and self.failed is not None:
-            raise self._lost(self.failed)
+            raise self._unkept_error(self.failed)
         self.claims.release()
         if isinstance(self.failed, CutShortError):
             raise self.failed
@@ -241,8 +235,8 @@ class Writer:
         while open_:
             batches, waiting, open_ = self._collect()
             self._insist(batches)
-            for written in waiting:
-                written.set()
+            for event in waiting:
+                event.set()
 
     def _insist(self, batches: list[AnswerBatch]) -> None:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
@@ -255,7 +249,12 @@ class Writer:
             try:
                 if batch is not None:
                     written = written or self.answers.note(batch)
-                self._write(batch, written)
+                # Claims come first: after an absence others may take what is not renewed.
+                if time.monotonic() - self._renewed > RENEW_SECONDS:
+                    self.claims.renew()
+                    self._renewed = time.monotonic()
+                if batch is not None:
+                    self.answers.keep(batch, written)
             except Exception as error:
                 self.failed = error
             else:
@@ -271,7 +270,7 @@ class Writer:
             time.sleep(AGAIN_SECONDS)
 
     def _collect(self) -> tuple[list[AnswerBatch], list[Event], bool]:
-        """What has come, who waits until it is written, and whether more may come."""
+        """Return the batches that have come, events to set when they are written, and whether more may come."""
         gathered: list[AnswerBatch] = []
         waiting: list[Event] = []
         count = 0
@@ -293,16 +292,8 @@ class Writer:
             return gathered, waiting, True
         return gathered, waiting, False
 
-    def _write(self, batch: AnswerBatch | None, written: Written | None) -> None:
-        # Claims come first: after an absence others may take what is not renewed.
-        if time.monotonic() - self._renewed > RENEW_SECONDS:
-            self.claims.renew()
-            self._renewed = time.monotonic()
-        if batch is not None:
-            self.answers.keep(batch, written)
-
-    def _lost(self, error: Exception) -> Exception:
-        """What to say of replies that the store did not take; their receipts are written, if there is room."""
+    def _unkept_error(self, error: Exception) -> Exception:
+        """Return the error about replies that the store did not take; their receipts are written, if there is room."""
         if not isinstance(error, ContraposeError):
             return error
         place = f"but are in {self.answers.receipts.folder}, where the next run finds them"

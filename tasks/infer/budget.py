@@ -1,4 +1,4 @@
-"""What a run may still spend: every request is reserved before it is made and settled afterwards."""
+"""Budget of a run: every request is reserved before it is made and settled afterwards."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Budget:
     limits: Limits = field(default_factory=Limits)
     """The most that may be spent."""
     price: Price | None = None
-    """What tokens cost; None where it is unknown, and then there must be no `max_cost`."""
+    """Price of tokens; None where it is unknown, and then there must be no `max_cost`."""
     spent: Usage = field(default_factory=Usage)
-    """What was spent so far, earlier parts of a resumed run included."""
+    """Spending so far, earlier parts of a resumed run included."""
     beside: Usage = field(default_factory=Usage)
-    """What the run has spent on another model: it counts against the same limits."""
+    """Spending of the run on another model: it counts against the same limits."""
     beside_price: Price | None = None
-    """What that model's tokens cost."""
+    """Price of that model's tokens."""
     reserved: Usage = field(default_factory=Usage)
-    """What requests under way may cost at most."""
+    """Greatest usage of the requests under way."""
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,14 +51,14 @@ class Budget:
     def reserve(self, most: Usage) -> bool:
         """Set aside what a request may take at most; False, and nothing set aside, where it does not fit."""
         with self._lock:
-            if self._exceeded(self.spent + self.reserved + most) is not None:
+            if self._exceeded_limit(self.spent + self.reserved + most) is not None:
                 return False
             self.reserved += most
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        used = counted(used, most)
+        used = valid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.spent += used
@@ -72,39 +72,39 @@ class Budget:
 
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
         """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
-        taken = (counted(one, held) for one, held in zip(used, most, strict=False))
+        taken = (valid_usage(one, held) for one, held in zip(used, most, strict=False))
         self.settle(total(most), total(taken))
 
-    def before(self) -> Usage:
-        """What counts against the limits before any reservation."""
+    def base_usage(self) -> Usage:
+        """Return the usage that counts against the limits before any reservation."""
         return self.spent
 
     def idle(self) -> bool:
-        """Whether no request is under way: what does not fit now will never fit."""
+        """Return whether no request is under way: what does not fit now will never fit."""
         return self.reserved.calls <= 0
 
     def why(self, most: Usage) -> str:
-        """For people: which limit a further request would exceed."""
+        """Return for people which limit a further request would exceed, and what was spent."""
         with self._lock:
-            name = self._exceeded(self.before() + self.reserved + most)
+            name = self._exceeded_limit(self.base_usage() + self.reserved + most)
         limit = f"{name} = {getattr(self.limits, name)}" if name else "that was set"
         return f"the budget {limit} does not allow another request ({self.in_words()} spent)"
 
     def in_words(self) -> str:
-        """For people: what was spent."""
-        before = self.before()
+        """Return for people what was spent."""
+        before = self.base_usage()
         spent, cost = before + self.beside, self._cost(before)
         tokens = spent.prompt_tokens + spent.completion_tokens
         return f"{spent.calls:,} calls, {tokens:,} tokens" + (f", ${cost:.4f}" if cost else "")
 
     def cost(self) -> float | None:
-        """US dollars spent on both models; None where a price is unknown."""
+        """Return US dollars spent on both models; None where a price is unknown."""
         return self._cost(self.spent)
 
     def _cost(self, own: Usage) -> float | None:
         return cost_of((own, self.price), (self.beside, self.beside_price))
 
-    def _exceeded(self, own: Usage) -> str | None:
+    def _exceeded_limit(self, own: Usage) -> str | None:
         limits, after = self.limits, own + self.beside
         if limits.max_calls is not None and after.calls > limits.max_calls:
             return "max_calls"
@@ -115,8 +115,8 @@ class Budget:
         return "max_cost" if over else None
 
 
-def counted(used: Usage, most: Usage) -> Usage:
-    """What a request took; all that it could have taken where a count is below 0, and so is none."""
+def valid_usage(used: Usage, most: Usage) -> Usage:
+    """Return the usage of a request; all that it could have taken where a count is below 0, and so is none."""
     return most if min(used.calls, used.prompt_tokens, used.completion_tokens) < 0 else used
 
 
@@ -139,11 +139,11 @@ def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = 
 
 
 def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
-    """What a model's tokens cost.
+    """Return the price of a model's tokens.
 
     Args:
         model_id: such as `openai/gpt-4o-mini` or `hf/<org>/<name>`.
-        override: what the user says that it costs; it wins.
+        override: the user's price; it wins.
         args: the provider's arguments, such as an address elsewhere.
 
     Returns:
@@ -156,7 +156,7 @@ def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str,
 
 
 def reader_price(config: RunConfig) -> Price | None:
-    """What the tokens of a run's reader cost; None where it is unknown, or the run has none.
+    """Return the price of a run's reader; None where it is unknown, or the run has none.
 
     Raises:
         ConfigError: the cost is limited, and what the reader costs is not known.
@@ -169,11 +169,11 @@ def reader_price(config: RunConfig) -> Price | None:
 
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
-    """What a run may spend by its configuration.
+    """Return the budget of a run by its configuration.
 
     Args:
         config: the run.
-        spent: what its earlier parts have spent, where it is resumed.
+        spent: spending of its earlier parts, where it is resumed.
 
     Raises:
         ConfigError: the cost is limited, and what the model costs is not known.

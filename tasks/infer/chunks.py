@@ -28,7 +28,7 @@ class Chunk:
 
 
 def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> Iterator[Chunk]:
-    """The cases that are not skipped, in order, in portions of `size`, or larger ones where these would be too many.
+    """Yield the cases that are not skipped, in portions of `size`, or larger ones where these would be too many.
 
     The cases of one sample stay together, so that the prompt they share is sent once; a sample with
     more than `size` of them is a portion of its own.
@@ -41,24 +41,23 @@ def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> I
     """
     total = read_arrow(cases, columns=["skip_reason"])["skip_reason"].null_count
     number, size = 1, max(size, ceil(total / MOST_CHUNKS))
-    for _, places in groupby(_places(cases), key=lambda place: bisect_right(ends, place[1])):
-        for portion in portions(places, size):
+
+    def places() -> Iterator[tuple[str, int]]:
+        start = 0
+        for part in batches(cases, columns=["sample_id", "skip_reason"]):
+            samples, reasons = part["sample_id"].to_pylist(), part["skip_reason"].to_pylist()
+            yield from ((samples[row], start + row) for row, reason in enumerate(reasons) if reason is None)
+            start += len(part)
+
+    for _, group in groupby(places(), key=lambda place: bisect_right(ends, place[1])):
+        for portion in portions(group, size):
             last = number + len(portion) - 1
             yield Chunk(label=f"{test} {number}-{last} of {total}", first=portion[0], end=portion[-1] + 1)
             number = last + 1
 
 
-def _places(cases: Table) -> Iterator[tuple[str, int]]:
-    """Sample and row of every case that is not skipped."""
-    start = 0
-    for part in batches(cases, columns=["sample_id", "skip_reason"]):
-        samples, reasons = part["sample_id"].to_pylist(), part["skip_reason"].to_pylist()
-        yield from ((samples[row], start + row) for row, reason in enumerate(reasons) if reason is None)
-        start += len(part)
-
-
 def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]]:
-    """The second halves of pairs, in portions of `size` neighbours that never part those with one first half."""
+    """Yield rows of (sample, row) pairs in portions of `size` neighbours; rows of one sample stay together."""
     portion: list[int] = []
     for _, group in groupby(places, key=itemgetter(0)):
         same = [row for _, row in group]
@@ -71,7 +70,7 @@ def portions(places: Iterable[tuple[str, int]], size: int) -> Iterator[list[int]
 
 
 def questions_in(cases: Table, *, first: int = 0) -> int:
-    """How many questions the cases from a row on have that are not skipped, shared ones counted each time."""
+    """Return the number of questions of the cases from a row on that are not skipped, shared ones counted each time."""
     import pyarrow.compute as pc
 
     further = ("also_in_words", "also_again")

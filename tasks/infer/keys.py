@@ -1,4 +1,4 @@
-"""By what an answer is found again: the question, the model, and that it is still the same one."""
+"""Keys of answers: the question, the model, and the version of the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Keys:
     Args:
         spec: the model and its settings. Of its arguments only what the provider's identity repeats counts:
             a time-out or a number of connections changes no answer.
-        identity: what the provider found the model to be.
+        identity: of the model, by its provider.
     """
 
     def __init__(self, spec: ModelSpec, identity: Mapping[str, str]) -> None:
@@ -45,40 +45,36 @@ class Keys:
         self._served = served
 
     def changed(self, changes: Changes) -> Keys:
-        """The keys of a run to which these settings were given: what one asks the other finds."""
-        args = _below("model_args", changes)
+        """Return the keys of a run to which these settings were given: both find the same answers."""
+        args = _settings_below("model_args", changes)
         identity = {name: str(args.get(name, value)) for name, value in self.identity.items()}
         return Keys(changed(self.spec, changes), identity)
 
     def of(self, question: Question) -> str:
-        """The key of a question, in hexadecimal."""
+        """Return the key of a question, in hexadecimal."""
         digest = self._start[question.kind].copy()
         digest.update(to_json(question).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     def of_forms(self, forms: Sequence[Form]) -> str:
-        """The key of what was found out about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
+        """Return the key of the note about forms, in hexadecimal: of the endpoint and the model, not of prompts."""
         return _hash({**self._served, "forms": list(forms)}).hexdigest()
 
 
 def changed(spec: ModelSpec, changes: Changes) -> ModelSpec:
-    """A model that was given these settings."""
-    generation = Generation.model_validate({**spec.generation.model_dump(), **_below("gen_kwargs", changes)})
-    args = {**spec.args, **_below("model_args", changes)}
+    """Return a model with these settings."""
+    generation = Generation.model_validate({**spec.generation.model_dump(), **_settings_below("gen_kwargs", changes)})
+    args = {**spec.args, **_settings_below("model_args", changes)}
     return spec.model_copy(update={"args": args, "generation": generation})
 
 
-def _below(key: str, changes: Changes) -> dict[str, Any]:
-    """The changes below a key of a configuration, by the rest of their names."""
+def _settings_below(key: str, changes: Changes) -> dict[str, Any]:
+    """Return the changes below a key of a configuration, by the rest of their names."""
     return {name[len(key) + 1 :]: value for name, value in changes.items() if name.startswith(f"{key}.")}
 
 
 def key_of_parameters(parameters: Mapping[str, Any]) -> str:
-    """The key of what was found out about parameters of requests, in hexadecimal.
-
-    Args:
-        parameters: what is sent beside prompts, and where to.
-    """
+    """Return the key of the note about parameters (fields other than the prompt, and address), in hexadecimal."""
     return _hash({"parameters": dict(parameters)}).hexdigest()
 
 
@@ -90,8 +86,8 @@ def refuse_changed(now: Mapping[str, str], before: Mapping[str, str], *, model: 
     """Refuse a model that has become another one.
 
     Args:
-        now: what its provider finds it to be.
-        before: what it was found to be before.
+        now: its identity.
+        before: its identity when the run began.
         model: its id.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How far the infer room has come, for whoever shows it."""
+"""Progress of the infer room."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Meter:
     cost: float | None = None
     """US dollars that the run has spent; None where the price is unknown."""
     saved: int = 0
-    """Questions that need not be asked any more, since what they are about is decided."""
+    """Questions that need not be asked any more, since their test is decided."""
     doing: str = ""
-    """What is done before questions can be asked; empty where they are."""
+    """Work before questions can be asked; empty where they are."""
 
     def take(self, other: Meter) -> None:
         """Count what another meter has counted, too."""
@@ -48,13 +48,13 @@ def metered(meter: Meter) -> Iterator[Meter]:
 
 
 def current_meter() -> Meter:
-    """The meter in force, or one that nobody reads."""
+    """Return the meter in force, or one that nobody reads."""
     return _current.get() or Meter()
 
 
 @contextmanager
 def doing(words: str) -> Iterator[None]:
-    """Let whoever shows the meter in force tell what goes on inside, in words such as `loading the model`."""
+    """Let the meter in force show the work inside, in words such as `loading the model`."""
     meter = current_meter()
     before, meter.doing = meter.doing, words
     try:

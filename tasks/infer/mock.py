@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
-from functools import partial
 from string import ascii_uppercase
 from typing import ClassVar
 
@@ -45,27 +44,35 @@ class Mock:
     }
 
     def price(self, spec: ModelSpec) -> Price:
-        """Nothing."""
+        """Return that it is free."""
         return FREE
 
     def check(self, spec: ModelSpec) -> Check:
-        """It is always there."""
+        """Return that it is there, as always."""
         return Check(state="ok", observed=spec.id)
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """All of them."""
+        """Return "all"."""
         return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Its own version, and its arguments."""
+        """Return its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
         _share(spec.args.get("slip", 0))
-        _refuse_other_than_text(spec, ("reply", "slip_reply"))
+        for name in ("reply", "slip_reply"):
+            value = spec.args.get(name)
+            if value is not None and not isinstance(value, str):
+                raise ModelError(
+                    f"{value!r}",
+                    expected="a text",
+                    remedy="Write it in quotes, as YAML wants it: yes alone is true, and 1 a number.",
+                    where=f"model_args.{name}",
+                )
         arguments = {name: str(spec.args[name]) for name in self.arguments if name in spec.args}
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """A mock model.
+        """Return a mock model.
 
         `model_args.reply` fixes every reply. `slip` is a share of the prompts whose reply is `slip_reply` instead;
         which these are depends on `revision`, as models that were trained anew err elsewhere.
@@ -84,70 +91,48 @@ class MockModel:
         self.reply, self.slip, self.slip_reply, self.revision = reply, slip, slip_reply, revision
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
-        """Answer what is open, a batch at a time, until the budget is spent."""
+        """Answer open questions, a batch at a time, until the budget is spent."""
         with uncollected():
             for batch in batched(questions, BATCH):
                 most = {question: _usage(question) for question in batch}
-                compute = partial(self._completions, most)
+
+                def compute(asked: Sequence[Question], most: Mapping[Question, Usage] = most) -> list[Completion]:
+                    return [self.completion(question, most[question]) for question in asked]
+
                 trade(Batch(questions=tuple(batch), most=most, compute=compute, at_once=AT_ONCE), broker)
 
     def notes(self) -> Mapping[str, str | float]:
-        """Nothing worth saying."""
+        """Return nothing."""
         return {}
 
-    def _completions(self, usage: Mapping[Question, Usage], questions: Sequence[Question]) -> list[Completion]:
-        return [self.completion(question, usage[question]) for question in questions]
-
     def completion(self, question: Question, usage: Usage | None = None) -> Completion:
-        """The answer to any question; `usage`: what it takes, where that was computed before."""
-        usage = usage or _usage(question)
+        """Return the answer to a question; `usage`: of it, where that was computed before."""
+        usage, prompt = usage or _usage(question), question.prompt
         if question.kind == "choose":
-            return self._choice(question, usage)
-        return self._loss(question, usage) if question.kind == "loss" else self._reply(question, usage)
-
-    def _reply(self, question: Question, usage: Usage) -> Completion:
-        """The likeliest letter where options stand in the prompt, else a few harmless words."""
-        prompt = question.prompt
+            # The scores need not sum to one: nothing but a label would be said.
+            best, scores = _likeliest(question.labels, _rng(prompt))
+            return Completion(text=best, option_loglikelihoods=scores, label_mass=1.0, usage=usage)
+        if question.kind == "loss":
+            # Between 1 and 4 nats.
+            share = _rng(f"{prompt}\x00{question.text}").random()
+            return Completion(loss=1 + 3 * share if question.text.strip() else None, usage=usage)
+        if self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip:
+            return Completion(text=self.slip_reply, usage=usage)
+        if self.reply is not None:
+            return Completion(text=self.reply, usage=usage)
+        # The likeliest letter where options stand in the prompt, else a few harmless words.
         letters = [
             letter for letter in ascii_uppercase if f"\n{letter}. " in prompt or f"\nSummary {letter}: " in prompt
         ]
         rng = _rng(f"{prompt}\x00{question.repeat}" if question.repeat else prompt)
         text = _likeliest(letters, rng)[0] if letters else " ".join(rng.choices(WORDS, k=WRITTEN)) + "."
-        text = self.reply if self.reply is not None else text
-        return Completion(text=self.slip_reply if self._slips(prompt) else text, usage=usage)
-
-    def _slips(self, prompt: str) -> bool:
-        return self.slip > 0 and _rng(f"slip\x00{self.revision}\x00{prompt}").random() < self.slip
-
-    def _choice(self, question: Question, usage: Usage) -> Completion:
-        """Log-likelihoods drawn from the hash, which need not sum to one: nothing but a label would be said."""
-        best, scores = _likeliest(question.labels, _rng(question.prompt))
-        return Completion(text=best, option_loglikelihoods=scores, label_mass=1.0, usage=usage)
-
-    def _loss(self, question: Question, usage: Usage) -> Completion:
-        """A loss between 1 and 4 nats."""
-        rng = _rng(f"{question.prompt}\x00{question.text}")
-        loss = 1 + 3 * rng.random() if question.text.strip() else None
-        return Completion(loss=loss, usage=usage)
+        return Completion(text=text, usage=usage)
 
 
 def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[float, ...]]:
-    """The letter with the greatest log-likelihood of those that are drawn, and all of them."""
+    """Draw a log-likelihood for each letter; return the letter with the greatest, and all of them."""
     scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
     return max(zip(scores, letters, strict=True))[1], scores
-
-
-def _refuse_other_than_text(spec: ModelSpec, names: Sequence[str]) -> None:
-    """YAML reads some words as something else: `yes` is true."""
-    for name in names:
-        value = spec.args.get(name)
-        if value is not None and not isinstance(value, str):
-            raise ModelError(
-                f"{value!r}",
-                expected="a text",
-                remedy="Write it in quotes, as YAML wants it: yes alone is true, and 1 a number.",
-                where=f"model_args.{name}",
-            )
 
 
 def _share(value: object) -> float:
@@ -167,6 +152,6 @@ def _rng(text: str) -> random.Random:
 
 
 def _usage(question: Question) -> Usage:
-    """One call; tokens are words."""
+    """Return one call; tokens are words."""
     read = len(question.prompt.split()) + len(question.text.split())
     return Usage(calls=1, prompt_tokens=read, completion_tokens=TOKENS[question.kind])

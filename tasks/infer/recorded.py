@@ -1,4 +1,4 @@
-"""Provider `recorded`: replies that another tool, or an earlier run, wrote down. Nobody is asked."""
+"""Provider `recorded`: replies that another tool, or an earlier run, wrote down. No model is called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
@@ -31,7 +31,7 @@ BY_ID = (
 
 
 class RecordedReplies:
-    """Replies in a file, found by what was asked, or by the id of the sample and the side."""
+    """Replies in a file, found by prompts, or by the id of the sample and the side."""
 
     cases_per_task: ClassVar[int] = 5000
     local: ClassVar[bool] = True
@@ -48,49 +48,48 @@ class RecordedReplies:
     }
 
     def price(self, spec: ModelSpec) -> Price:
-        """Nothing: whoever recorded them has paid."""
+        """Return that nothing is paid: the replies were paid for when they were recorded."""
         return FREE
 
     def check(self, spec: ModelSpec) -> Check:
-        """Whether the file can be read."""
+        """Read the file."""
         replies = read_recording(selection_of(spec)).replies
         return Check(state="ok", observed=f"{spec.id} holds {sum(map(len, replies.values())):,} replies")
 
     def files(self, spec: ModelSpec) -> list[str]:
-        """Files that the replies are read from."""
-        return [*filter(None, [spec.name]), *filter(None, [str(spec.args.get("requests") or "")])]
+        """Return the files that the replies are read from."""
+        return list(filter(None, [spec.name, str(spec.args.get("requests") or "")]))
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """None: replies are all that is recorded."""
+        """Return "none": a recording has replies alone."""
         return "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """The hash of the file, and what is taken of it."""
+        """Return the hash of the file, and the selection of its rows and columns."""
         refuse_unknown(spec, self.arguments)
         if spec.few_shot:
             refuse_frame(spec, "a recording has whatever stood before its prompts")
         selection = selection_of(spec)
         taken = {"columns": dict(selection.columns), "where": dict(selection.where)}
         training = {"training": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        digest = _sha256(selection)
-        # What versions that knew no passages stored of such a file lacks them.
-        passages = {"passages": "kept"} if _has_passages(_recording(selection, digest)) else {}
+        digest, recording = _read(selection)
+        # Versions that knew no passages stored replies of such a file without them.
+        has_passages = any(reply.passages is not None for replies in recording.replies.values() for reply in replies)
         return {
             "revision": digest,
             "dtype": "recorded",
             "device": "none",
             "taken": json.dumps(taken, sort_keys=True),
             **training,
-            **passages,
+            **({"passages": "kept"} if has_passages else {}),
         }
 
     def open(self, spec: ModelSpec) -> RecordedModel:
-        """All replies of the file, in memory."""
-        selection = selection_of(spec)
-        return RecordedModel(_recording(selection, _sha256(selection)), spec.name)
+        """Return all replies of the file, in memory."""
+        return RecordedModel(_read(selection_of(spec))[1], spec.name)
 
     def replied(self, spec: ModelSpec, cases: Iterable[Case]) -> Iterator[Case]:
-        """The cases; one without both replies is skipped, a control without them is left out."""
+        """Yield the cases; one without both replies is skipped, a control without them is left out."""
         model = self.open(spec)
         for case in cases:
             if case.skip_reason is not None or model.has_replies(case):
@@ -99,7 +98,7 @@ class RecordedReplies:
                 yield replace(case, perturbed=None, perturbed_prompt=None, skip_reason=NOT_RECORDED, confidence=None)
 
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
-        """How the replies were found, if that is taken on trust, and what is odd about their passages.
+        """Return warnings: how the replies were found, if that is taken on trust, and about their passages.
 
         Raises:
             ModelError: a reply to a perturbed prompt would count for several of these tests.
@@ -117,14 +116,9 @@ class RecordedReplies:
 
 
 def nothing_recorded(cases: Iterable[str], spec: ModelSpec) -> ModelError:
-    """The error about a file that has both replies of no case.
-
-    Args:
-        cases: ids of all of them.
-        spec: the recording.
-    """
+    """Return the error about a recording that has both replies of no case, by the ids of all cases."""
     return ModelError(
-        f"no reply is recorded to both prompts of any case: {_first(list(cases))}",
+        f"no reply is recorded to both prompts of any case: {_list_first(list(cases))}",
         expected="replies to the original and to the perturbed prompt of one case at least",
         remedy="Record them under these ids or their prompts: `contrapose preview --json` with the same options lists "
         "both.",
@@ -132,7 +126,7 @@ def nothing_recorded(cases: Iterable[str], spec: ModelSpec) -> ModelError:
     )
 
 
-def _first(names: Sequence[str]) -> str:
+def _list_first(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return "; ".join(names[:SHOWN]) + more
 
@@ -145,16 +139,16 @@ class RecordedModel:
         self._keys_of: dict[str, dict[ReplyKey, None]] = {}
 
     def expect(self, cases: Sequence[Case]) -> None:
-        """Note under which ids there may be a reply to a prompt: those of all cases that ask it, in order."""
+        """Note the ids under which there may be a reply to a prompt: those of all cases that ask it, in order."""
         for case in cases if self.recording.by_id else ():
             for question, side in zip(asked([case]), SIDES, strict=False):
                 self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_keys(case, side)))
 
     def has_replies(self, case: Case, *, again: int = 0) -> bool:
-        """Whether both prompts of a case have a reply; with `again` whether the original one has so many more."""
+        """Return whether both prompts of a case have a reply; with `again`, the original one so many more."""
         questions = asked([case])
         return all(
-            self._reply(replace(question, repeat=question.repeat + again), dict.fromkeys(_keys(case, side)))
+            self._reply(replace(question, repeat=question.repeat + again), _keys(case, side))
             for question, side in zip(questions[:1] if again else questions, SIDES, strict=False)
         )
 
@@ -174,7 +168,7 @@ class RecordedModel:
                 for question in missing
             ]
             raise ModelError(
-                f"no reply is recorded to {len(missing):,} of {len(taken):,} prompts: {_first(names)}",
+                f"no reply is recorded to {len(missing):,} of {len(taken):,} prompts: {_list_first(names)}",
                 expected="a reply to every prompt",
                 remedy="Record these too.",
                 where=self.name,
@@ -184,11 +178,11 @@ class RecordedModel:
         )
 
     def notes(self) -> Mapping[str, str | float]:
-        """Nothing worth saying."""
+        """Return nothing."""
         return {}
 
     def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
-        """None where there is none."""
+        """Return the reply to a question; None where there is none."""
         for key in keys if self.recording.by_id else (ReplyKey(prompt=question.prompt.strip()),):
             replies = self.recording.replies.get(key, ())
             if question.repeat < len(replies):
@@ -197,7 +191,7 @@ class RecordedModel:
 
 
 def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
-    """By what the reply to a prompt of a case may be found, the surest first."""
+    """Yield keys under which the reply to a prompt of a case may be found, the surest first."""
     plain = f"{case.probe}/{case.sample_id}"
     own = case.id.rpartition("#")[0] if case.repeat else case.id
     # All cases of a sample show the same original; the id of the sample also names its first case.
@@ -207,7 +201,7 @@ def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
 
 
 def selection_of(spec: ModelSpec) -> Selection:
-    """What of which file is taken.
+    """Return the selection of rows and columns of a file.
 
     Raises:
         ModelError: no file is named, or an argument is of the wrong kind.
@@ -216,52 +210,31 @@ def selection_of(spec: ModelSpec) -> Selection:
         raise ModelError(
             "no file is named", expected="recorded/<file>", remedy="Name the file of the replies.", where="model"
         )
-    columns, where = (_mapping(spec.args.get(name), f"model_args.{name}") for name in ("columns", "where"))
+    for name in ("columns", "where"):
+        value, place = spec.args.get(name), f"model_args.{name}"
+        if value is not None and not isinstance(value, Mapping):
+            remedy = f"Write --set {place}.<name>=<column>."
+            raise ModelError(repr(value), expected="a mapping", remedy=remedy, where=place)
+    columns, where = spec.args.get("columns") or {}, spec.args.get("where") or {}
     if unknown := [name for name in columns if name not in USUAL]:
-        raise ModelError(
-            f"{unknown[0]!r}",
-            expected=f"one of {', '.join(USUAL)}",
-            remedy="Correct the name.",
-            where="model_args.columns",
-        )
+        expected = f"one of {', '.join(USUAL)}"
+        raise ModelError(f"{unknown[0]!r}", expected=expected, remedy="Correct the name.", where="model_args.columns")
     columns = {name: str(column) for name, column in columns.items()}
     return Selection(source=spec.name, columns=columns, where=where, requests=str(spec.args.get("requests") or ""))
 
 
-def _has_passages(recording: Recording) -> bool:
-    """Whether it is known of some reply what was retrieved for it."""
-    return any(reply.passages is not None for replies in recording.replies.values() for reply in replies)
-
-
 _READ: dict[str, Recording] = {}
-"""The recording that was read last, by what it is: who looks at it first opens it next."""
+"""The recording that was read last, by its hash and selection: a run first identifies it, then opens it."""
 
 
-def _recording(selection: Selection, digest: str) -> Recording:
-    """What is taken of files with a digest; read once."""
-    taken = f"{digest} {selection!r}"
-    recording = _READ.get(taken)
-    if recording is None:
-        recording = read_recording(selection)
-        _READ.clear()
-        _READ[taken] = recording
-    return recording
-
-
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if value is None or isinstance(value, Mapping):
-        return value or {}
-    raise ModelError(repr(value), expected="a mapping", remedy=f"Write --set {where}.<name>=<column>.", where=where)
-
-
-def _sha256(selection: Selection) -> str:
-    """Of the bytes of all files that are read."""
-    digest = hashlib.sha256()
+def _read(selection: Selection) -> tuple[str, Recording]:
+    """Return the hash of all files that are read, and the recording in them, which is read once."""
+    hasher = hashlib.sha256()
     for name in selection.files:
         try:
             with Place.at(name, setting="model").here() as path, path.open("rb") as file:
                 for part in iter(lambda: file.read(PART), b""):
-                    digest.update(part)
+                    hasher.update(part)
         except OSError as error:
             raise ModelError(
                 error.strerror or type(error).__name__,
@@ -269,4 +242,9 @@ def _sha256(selection: Selection) -> str:
                 remedy="Correct its name.",
                 where=name,
             ) from error
-    return digest.hexdigest()
+    taken = f"{hasher.hexdigest()} {selection!r}"
+    if (recording := _READ.get(taken)) is None:
+        recording = read_recording(selection)
+        _READ.clear()
+        _READ[taken] = recording
+    return hasher.hexdigest(), recording

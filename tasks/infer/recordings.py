@@ -1,4 +1,7 @@
-"""Files of recorded replies: rows of any table, logs of Inspect, samples of lm-eval, results of a batch of OpenAI's."""
+"""Files of recorded replies: rows of any table, logs of Inspect, samples of lm-eval, results of a batch of OpenAI's.
+
+Every format becomes rows with `prompt` or `id`, and `reply`: one adapter for each.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, ClassVar, NamedTuple
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_DOCUMENT, is_bomb
-from contrapose.tasks.core.errors import ContraposeError, DataError
+from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find, names
-from contrapose.tasks.infer.app.passages import Retrieved, leads_to_passages, passages_of
+from contrapose.tasks.infer.app.responses import Retrieved, passages_of, steps_of
 from contrapose.tasks.infer.openai.batches import reply_of_line
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -35,19 +38,22 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "context_original": ("context_original",),
     "context_perturbed": ("context_perturbed",),
 }
-"""Our names of what a row holds, and what a column may be called where nobody says."""
+"""Our names of the parts of a row, and usual names of the columns that hold them."""
 SIDES = ("original", "perturbed")
 ZSTANDARD = 93
 """Number of a compression that Inspect uses and Python's zip files do not know."""
 SHOWN = 12
 """Names that an error lists."""
+INSPECT = "a log of Inspect"
+
+Row = Mapping[str, Any]
 
 
 class ReplyKey(NamedTuple):
-    """By what a reply is found."""
+    """Key by which a reply is found."""
 
     prompt: str = ""
-    """What was asked, without blanks around it; empty where ids tell."""
+    """The prompt without blanks around it; empty where ids decide."""
     test: str = ""
     """Name of the test; empty where the recording names none."""
     id: str = ""
@@ -58,14 +64,14 @@ class ReplyKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What a file holds."""
+    """Replies in a file."""
 
     replies: Mapping[ReplyKey, Sequence[Completion]]
     """Replies to each prompt in the order of the file: the second is that of a first repeat."""
     by_id: bool
-    """Whether replies are found by ids, and not by what was asked."""
+    """Whether replies are found by ids, and not by prompts."""
     remarks: Mapping[str, str] = field(default_factory=dict)
-    """What people should know of the passages, by its kind."""
+    """Warnings about the passages, by kind."""
 
 
 class _EveryColumn(DataSettings):
@@ -76,12 +82,12 @@ class _EveryColumn(DataSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What of a file is taken, and as what."""
+    """Rows and columns that are taken of a file."""
 
     source: str
     """Path or fsspec URL."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Our names of what a row holds, to the columns."""
+    """Our names of the parts of a row, to the columns."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Values of columns that a row must have."""
     requests: str = ""
@@ -89,135 +95,122 @@ class Selection:
 
     @property
     def files(self) -> list[str]:
-        """All that is read."""
+        """All files that are read."""
         return [self.source, *filter(None, [self.requests])]
+
+    def error(
+        self, observed: str, *, expected: str, remedy: str = "Correct the file or its name.", part: str = ""
+    ) -> DataError:
+        """Return the error about something in the file, or in a part of it."""
+        return DataError(observed, expected=expected, remedy=remedy, where=", ".join(filter(None, [self.source, part])))
 
 
 def read_recording(selection: Selection) -> Recording:
-    """All replies of a file.
+    """Return all replies of a file.
 
     Raises:
-        DataError: it cannot be read, holds no replies, or lacks what tells to which prompts they are.
+        DataError: it cannot be read, holds no replies, or does not say to which prompts they are.
     """
     replies: dict[ReplyKey, list[Completion]] = {}
     remarks: dict[str, str] = {}
+    seen: dict[str, None] = {}
+    any_chosen = False
     # Read where a row needs them, and once.
-    requests = cache(lambda: _requests(selection))
-    for number, row in _chosen(selection):
+    requests = cache(lambda: _read_requests(selection))
+    for number, row in _rows(selection):
+        for column in selection.where:
+            if column not in row:
+                raise _missing_column(selection, column, row, setting=f"model_args.where.{column}")
+        if any(str(row[column]) != str(value) for column, value in selection.where.items()):
+            if len(seen) < SHOWN:
+                seen[", ".join(f"{column}={row[column]}" for column in selection.where)] = None
+            continue
+        any_chosen = True
         for key, reply, retrieved in _replies(number, row, selection, requests):
             if reply is not None:
                 passages = None if reply.error else retrieved.kept
                 replies.setdefault(key, []).append(replace(reply, passages=passages))
                 remarks = {**retrieved.remarks, **remarks}
+    if selection.where and not any_chosen:
+        wanted = ", ".join(f"{column}={value}" for column, value in selection.where.items())
+        raise selection.error(f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
     if not replies:
-        raise _failure(selection, "no row has a reply", expected="at least one")
+        raise selection.error("no row has a reply", expected="at least one")
     return Recording(replies=replies, by_id=any(key.side for key in replies), remarks=remarks)
 
 
-def _chosen(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Numbers and values of the rows that have the values that are wanted."""
-    seen: dict[str, None] = {}
-    chosen = False
-    for number, row in _rows(selection):
-        for column in selection.where:
-            if column not in row:
-                raise _no_column(selection, column, row, setting=f"model_args.where.{column}")
-        if all(str(row[column]) == str(value) for column, value in selection.where.items()):
-            chosen = True
-            yield number, row
-        elif len(seen) < SHOWN:
-            seen[", ".join(f"{column}={row[column]}" for column in selection.where)] = None
-    if selection.where and not chosen:
-        wanted = ", ".join(f"{column}={value}" for column, value in selection.where.items())
-        raise _failure(selection, f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
-
-
-def _rows(selection: Selection) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Rows of a file by what it is."""
+def _rows(selection: Selection) -> Iterator[tuple[int, Row]]:
+    """Yield numbers and values of the rows of a file, by its kind."""
     name = PurePosixPath(selection.source.removesuffix(".gz")).name
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     if suffix == "eval":
         yield from enumerate(_log_entries(selection), start=1)
     elif suffix == "json" and (samples := _log_document(selection)) is not None:
         for number, sample in enumerate(samples, start=1):
-            with _understood(selection, f"sample {number}", "a log of Inspect"):
+            with _reading(selection, f"sample {number}", INSPECT):
                 row = _inspect_row(sample)
             yield number, row
     else:
         yield from _table_rows(selection, selection.source, suffix)
 
 
-def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tuple[int, Row]]:
     formats = [known for known in names("sources") if known not in ("bundled", "hf")]
     if suffix not in formats:
-        raise _failure(
-            selection, f"a file that ends in .{suffix}", expected=f"one that ends in .eval, .{', .'.join(formats)}"
-        )
+        expected = f"one that ends in .eval, .{', .'.join(formats)}"
+        raise selection.error(f"a file that ends in .{suffix}", expected=expected)
     for row in find("sources", suffix)(_EveryColumn(source=source, format=suffix)):
-        if row.problem is not None:
-            problem = row.problem
-            raise DataError(
-                problem.observed,
-                expected=problem.expected,
-                remedy=f"{problem.remedy}.",
-                where=f"{source}, row {row.number}",
-            )
+        if (problem := row.problem) is not None:
+            where, remedy = f"{source}, row {row.number}", f"{problem.remedy}."
+            raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=where)
         yield row.number, row.values
 
 
 def _replies(
-    number: int, row: Mapping[str, Any], selection: Selection, requests: Callable[[], Mapping[str, Any]]
+    number: int, row: Row, selection: Selection, requests: Callable[[], Row]
 ) -> Iterator[tuple[ReplyKey, Completion | None, Retrieved]]:
-    """What one row says, to what, and what was retrieved for it; no completion where nothing was recorded."""
+    """Yield the replies of one row with their passages; no completion where nothing was recorded."""
     if {"custom_id", "response"} <= row.keys() and not selection.columns:
-        with _understood(selection, f"row {number}", "results of a batch"):
+        with _reading(selection, f"row {number}", "results of a batch"):
             row = _batch_row(number, row, selection, requests())
     elif {"doc_id", "arguments", "resps"} <= row.keys() and not selection.columns:
-        with _understood(selection, f"row {number}", "samples of lm-eval"):
+        with _reading(selection, f"row {number}", "samples of lm-eval"):
             row = _lm_eval_row(number, row, selection)
     columns = _columns(row, selection)
     error = str(row[columns["error"]]) if row.get(columns.get("error", "")) else None
     test, id_ = (str(row.get(columns.get(name, ""), "") or "") for name in ("test", "id"))
+
+    def reply(column: str, context: str) -> tuple[Completion | None, Retrieved]:
+        value = row[columns[column]]
+        # A usual name of a column that holds something else than passages is of no concern.
+        retrieved = passages_of(row, columns[context]) if context in columns else Retrieved()
+        retrieved = retrieved if retrieved.kept is not None or context in selection.columns else Retrieved()
+        if value is None or error is not None:
+            return Completion(error=error) if error else None, retrieved
+        if isinstance(value, Completion):
+            return value, retrieved
+        return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), retrieved
+
     if wide := [side for side in SIDES if side in columns]:
         for side in wide:
-            retrieved = _retrieved(row, f"context_{side}", columns, selection)
-            yield ReplyKey(test=test, id=id_, side=side), _completion(row[columns[side]], error), retrieved
+            yield ReplyKey(test=test, id=id_, side=side), *reply(side, f"context_{side}")
         return
-    completion, retrieved = _completion(row[columns["reply"]], error), _retrieved(row, "context", columns, selection)
     if "prompt" in columns:
-        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), completion, retrieved
+        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), *reply("reply", "context")
         return
     side = str(row[columns["side"]])
     if side not in SIDES:
-        raise DataError(
-            f"{side[:80]!r}",
-            expected=" or ".join(SIDES),
-            remedy="Correct that row.",
-            where=f"{selection.source}, row {number}, column {columns['side']}",
-        )
-    yield ReplyKey(test=test, id=id_, side=side), completion, retrieved
+        part = f"row {number}, column {columns['side']}"
+        raise selection.error(f"{side[:80]!r}", expected=" or ".join(SIDES), remedy="Correct that row.", part=part)
+    yield ReplyKey(test=test, id=id_, side=side), *reply("reply", "context")
 
 
-def _completion(value: Any, error: str | None) -> Completion | None:
-    """A reply, or the error that the row tells of; None where it has neither."""
-    if value is None or error is not None:
-        return Completion(error=error) if error else None
-    if isinstance(value, Completion):
-        return value
-    return Completion(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-
-def _retrieved(row: Mapping[str, Any], name: str, columns: Mapping[str, str], selection: Selection) -> Retrieved:
-    """The passages of a reply. A usual name of a column that holds something else is of no concern."""
-    retrieved = passages_of(row, columns[name]) if name in columns else Retrieved()
-    return retrieved if retrieved.kept is not None or name in selection.columns else Retrieved()
-
-
-def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
-    """Which columns hold what of a row."""
+def _columns(row: Row, selection: Selection) -> Mapping[str, str]:
+    """Return the columns that hold the parts of a row, by our names."""
     for name, column in selection.columns.items():
-        if not (column in row or (name.startswith("context") and leads_to_passages(row, column))):
-            raise _no_column(selection, column, row, setting=f"model_args.columns.{name}")
+        leads_to_passages = name.startswith("context") and steps_of(column) and column.partition(".")[0] in row
+        if column not in row and not leads_to_passages:
+            raise _missing_column(selection, column, row, setting=f"model_args.columns.{name}")
     usual = {name: next((known for known in known_as if known in row), None) for name, known_as in USUAL.items()}
     named = selection.columns.keys() & {"reply", *SIDES} or usual["reply"]
     if named or "original_prompt" in row or None in map(usual.get, SIDES):
@@ -227,16 +220,25 @@ def _columns(row: Mapping[str, Any], selection: Selection) -> Mapping[str, str]:
     wide = "id" in columns and any(side in columns for side in SIDES)
     if wide or ("reply" in columns and ("prompt" in columns or {"id", "side"} <= columns.keys())):
         return columns
-    raise _failure(
-        selection,
-        f"columns {_listed(row)}",
+    raise selection.error(
+        f"columns {_list_names(row)}",
         expected="prompt and reply; or id, side and reply; or id, original and perturbed (the two replies)",
         remedy="Name them, such as --set model_args.columns.reply=answer.",
     )
 
 
+def _missing_column(selection: Selection, column: str, row: Row, *, setting: str) -> DataError:
+    expected = f"one of {_list_names(row)}"
+    return selection.error(f"there is no column {column!r}", expected=expected, remedy=f"Correct {setting}.")
+
+
+def _list_names(names: Iterable[str]) -> str:
+    known = list(names)
+    return ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+
+
 def prompt_text(value: Any) -> str:
-    """What was asked, of a text or of messages: the last one of the user."""
+    """Return the prompt of a text or of messages: the last one of the user."""
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         with suppress(ValueError):
             value = json.loads(value)
@@ -247,7 +249,7 @@ def prompt_text(value: Any) -> str:
 
 
 def _content(value: Any) -> Any:
-    """The text of a message, whose content may come in parts."""
+    """Return the text of a message, whose content may come in parts."""
     if not isinstance(value, list):
         return value
     parts = [part for part in value if isinstance(part, Mapping) and "text" in str(part.get("type", "text"))]
@@ -255,43 +257,37 @@ def _content(value: Any) -> Any:
 
 
 @contextmanager
-def _understood(selection: Selection, part: str, kind: str) -> Iterator[None]:
-    """Say of something that is not built as its kind is where that is so."""
+def _reading(selection: Selection, part: str, kind: str) -> Iterator[None]:
+    """Raise an error that names the part of a file which is not built as its kind is."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise DataError(
-            "something that is built otherwise",
-            expected=kind,
-            remedy="Correct the file, or name what its columns hold in model_args.columns.",
-            where=f"{selection.source}, {part}",
-        ) from error
+        remedy = "Correct the file, or name what its columns hold in model_args.columns."
+        raise selection.error("something that is built otherwise", expected=kind, remedy=remedy, part=part) from error
 
 
-def _batch_row(
-    number: int, row: Mapping[str, Any], selection: Selection, requests: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """A line of the results of a batch, and the prompt of the request that it answers."""
+def _batch_row(number: int, row: Row, selection: Selection, requests: Row) -> Row:
+    """Return a line of the results of a batch, with the prompt of the request that it answers."""
     id_ = str(row["custom_id"])
     if id_ not in requests:
-        raise DataError(
+        raise selection.error(
             f"an answer to a request {id_[:80]!r} that is not there",
             expected="a request for every answer",
             remedy="Name the file of the requests in model_args.requests.",
-            where=f"{selection.source}, row {number}",
+            part=f"row {number}",
         )
     return {"prompt": requests[id_], "reply": reply_of_line(row, Question(kind="generate", prompt=""))}
 
 
-def _requests(selection: Selection) -> Mapping[str, Any]:
-    """Prompts of the requests by their ids."""
+def _read_requests(selection: Selection) -> Row:
+    """Return the prompts of the requests by their ids."""
     rows = _table_rows(selection, selection.requests, "jsonl") if selection.requests else iter(())
     bodies = {str(row.get("custom_id")): row.get("body") or {} for _, row in rows}
     return {id_: body.get("messages", body.get("prompt")) for id_, body in bodies.items()}
 
 
-def _lm_eval_row(number: int, row: Mapping[str, Any], selection: Selection) -> Mapping[str, Any]:
-    """A sample of lm-eval: what was asked first, and what was replied to it."""
+def _lm_eval_row(number: int, row: Row, selection: Selection) -> Row:
+    """Return the first prompt of a sample of lm-eval, and the reply to it."""
     arguments, replies = row["arguments"], row["resps"]
     first = arguments.get("gen_args_0") if isinstance(arguments, Mapping) else arguments[0] if arguments else None
     asked = first.get("arg_0") if isinstance(first, Mapping) else first[0] if first else None
@@ -299,75 +295,66 @@ def _lm_eval_row(number: int, row: Mapping[str, Any], selection: Selection) -> M
     asked = asked[0] if isinstance(asked, list) and len(asked) == 1 else asked
     reply = replies[0][0] if replies and replies[0] else None
     if not isinstance(asked, str) or not isinstance(reply, str) or len(arguments) > 1:
-        raise DataError(
+        raise selection.error(
             "a sample of log-likelihoods",
             expected="replies, which tasks with output_type: generate_until have",
             remedy="Record replies.",
-            where=f"{selection.source}, row {number}",
+            part=f"row {number}",
         )
     return {"prompt": asked, "reply": reply}
 
 
 def _log_document(selection: Selection) -> list[Any] | None:
-    """Samples of a log of Inspect as JSON; None where the file is a list of rows."""
-    with Place.at(selection.source, setting="model").here() as path:
-        with path.open("rb") as file:
-            if selection.source.endswith(".gz") or not file.read(64).lstrip().startswith(b"{"):
-                return None
-            file.seek(0)
-            content = file.read(MOST_DOCUMENT + 1)
-        if len(content) > MOST_DOCUMENT:
-            raise _failure(
-                selection, f"a log of more than {MOST_DOCUMENT:,} bytes", expected="a log of Inspect as .eval"
-            )
-        log = _parsed(content, selection)
-    samples = log.get("samples")
+    """Return the samples of a log of Inspect as JSON; None where the file is a list of rows."""
+    with Place.at(selection.source, setting="model").here() as path, path.open("rb") as file:
+        if selection.source.endswith(".gz") or not file.read(64).lstrip().startswith(b"{"):
+            return None
+        file.seek(0)
+        content = file.read(MOST_DOCUMENT + 1)
+    if len(content) > MOST_DOCUMENT:
+        raise selection.error(f"a log of more than {MOST_DOCUMENT:,} bytes", expected="a log of Inspect as .eval")
+    samples = _parse(content, selection).get("samples")
     if not isinstance(samples, list):
-        raise _failure(selection, "an object without samples", expected="a log of Inspect, or a list of rows")
+        raise selection.error("an object without samples", expected="a log of Inspect, or a list of rows")
     return samples
 
 
-def _log_entries(selection: Selection) -> Iterator[Mapping[str, Any]]:
-    """Samples of a log of Inspect, in the order of their names."""
+def _log_entries(selection: Selection) -> Iterator[Row]:
+    """Yield samples of a log of Inspect, in the order of their names."""
     with Place.at(selection.source, setting="model").here() as path:
         try:
-            with zipfile.ZipFile(path) as log:
+            with zipfile.ZipFile(path) as log, path.open("rb") as file:
                 entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
                 for entry in sorted(entries, key=lambda entry: entry.filename):
-                    with _understood(selection, entry.filename, "a log of Inspect"):
-                        row = _inspect_row(_parsed(_unpacked(path, log, entry, selection), selection))
+                    # No more is unpacked than an entry says of itself.
+                    bomb = is_bomb(packed=entry.compress_size, unpacked=entry.file_size)
+                    if bomb or entry.file_size > MOST_DOCUMENT:
+                        observed = f"{entry.filename} says that it unpacks to {entry.file_size:,} bytes"
+                        raise selection.error(observed, expected=INSPECT)
+                    is_known = entry.compress_type != ZSTANDARD
+                    content = log.read(entry) if is_known else _unpack_zstandard(file, entry)
+                    with _reading(selection, entry.filename, INSPECT):
+                        row = _inspect_row(_parse(content, selection))
                     yield row
         except (OSError, zipfile.BadZipFile) as error:
-            raise _failure(
-                selection, f"it cannot be read ({type(error).__name__})", expected="a log of Inspect"
-            ) from error
+            raise selection.error(f"it cannot be read ({type(error).__name__})", expected=INSPECT) from error
 
 
-def _unpacked(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo, selection: Selection) -> bytes:
-    """The content of an entry, of which no more is unpacked than it says of itself."""
-    if is_bomb(packed=entry.compress_size, unpacked=entry.file_size) or entry.file_size > MOST_DOCUMENT:
-        raise _failure(
-            selection,
-            f"{entry.filename} says that it unpacks to {entry.file_size:,} bytes",
-            expected="a log of Inspect",
-        )
-    if entry.compress_type != ZSTANDARD:
-        return log.read(entry)
+def _unpack_zstandard(file: io.BufferedReader, entry: zipfile.ZipInfo) -> bytes:
     import pyarrow as pa
 
-    with path.open("rb") as file:
-        file.seek(entry.header_offset + 26)
-        lengths = file.read(4)
-        file.seek(sum(int.from_bytes(part, "little") for part in (lengths[:2], lengths[2:])), io.SEEK_CUR)
-        packed = file.read(entry.compress_size)
+    file.seek(entry.header_offset + 26)
+    lengths = file.read(4)
+    file.seek(sum(int.from_bytes(part, "little") for part in (lengths[:2], lengths[2:])), io.SEEK_CUR)
+    packed = file.read(entry.compress_size)
     try:
         return bytes(pa.CompressedInputStream(io.BytesIO(packed), "zstd").read(entry.file_size))
     except pa.ArrowException as error:
         raise OSError(str(error)) from error
 
 
-def _inspect_row(sample: Any) -> Mapping[str, Any]:
-    """A sample of Inspect: the last message of the user before the reply, and the reply."""
+def _inspect_row(sample: Any) -> Row:
+    """Return the last message of the user before the reply in a sample of Inspect, and the reply."""
     messages, output = sample.get("messages") or [], sample.get("output") or {}
     choices = output.get("choices") or []
     reply = _content((choices[0].get("message") or {}).get("content")) if choices else None
@@ -377,24 +364,8 @@ def _inspect_row(sample: Any) -> Mapping[str, Any]:
     return {"prompt": asked, "reply": reply, "error": error, "id": sample.get("id")}
 
 
-def _parsed(content: bytes, selection: Selection) -> Any:
+def _parse(content: bytes, selection: Selection) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise _failure(selection, f"invalid JSON ({type(error).__name__})", expected="a log of Inspect") from error
-
-
-def _no_column(selection: Selection, column: str, row: Mapping[str, Any], *, setting: str) -> ContraposeError:
-    expected = f"one of {_listed(row)}"
-    return _failure(selection, f"there is no column {column!r}", expected=expected, remedy=f"Correct {setting}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    known = list(names)
-    return ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
-
-
-def _failure(
-    selection: Selection, observed: str, *, expected: str, remedy: str = "Correct the file or its name."
-) -> DataError:
-    return DataError(observed, expected=expected, remedy=remedy, where=selection.source)
+        raise selection.error(f"invalid JSON ({type(error).__name__})", expected=INSPECT) from error

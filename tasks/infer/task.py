@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock
 from typing import Any, TypedDict
 
@@ -20,8 +19,8 @@ from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
-from contrapose.tasks.infer.adapting import adapt, adapted
-from contrapose.tasks.infer.ask import about, ask, ask_back, said_about, unasked
+from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
+from contrapose.tasks.infer.ask import about, ask, ask_back, is_unasked, said_about
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -37,36 +36,36 @@ from contrapose.tasks.tables.table import Table, neighbours, read, read_arrow, w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """Portions that are asked at the same time, and what they share."""
+    """Portions that are asked at the same time: shared facts."""
 
     id: str
     """Its name in the store."""
     spent: Usage
-    """What the run had spent on the model when the team began."""
+    """Spending of the run on the model when the team began."""
     beside: Usage
-    """What it had spent on its other model."""
+    """Its spending on its other model."""
     processes: int
-    """How many processes ask."""
+    """Number of processes that ask."""
     store: str
     """The response store, which every process must use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Who is asked, and what that may take: the same for every question of a run to one model."""
+    """Model, price and limits: the same for every question of a run to one model."""
 
     spec: ModelSpec
     """The model and its settings."""
     identity: Mapping[str, str]
-    """What the provider found the model to be; part of every answer's key."""
+    """Identity of the model, by its provider; part of every answer's key."""
     run: str
-    """Id of the run; what it has spent so far is in the store."""
+    """Id of the run; its spending is in the store."""
     limits: Limits
-    """What the run may spend."""
+    """Limits of the run."""
     price: Price | None = None
-    """What the model's tokens cost; None where it is unknown."""
+    """Price of the model's tokens; None where it is unknown."""
     beside_price: Price | None = None
-    """What those of the run's other model cost, if it has one."""
+    """Price of the run's other model, if it has one."""
     reads: bool = False
     """Whether the model is the run's reader, and not the one under test."""
     again: bool = False
@@ -84,7 +83,7 @@ _OPENING = Lock()
 
 
 class Asked(TypedDict):
-    """What came of some cases."""
+    """Outcome of asking about some cases."""
 
     table: Table
     """Their trials."""
@@ -93,20 +92,20 @@ class Asked(TypedDict):
     answered: int
     """Questions about replies to which the model gave an answer."""
     read: tuple[int, int]
-    """Of replies that rules read: how many the model reads as they do, and of how many it told what it reads."""
+    """Of replies that rules read: the number that the model reads alike, and the number that it read."""
     made_up: tuple[int, int]
-    """The same of made-up replies: how many the model reads as what they say."""
+    """The same of made-up replies, by their true meaning."""
     stopped: str | None
     """Why the run was stopped, if it was."""
     read_instead: int
     """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies
     are read."""
     unread: dict[str, int]
-    """How many replies have no text to read, by their outcome; `empty`: the model wrote none."""
+    """Number of replies without a text to read, by outcome; `empty`: the model wrote none."""
     warnings: dict[str, str]
-    """What people should know of how the model answered, by its kind."""
+    """Warnings about the answers, by kind."""
     notes: dict[str, str | float]
-    """What the model says about how it computed; empty where it was not needed."""
+    """Notes of the model about how it computed; empty where it was not needed."""
 
 
 @room_task("infer", run_name="infer {label}", persist=False)
@@ -134,15 +133,20 @@ def infer(
     chosen: list[Case] = from_arrow(part, Case)
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        model = partial(_expecting, model, chosen)
+        def expecting() -> Model:
+            opened = model()
+            if isinstance(opened, KnowsCases):
+                opened.expect(chosen)
+            return opened
+
         provider = find("providers", terms.spec.provider)()
-        settled = adapted(chosen, broker, model=model, provider=provider, only_likelihoods=only_likelihoods)
+        settled = adapt_to_cases(chosen, broker, model=expecting, provider=provider, only_likelihoods=only_likelihoods)
         # Answers that were found in the store were asked so, too.
         if settled.form is not None:
             notes["constrained"] = "no" if settled.form == "plain" else settled.form
         if settled.changes:
             notes["changed_settings"] = json.dumps(settled.changes)
-        return ask(settled.cases, broker, model=model, form=settled.form or "plain")
+        return ask(settled.cases, broker, model=expecting, form=settled.form or "plain")
 
     asked = _put(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
@@ -201,15 +205,13 @@ def _put(
 ) -> Asked:
     """Ask about some cases, which are there as a column too, at a broker of the run's store and budget."""
     spec, run, team = terms.spec, terms.run, terms.team
-    keys = Keys(spec, terms.identity)
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
     with _portion(team, label) as (owner, meter):
-        budget = _budget(terms) if owner is None or team is None else _team_budget(terms, team, owner)
         broker = StoreBroker(
-            keys,
+            Keys(spec, terms.identity),
             run=run,
             model=spec.id,
-            budget=budget,
+            budget=_open_budget(terms, owner),
             again=terms.again,
             ask_again=terms.ask_again,
             stopped=stopped,
@@ -226,44 +228,35 @@ def _put(
                 trial.case.asks != asks
                 for trial, asks in zip(trials, pc.struct_field(cases, "asks").to_pylist(), strict=True)
             )
-            # Answers are still being written meanwhile; only what is all written leaves this room.
+            # Answers are still being written meanwhile; this room is left only when all are.
             known = {} if read_instead else {"case": cases}
             table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
+    replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
+    provider = find("providers", spec.provider)()
+    lacks_passages = (
+        isinstance(provider, ReturnsPassages)
+        and provider.returns_passages(spec)
+        and any(reply.passages is None for reply in replies)
+    )
+    unread = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
     return Asked(
         table=table,
-        unasked=sum(unasked(trial) for trial in trials),
+        unasked=sum(is_unasked(trial) for trial in trials),
         answered=0,
         read=(0, 0),
         made_up=(0, 0),
         read_instead=read_instead,
-        unread=_unread(trials),
+        unread=dict(Counter(filter(None, unread))),
         stopped=broker.stopped,
-        warnings={**_without_passages(trials, spec), **broker.warnings},
+        warnings={**({"passages": f"{NO_PASSAGES}: they came without."} if lacks_passages else {}), **broker.warnings},
         notes=notes,
     )
 
 
-def _unread(trials: Sequence[Trial]) -> dict[str, int]:
-    """Counts of the replies that are there, and have no text to read."""
-    replies = (reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None)
-    named = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
-    return dict(Counter(filter(None, named)))
-
-
-def _without_passages(trials: Sequence[Trial], spec: ModelSpec) -> Mapping[str, str]:
-    """A warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
-    provider = find("providers", spec.provider)()
-    if not (isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)):
-        return {}
-    replies = (reply for trial in trials for reply in (trial.expected, trial.actual))
-    lacking = any(reply.error is None and reply.passages is None for reply in replies)
-    return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
-
-
 @contextmanager
 def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
-    """The row of a portion in its team, and what it counts on; no row where it is asked alone.
+    """Open the row of a portion in its team, and its meter; no row where it is asked alone.
 
     Raises:
         ConfigError: this process uses another store than the flow.
@@ -282,41 +275,30 @@ def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]
         yield Store().teams.join(team.id, label), meter
 
 
-def _budget(terms: Terms) -> Budget:
-    """What may still be spent: model and reader have spent what is in the store."""
-    own, beside = spent_so_far(terms)
-    return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
-
-
-def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
-    """What a run has spent on the model that is asked, and on its other one."""
-    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
-    return (reader, both - reader) if terms.reads else (both - reader, reader)
-
-
-def _team_budget(terms: Terms, team: Team, owner: str) -> Budget:
-    """What the portion may spend, which the whole team must be able to."""
+def _open_budget(terms: Terms, owner: str | None) -> Budget:
+    """Return the budget by the spending in the store; in a team, that of a portion of it."""
+    if terms.team is None or owner is None:
+        own, beside = spent_so_far(terms)
+        return Budget(limits=terms.limits, price=terms.price, spent=own, beside=beside, beside_price=terms.beside_price)
     return TeamBudget(
         limits=terms.limits,
         price=terms.price,
-        spent=team.spent,
-        beside=team.beside,
+        spent=terms.team.spent,
+        beside=terms.team.beside,
         beside_price=terms.beside_price,
-        team=team.id,
+        team=terms.team.id,
         owner=owner,
     )
 
 
-def _expecting(model: Callable[[], Model], cases: Sequence[Case]) -> Model:
-    """The model, which has taken note of the cases that ask."""
-    opened = model()
-    if isinstance(opened, KnowsCases):
-        opened.expect(cases)
-    return opened
+def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
+    """Return the spending of a run on the model that is asked, and on its other one."""
+    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
+    return (reader, both - reader) if terms.reads else (both - reader, reader)
 
 
 def _open(spec: str) -> Model:
-    """One loaded model a process; the next task run of the same model finds it ready.
+    """Return one loaded model a process; the next task run of the same model finds it ready.
 
     Other weights in the same folder, or another address in the environment, are another identity. A local model is let
     go before another one is loaded: a run's model and its reader need not fit into memory together.

@@ -1,4 +1,4 @@
-"""One portion of a run beside others that are asked at the same time: it shares their budget, and their end."""
+"""One portion of a run next to others that are asked at the same time: they share a budget, and their end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.budget import Budget, Limits, counted
+from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.budget import Budget, Limits, valid_usage
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.teams import Grant, TeamCounts
@@ -24,25 +24,13 @@ MOST = 1024
 """Requests for which room is asked at once at most."""
 
 
-class Stoppable(Protocol):
-    """What asks, and can be stopped."""
-
-    budget: Budget
-    """What it may spend."""
-    stopped: str | None
-    """Why it asks nothing more; None while it does."""
-
-    def stop(self, reason: str) -> None:
-        """Ask nothing more."""
-
-
 @dataclass(slots=True, kw_only=True)
 class TeamBudget(Budget):
-    """What a team may still spend, as one of its portions sees it.
+    """Budget of a team, as one of its portions sees it.
 
-    Room is granted by the store for many requests at once, so that few of them wait for a database. What all portions
-    were granted never exceeds the limits; a portion that needs no more gives back what it did not spend. What a killed
-    process was granted counts as spent until the run is begun again: it may have been.
+    Room is granted by the store for many requests at once, so that few of them wait for a database. The grants of
+    all portions never exceed the limits; a portion that needs no more gives back its rest. The grant of a killed
+    process counts as spent until the run is begun again: it may have been.
     """
 
     team: str
@@ -50,9 +38,9 @@ class TeamBudget(Budget):
     owner: str
     """The portion's row in the store."""
     own: Usage = field(default_factory=Usage)
-    """What the portion has spent; `spent` is what the run had before the team began."""
+    """Spending of the portion; `spent` is that of the run before the team began."""
     granted: Usage = field(default_factory=Usage)
-    """What it may spend in all."""
+    """Its limit in all."""
     _others: Usage = field(default_factory=Usage)
     _others_idle: bool = False
     _refused_until: float = 0.0
@@ -64,29 +52,29 @@ class TeamBudget(Budget):
         with self._lock:
             self._asked = True
             needed = self.own + self.reserved + most
-            if self.limits != Limits() and not _covers(self.granted, needed) and not self._granted(needed, most):
+            if self.limits != Limits() and not _covers(self.granted, needed) and not self._ask_grant(needed, most):
                 return False
             self.reserved += most
             return True
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Replace a reservation by what the request took; a count below 0 is none, and what was reserved stands."""
-        used = counted(used, most)
+        used = valid_usage(used, most)
         with self._lock:
             self.reserved -= most
             self.own += used
             self._refused_until = 0.0
 
     def idle(self) -> bool:
-        """Whether no request of the team was under way when room was refused last: what did not fit never will."""
+        """Return whether no request of the team was under way when room was refused: what did not fit never will."""
         return self.reserved.calls <= 0 and self._others_idle
 
     def cost(self) -> float | None:
-        """US dollars that this portion has spent; None where the price is unknown."""
+        """Return US dollars that this portion has spent; None where the price is unknown."""
         return None if self.price is None else self.price.of(self.own)
 
-    def before(self) -> Usage:
-        """What counts before any reservation: all that was spent, and what the other portions were granted."""
+    def base_usage(self) -> Usage:
+        """Return the usage before any reservation: all that was spent, and the grants of the other portions."""
         return self.spent + self._others + self.own
 
     def give_back(self) -> None:
@@ -94,30 +82,31 @@ class TeamBudget(Budget):
         with self._lock:
             held = self.own + self.reserved
             if not self._asked and held != self.granted and self.limits != Limits():
-                self._set(Store().teams.grant(self.team, self.owner, wanted=(held,), settled=self.own, fits=self._fits))
+                self._ask_store(held)
             self._asked = False
 
-    def _granted(self, needed: Usage, most: Usage) -> bool:
+    def _ask_grant(self, needed: Usage, most: Usage) -> bool:
+        """Ask the store for room for many requests, else for one; return whether it was granted for one."""
         if time.monotonic() < self._refused_until:
             return False
         held = self.own + self.reserved
         ample = needed
         for _ in range(self._block - 1):
             ample += most
-        wanted = (ample, needed, held)
-        grant = Store().teams.grant(self.team, self.owner, wanted=wanted, settled=self.own, fits=self._fits)
-        self._set(grant)
+        grant = self._ask_store(ample, needed, held)
         self._block = min(2 * self._block, MOST) if grant.usage == ample else 1
         if _covers(grant.usage, needed):
             return True
         self._refused_until = time.monotonic() + AGAIN_SECONDS
         return False
 
-    def _set(self, grant: Grant) -> None:
-        self.granted, self._others, self._others_idle = grant.usage, grant.others, grant.others_idle
+    def _ask_store(self, *wanted: Usage) -> Grant:
+        def fits(together: Usage) -> bool:
+            return self._exceeded_limit(self.spent + together) is None
 
-    def _fits(self, together: Usage) -> bool:
-        return self._exceeded(self.spent + together) is None
+        grant = Store().teams.grant(self.team, self.owner, wanted=wanted, settled=self.own, fits=fits)
+        self.granted, self._others, self._others_idle = grant.usage, grant.others, grant.others_idle
+        return grant
 
 
 def _covers(granted: Usage, needed: Usage) -> bool:
@@ -129,13 +118,13 @@ def _covers(granted: Usage, needed: Usage) -> bool:
 
 
 @contextmanager
-def reporting(owner: str, asking: Stoppable, meter: Meter) -> Iterator[None]:
+def reporting(owner: str, asking: Broker, meter: Meter) -> Iterator[None]:
     """Tell the team how far a portion has come, as long as it is asked, and stop it when another one was stopped.
 
     Args:
         owner: the portion's row in the store.
-        asking: what asks.
-        meter: what it counts on.
+        asking: its broker.
+        meter: of its counts.
     """
     over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""How a model trades with a broker: it takes what is open, reserves and settles what that takes, and puts answers."""
+"""Trade between a model and a broker: take open questions, reserve and settle their usage, and put answers."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Batch:
     questions: tuple[Question, ...]
     """All of them, answered or not."""
     most: Mapping[Question, Usage]
-    """What each may take."""
+    """Greatest usage of each."""
     compute: Callable[[Sequence[Question]], list[Completion]]
     """Answers some of them, in order."""
     at_once: int | None = None
-    """How many are computed before their answers are put; None: as many as the budget has room for."""
+    """Number that is computed before answers are put; None: as many as the budget has room for."""
 
 
 def trade(batch: Batch, broker: Broker) -> None:
-    """Compute what is open of a batch, as much at a time as the budget has room for.
+    """Compute the open questions of a batch, as many at a time as the budget has room for.
 
-    What was reserved is settled however the computing ends: at what an answer took, or at nothing where there is none.
+    Reservations are settled however the computing ends: at the usage of an answer, or at nothing where there is none.
     """
     left = broker.take(batch.questions)
     while left:

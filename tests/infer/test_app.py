@@ -19,8 +19,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.infer.app import App
-from contrapose.tasks.infer.app.http_way import filled, reply_in
-from contrapose.tasks.infer.app.process_way import WORKER
+from contrapose.tasks.infer.app.responses import fill_body, reply_in
+from contrapose.tasks.infer.app.ways import WORKER
 
 BOT = """
 import asyncio, os, subprocess, sys, time
@@ -225,7 +225,7 @@ def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeyp
             raise RuntimeError("it broke")
         return reply_in(content, path)
 
-    monkeypatch.setattr("contrapose.tasks.infer.app.http_way.reply_in", broken)
+    monkeypatch.setattr("contrapose.tasks.infer.app.ways.reply_in", broken)
     first, second = asked(server.url, ["first", "second"])
     assert "RuntimeError: it broke" in str(first.completion.error)
     assert second.completion.text == "Said: second"
@@ -317,7 +317,7 @@ def test_a_reply_that_is_not_there_is_told(content: bytes, path: str, told: str)
 
 
 def test_a_prompt_is_put_into_texts_alone() -> None:
-    assert filled({"{prompt}": "{prompt}", "n": 1, "none": None}, "{prompt}{prompt}") == {
+    assert fill_body({"{prompt}": "{prompt}", "n": 1, "none": None}, "{prompt}{prompt}") == {
         "{prompt}": "{prompt}{prompt}",
         "n": 1,
         "none": None,

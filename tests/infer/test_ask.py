@@ -13,7 +13,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
-from contrapose.tasks.infer.ask import ask, ask_back, unasked
+from contrapose.tasks.infer.ask import ask, ask_back, is_unasked
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -113,7 +113,7 @@ def test_a_failed_call_stays_an_error_and_gets_no_loss() -> None:
     assert trials[0].expected.text is None
     assert trials[0].actual.loss is None
     assert trials[1].actual.loss is not None
-    assert not unasked(trials[0])
+    assert not is_unasked(trials[0])
 
 
 def test_a_withheld_prompt_is_asked_in_no_other_way() -> None:
@@ -175,13 +175,13 @@ def test_a_spent_budget_leaves_the_rest_unasked_and_a_larger_one_asks_for_it() -
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)]
     run = Store().runs.begin("run", config="{}", folder=".")
     trials = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=3)))
-    assert [unasked(trial) for trial in trials] == [False, False, True, True, True]
+    assert [is_unasked(trial) for trial in trials] == [False, False, True, True, True]
     assert "max_calls = 3" in str(trials[2].actual.error)
     row = Store().runs.get(run)
     assert row is not None
     assert row.requests == 3
     rest = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=6), spent=row.spent))
-    assert not any(unasked(trial) for trial in rest)
+    assert not any(is_unasked(trial) for trial in rest)
     assert rest[:2] == trials[:2]
 
 
@@ -312,4 +312,4 @@ def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
         assert broker.stopped is not None
     assert meter.done == 5
     assert sum(trial.actual.asked_back is not None for trial in found) == 2
-    assert not any(unasked(trial) for trial in found)
+    assert not any(is_unasked(trial) for trial in found)

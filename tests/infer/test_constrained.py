@@ -18,8 +18,8 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Trial
-from contrapose.tasks.infer.adapting import adapted, forms_of, known_form
-from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.adapting import adapt_to_cases, forms_of, known_form
+from contrapose.tasks.infer.ask import ask, is_unasked
 from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
@@ -92,7 +92,7 @@ def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, *, budget: Budget | No
         return opened(broker.keys.spec.model_dump_json())
 
     with broker:
-        form = adapted(cases, broker, model=model, provider=OpenAI()).form
+        form = adapt_to_cases(cases, broker, model=model, provider=OpenAI()).form
         return Ran(trials=ask(cases, broker, model=model, form=form or "plain"), form=form, run=name)
 
 
@@ -406,7 +406,7 @@ def test_the_budget_holds_while_forms_are_tried(server: Endpoint) -> None:
     server.refuses = ("json_schema", "structured_outputs", "guided_choice")
     ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
     assert (ran.form, len(server.bodies)) == (None, 2)
-    assert all(unasked(trial) for trial in ran.trials)
+    assert all(is_unasked(trial) for trial in ran.trials)
     row = Store().runs.get(ran.run)
     assert row is not None
     assert row.requests == 2

@@ -41,10 +41,10 @@ def test_concurrency_halves_once_a_round_trip_and_comes_back() -> None:
     limiter = Limiter(16)
     sent = time.monotonic()
     for _ in range(10):
-        limiter.overloaded(sent)
+        limiter.record_overload(sent)
     assert (limiter.limit, limiter.lowest) == (8.0, 8)
     for _ in range(200):
-        limiter.succeeded()
+        limiter.record_answer()
     assert limiter.limit == 16
 
 
@@ -53,9 +53,9 @@ def test_time_outs_halve_concurrency_when_they_are_many(late: int, limit: float)
     limiter = Limiter(16)
     sent = time.monotonic()
     for _ in range(100):
-        limiter.succeeded()
+        limiter.record_answer()
     for _ in range(late):
-        limiter.timed_out(sent)
+        limiter.record_timeout(sent)
     assert limiter.limit == limit
 
 
@@ -98,8 +98,8 @@ def test_a_waiter_that_is_cancelled_keeps_no_place() -> None:
 def test_an_endpoint_that_never_answered_is_gone_after_a_while() -> None:
     clock = Clock()
     breaker = Breaker(30, clock=clock)
-    sent = breaker.sent()
-    breaker.limited("status 429")
+    sent = breaker.start_request()
+    breaker.record_limit("status 429")
     clock.now += 49
     assert breaker.verdict() is None
     clock.now += 2
@@ -110,12 +110,12 @@ def test_an_endpoint_that_never_answered_is_gone_after_a_while() -> None:
 def test_what_hung_before_an_answer_says_nothing_about_now() -> None:
     clock = Clock()
     breaker = Breaker(30, clock=clock)
-    sent = [breaker.sent() for _ in range(40)]
+    sent = [breaker.start_request() for _ in range(40)]
     clock.now += 1
-    breaker.succeeded()
+    breaker.record_answer()
     clock.now += 30
     for each in sent:
-        breaker.failed("no complete reply", each)
+        breaker.record_failure("no complete reply", each)
     assert breaker.verdict() is None
 
 
@@ -124,7 +124,7 @@ def test_an_endpoint_must_fail_for_some_seconds(trusted: bool) -> None:
     clock = Clock()
     breaker = Breaker(30, trusted=trusted, clock=clock)
     for _ in range(25):
-        breaker.failed("status 500", breaker.sent())
+        breaker.record_failure("status 500", breaker.start_request())
     clock.now += 15
     assert breaker.verdict() is None
     clock.now += 6
@@ -137,21 +137,21 @@ def test_what_cannot_be_read_needs_no_patience(trusted: bool, needed: int) -> No
     breaker = Breaker(30, trusted=trusted, clock=clock)
     for number in range(needed):
         assert breaker.verdict() is None
-        sent = breaker.sent()
+        sent = breaker.start_request()
         clock.now += 0.01
-        breaker.unreadable(f"reply {number}", sent)
+        breaker.record_unreadable(f"reply {number}", sent)
     assert f"{needed} replies in a row that are none; the last: reply {needed - 1}" in str(breaker.verdict())
 
 
 def test_what_is_cut_off_at_once_is_a_server_that_dies() -> None:
     clock = Clock()
     breaker = Breaker(30, clock=clock)
-    sent = [breaker.sent() for _ in range(40)]
+    sent = [breaker.start_request() for _ in range(40)]
     clock.now += 1
     for each in sent:
-        breaker.unreadable("cut off", each)
+        breaker.record_unreadable("cut off", each)
     assert breaker.verdict() is None
-    breaker.unreadable("cut off", breaker.sent())
+    breaker.record_unreadable("cut off", breaker.start_request())
     assert breaker.verdict() is not None
 
 
@@ -159,9 +159,9 @@ def test_an_answer_makes_up_for_all_that_could_not_be_read() -> None:
     breaker = Breaker(30, clock=Clock())
     for _ in range(3):
         for _ in range(9):
-            breaker.unreadable("HTML", breaker.sent())
+            breaker.record_unreadable("HTML", breaker.start_request())
         assert breaker.verdict() is None
-        breaker.succeeded()
+        breaker.record_answer()
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
@@ -169,12 +169,12 @@ def test_independent_faults_never_count_as_the_end(share: float) -> None:
     clock, rng = Clock(), random.Random(1)
     breaker = Breaker(30, clock=clock)
     for _ in range(20_000):
-        sent = breaker.sent()
+        sent = breaker.start_request()
         clock.now += 0.05
         if rng.random() < share:
-            breaker.failed("status 500", sent)
+            breaker.record_failure("status 500", sent)
         else:
-            breaker.succeeded()
+            breaker.record_answer()
         assert breaker.verdict() is None
 
 

@@ -18,8 +18,8 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app import App
-from contrapose.tasks.infer.app.passages import passages_at, steps_of
-from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bounded
+from contrapose.tasks.infer.app.responses import passages_at, steps_of
+from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages
 from contrapose.tasks.infer.base import ReturnsPassages
 
 FOUND = {"documents": [{"text": "First.", "id": 7}, {"text": "Second.", "id": 8}], "plain": ["First.", "Second."]}
@@ -130,11 +130,11 @@ def test_a_reply_with_half_a_surrogate_pair_can_be_stored() -> None:
 
 
 def test_long_passages_that_end_otherwise_stay_apart() -> None:
-    first, second = bounded(["x" * 10_000 + "1", "x" * 10_000 + "2"])
+    first, second = bound_passages(["x" * 10_000 + "1", "x" * 10_000 + "2"])
     assert first != second
     assert len(first) == LONGEST_PASSAGE
-    assert bounded([first]) == [first]
-    assert bounded(["x" * LONGEST_PASSAGE]) == ["x" * LONGEST_PASSAGE]
+    assert bound_passages([first]) == [first]
+    assert bound_passages(["x" * LONGEST_PASSAGE]) == ["x" * LONGEST_PASSAGE]
 
 
 BOT = """

@@ -12,7 +12,7 @@ from asked_case import case
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, Trial, Usage
-from contrapose.tasks.infer.ask import ask, instead, judged, mass_of, unasked
+from contrapose.tasks.infer.ask import ask, instead, is_unasked, judged, mass_of
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget
@@ -128,7 +128,7 @@ def test_losses_are_of_the_replies_that_are_read() -> None:
 
 def test_a_case_whose_replies_the_budget_leaves_out_was_not_asked() -> None:
     (trial,) = put(Planted({"It is.": 1e-7, "It is not.": 1e-8}, most=2), chosen())
-    assert unasked(trial)
+    assert is_unasked(trial)
 
 
 @pytest.mark.parametrize("other", [Completion(error="it broke"), Completion(text="", outcome="moderated"), None])

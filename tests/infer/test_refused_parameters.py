@@ -17,8 +17,8 @@ from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.records import Case, Trial
-from contrapose.tasks.infer.adapting import adapted, known_changes
-from contrapose.tasks.infer.ask import ask, unasked
+from contrapose.tasks.infer.adapting import adapt_to_cases, known_changes
+from contrapose.tasks.infer.ask import ask, is_unasked
 from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
@@ -100,7 +100,7 @@ def run(
     broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
     with broker:
         model = partial(_opened, broker)
-        settled = adapted(cases, broker, model=model, provider=OpenAI(), only_likelihoods=only_likelihoods)
+        settled = adapt_to_cases(cases, broker, model=model, provider=OpenAI(), only_likelihoods=only_likelihoods)
         trials = ask(settled.cases, broker, model=model, form=settled.form or "plain")
     return Ran(trials=trials, changes=dict(settled.changes), warnings=broker.warnings, stopped=broker.stopped, run=name)
 
@@ -455,7 +455,7 @@ def test_the_budget_holds_while_parameters_are_tried(server: Refusing) -> None:
     server.rules = [NEWER, GREEDY]
     ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
     assert len(server.bodies) == 2
-    assert all(unasked(trial) for trial in ran.trials[1:])
+    assert all(is_unasked(trial) for trial in ran.trials[1:])
     assert run(spec(server)).answered
 
 

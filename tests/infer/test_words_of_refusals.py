@@ -9,7 +9,7 @@ import pytest
 
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.infer.asking.outcomes import Failure
-from contrapose.tasks.infer.openai.refusals import ParameterRefusal, in_words, refused_parameter
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal, refused_parameter, setting_text
 
 REPLY = Question(kind="generate", prompt="What is a temperature of 'max_tokens'? It must not be supported.")
 LETTER = Question(kind="choose", prompt="A or B?", labels=("A", "B"))
@@ -35,7 +35,7 @@ def refusal(
 def setting(told: object, **named: Any) -> str | None:
     """The setting that does without what is refused; the name of the parameter where none does."""
     refused = refusal(told, **named)
-    return refused and (in_words(refused.change) if refused.change else refused.called)
+    return refused and (setting_text(refused.change) if refused.change else refused.called)
 
 
 NO_TEMPERATURE, NO_TOP_P, NO_STOP = "gen_kwargs.temperature: null", "gen_kwargs.top_p: null", "gen_kwargs.stop: []"

@@ -1,34 +1,39 @@
-"""Provider `app`: what people ship, asked as its users ask it."""
+"""Provider `app`: an application, asked as its users ask it."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
+from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
-from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.infer.app.http_way import open_http
-from contrapose.tasks.infer.app.process_way import find_callable, open_callable, open_command
-from contrapose.tasks.infer.app.settings import ARGUMENTS, CONCURRENCY, AppSettings, Kind, read_settings
-from contrapose.tasks.infer.asking.asker import Way
-from contrapose.tasks.infer.asking.endpoint import Endpoint
-from contrapose.tasks.infer.asking.pool import Pool
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
+from contrapose.tasks.infer.app.ways import AppSettings, Worker, end_group, open_callable, open_command, open_http
+from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
+from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
+from contrapose.tasks.infer.openai.key import read_header
 
-OPENS: Mapping[Kind, Callable[[AppSettings], AbstractAsyncContextManager[Way]]] = {
-    "http": open_http,
-    "callable": open_callable,
-    "command": open_command,
-}
-"""How each kind of application is asked."""
+Kind = Literal["http", "callable", "command"]
+
+COMMAND = "cmd:"
+CONCURRENCY = 4
+MEGABYTES = 4096
+CALLABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+METHODS = ("POST", "PUT", "PATCH", "GET")
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class App:
@@ -39,65 +44,204 @@ class App:
     knows_weights: ClassVar[bool] = False
     concurrency: ClassVar[int] = CONCURRENCY
     answers_only: ClassVar[Literal[True]] = True
-    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "revision": Argument(type="text", description="Version of the application: it keeps answers apart."),
+        "method": Argument(type="text", description="Of requests: POST, PUT, PATCH or GET.", default="POST"),
+        "body": Argument(
+            type="mapping",
+            description="What is sent, as JSON; {prompt} stands for the prompt in any text of it. With GET, the query.",
+            default={"prompt": PROMPT},
+        ),
+        "reply": Argument(
+            type="text", description="Where the reply stands in the JSON that comes back, such as choices.0.text."
+        ),
+        "context": Argument(
+            type="text",
+            description="Where the passages that it retrieved stand there, such as documents.*.text; * is every item "
+            "of a list.",
+        ),
+        "headers": Argument(
+            type="mapping",
+            description="Names of headers to the environment variable, or `secret://<block>`, that holds each.",
+            role="key",
+        ),
+        "concurrency": Argument(
+            type="whole number", description="Most prompts at a time.", default=CONCURRENCY, role="pace"
+        ),
+        "timeout": Argument(type="seconds", description="For one prompt.", default=60, role="pace"),
+        "total_timeout": Argument(
+            type="seconds", description="For one prompt with all retries.", default=600, role="pace"
+        ),
+        "retries": Argument(type="whole number", description="For failures of an address.", default=8, role="pace"),
+        "requests_per_minute": Argument(type="number", description="The application's limit.", role="pace"),
+        "memory": Argument(
+            type="whole number",
+            description="Megabytes that a callable's process may hold; one that holds more is begun anew.",
+            default=MEGABYTES,
+            role="pace",
+        ),
+    }
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Unknown: whoever built it knows."""
+        """Return None: only its maker knows the price."""
         return None
 
     def check(self, spec: ModelSpec) -> Check:
-        """Whether the callable or the command is there; an address is not asked, since it knows no other questions."""
-        settings = read_settings(spec)
-        self._find(settings)
-        return Check(state="ok", observed=f"{spec.id} is there" if settings.kind != "http" else f"{spec.id} is named")
+        """Look for the callable or the command; an address is not asked, since it knows no other questions."""
+        self.identity(spec)
+        return Check(state="ok", observed=f"{spec.id} is {'named' if kind_of(spec) == 'http' else 'there'}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """None: replies are all that an application gives."""
+        """Return "none": an application gives replies alone."""
         return "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """What is asked, how, and the version that the user names: nobody else knows it."""
-        settings = read_settings(spec)
-        self._find(settings)
-        named = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        asked = {name: repr(spec.args[name]) for name in ("method", "body", "reply", "context") if name in spec.args}
-        return {"revision": settings.address, "dtype": "unknown", "device": "remote", **asked, **named}
-
-    def returns_passages(self, spec: ModelSpec) -> bool:
-        """Whether its settings name where they stand."""
-        return bool(read_settings(spec).context)
-
-    def open(self, spec: ModelSpec) -> AppModel:
-        """Settings and shared limits; it is asked when there are prompts."""
-        return AppModel(read_settings(spec), processes=spec.processes)
-
-    def _find(self, settings: AppSettings) -> None:
-        if settings.kind == "callable":
-            asyncio.run(find_callable(settings.address))
-        if settings.kind == "command" and shutil.which(settings.command[0]) is None:
+        """Return address, request and the version that the user names: nobody else knows it."""
+        settings, kind = read_settings(spec), kind_of(spec)
+        if kind == "callable":
+            asyncio.run(_refuse_missing_callable(settings.address))
+        if kind == "command" and shutil.which(settings.command[0]) is None:
             raise ModelError(
                 f"there is no command {settings.command[0]}",
                 expected="a program on the path, or the path of one",
                 remedy="Correct the model.",
                 where=f"app/{settings.address}",
             )
+        version = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
+        request = {name: repr(spec.args[name]) for name in ("method", "body", "reply", "context") if name in spec.args}
+        return {"revision": settings.address, "dtype": "unknown", "device": "remote", **request, **version}
+
+    def returns_passages(self, spec: ModelSpec) -> bool:
+        """Return whether its settings name the place of passages."""
+        return bool(read_settings(spec).context)
+
+    def open(self, spec: ModelSpec) -> PooledModel:
+        """Return settings and shared limits; the application is asked when there are prompts."""
+        settings = read_settings(spec)
+        opened: Any = {"http": open_http, "callable": open_callable, "command": open_command}[kind_of(spec)]
+        return PooledModel(settings, partial(opened, settings), processes=spec.processes)
 
 
-class AppModel:
-    """Answers of an application, some at a time."""
+async def _refuse_missing_callable(name: str) -> None:
+    worker = await Worker.start(name)
+    await end_group(worker.process)
 
-    def __init__(self, settings: AppSettings, *, processes: int = 1) -> None:
-        own = max(1, settings.concurrency // processes)
-        self.settings = settings
-        self.endpoint = Endpoint(replace(settings, concurrency=own), processes=processes)
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
-        """Ask what is open, and put each answer as it comes."""
-        way: Any = OPENS[self.settings.kind]
-        asyncio.run(
-            Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=lambda: way(self.settings)).run()
+def read_settings(spec: ModelSpec) -> AppSettings:
+    """Return the settings of an application.
+
+    Raises:
+        ConfigError: the place of a header's value cannot be used, or the address may not be asked.
+        ModelError: it is none, may not be run here, or an argument is unknown or wrong.
+    """
+    refuse_unknown(spec, App.arguments)
+    args, kind = spec.args, kind_of(spec)
+    # Where a run sends portions to other machines, it has decided before that the address may be asked.
+    if kind != "http" or not spec.identity:
+        Permissions.here().refuse_app(spec.name)
+    if kind != "http":
+        for name in ("method", "body", "reply", "context", "headers"):
+            if name in args:
+                raise argument_error(name, args[name], expected="nothing: it is for applications behind an address")
+    refuse_frame(spec, "what an application is told besides the prompt is its own")
+    method = str(args.get("method", "POST")).upper()
+    if method not in METHODS:
+        raise argument_error("method", args["method"], expected=" or ".join(METHODS))
+    context = steps_of(args.get("context"))
+    if args.get("context") is not None and (not context or args["context"] == args.get("reply")):
+        raise argument_error("context", args["context"], expected=PASSAGE_PATH)
+    return AppSettings(
+        **read_pace(spec, concurrency=CONCURRENCY, timeout=60),
+        address=spec.name,
+        command=_command_words(spec) if kind == "command" else (),
+        method=method,
+        body=_read_body(spec, method),
+        reply=str(args.get("reply") or ""),
+        context=context,
+        headers=_read_headers(spec),
+        memory=whole_number(spec, "memory", MEGABYTES, low=64, high=1 << 20),
+    )
+
+
+def kind_of(spec: ModelSpec) -> Kind:
+    """Return the kind of application that is named.
+
+    Raises:
+        ModelError: nothing that can be asked.
+    """
+    name = spec.name
+    if name.startswith(COMMAND):
+        _command_words(spec)
+        return "command"
+    if CALLABLE.fullmatch(name):
+        return "callable"
+    if "://" not in name:
+        raise ModelError(
+            f"{name[:80]!r} is no application",
+            expected="app/package.module:function, app/http://host:port/path or app/cmd:<command>",
+            remedy="Correct the model.",
+            where="model",
         )
+    origin = origin_of(name)
+    if holds_password(name) or urlsplit(name).fragment:
+        raise ModelError(
+            "an address with a user, a password or a token",
+            expected="an address without secrets, which every report repeats",
+            remedy="Send them in model_args.headers.",
+            where="model",
+        )
+    if origin is None:
+        raise ModelError(
+            f"{name[:80]!r} is no address",
+            expected="http://host:port/path or https://…",
+            remedy="Correct the model.",
+            where="model",
+        )
+    refuse_forbidden(origin.host, where="model")
+    return "http"
 
-    def notes(self) -> Mapping[str, str | float]:
-        """Lowest and final concurrency, pauses for rate limits, and retries by kind."""
-        return self.endpoint.notes()
+
+def _command_words(spec: ModelSpec) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(spec.name.removeprefix(COMMAND)))
+    except ValueError as error:
+        raise ModelError(
+            f"a command that cannot be read ({error})",
+            expected="words and quotes as in a shell",
+            remedy="Correct the model.",
+            where="model",
+        ) from error
+    if not words:
+        raise ModelError("no command", expected="app/cmd:<command>", remedy="Name one.", where="model")
+    return words
+
+
+def _read_body(spec: ModelSpec, method: str) -> Mapping[str, Any]:
+    body = spec.args.get("body", {"prompt": PROMPT})
+    if not isinstance(body, Mapping) or not has_place_for_prompt(body):
+        raise argument_error("body", body, expected=f"a mapping with {PROMPT} in one of its texts")
+    if method == "GET" and any(
+        isinstance(value, bool) or not isinstance(value, str | int | float) for value in body.values()
+    ):
+        raise argument_error("body", body, expected="texts and numbers alone, which a query can hold")
+    return body
+
+
+def has_place_for_prompt(value: Any) -> bool:
+    """Return whether a text in a body has a place for the prompt."""
+    if isinstance(value, Mapping | list):
+        return any(map(has_place_for_prompt, value.values() if isinstance(value, Mapping) else value))
+    return isinstance(value, str) and PROMPT in value
+
+
+def _read_headers(spec: ModelSpec) -> Mapping[str, str]:
+    named = spec.args.get("headers") or {}
+    if not isinstance(named, Mapping):
+        raise argument_error("headers", "…", expected="a mapping of names to places of secrets")
+    for name in named:
+        if not HEADER.fullmatch(str(name)):
+            raise argument_error("headers", name, expected="names of headers, such as Authorization")
+    return {
+        str(name): read_header(str(place), address=spec.name, where="model_args.headers")
+        for name, place in named.items()
+    }

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any
 
 LOOK_SECONDS = 1.0
 """Between two looks whether the process that asks is still there."""
@@ -34,22 +34,35 @@ LONGEST_PASSAGE = 4000
 
 def main() -> None:
     """Answer until nobody asks any more."""
-    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What the callable prints goes nowhere, and what it reads is empty.
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     sys.path.insert(0, os.getcwd())
+
+    def send(message: dict[str, Any]) -> None:
+        content = json.dumps(message).encode()
+        answers.write(struct.pack(">I", len(content)) + content)
+        answers.flush()
+
     try:
         function = _find(sys.argv[1])
     except BaseException as error:
-        _tell(answers, {"failed": in_words(error)})
+        send({"failed": error_text(error)})
         return
-    _tell(answers, {"ready": True})
+    send({"ready": True})
     runner = asyncio.Runner()
-    while (question := _heard(asked)) is not None:
-        _tell(answers, _answer(function, question, runner))
+    while len(size := requests.read(4)) == 4:
+        prompt = json.loads(requests.read(struct.unpack(">I", size)[0]))
+        try:
+            reply = function(prompt)
+            message = reply_message(runner.run(_await(reply)) if inspect.isawaitable(reply) else reply)
+        except BaseException as error:
+            # SystemExit and the like are errors of the callable too.
+            message = {"error": error_text(error)}
+        send({**message, "memory": _megabytes()})
 
 
 def _find(name: str) -> Any:
@@ -62,55 +75,40 @@ def _find(name: str) -> Any:
     return target
 
 
-def _answer(function: Any, prompt: str, runner: asyncio.Runner) -> dict[str, Any]:
-    """The reply, or the error; SystemExit and the like are errors of the callable too."""
-    try:
-        reply = function(prompt)
-        if inspect.isawaitable(reply):
-            reply = runner.run(_awaited(reply))
-        return {**replied(reply), "memory": _megabytes()}
-    except BaseException as error:
-        return {"error": in_words(error), "memory": _megabytes()}
-
-
-def in_words(error: BaseException) -> str:
-    """An error of a callable, in one line."""
+def error_text(error: BaseException) -> str:
+    """Return an error of a callable in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
 
 
-def replied(returned: object) -> dict[str, Any]:
-    """What a callable returned: a text, or a mapping with `reply` and, where it retrieved something, `context`.
+def reply_message(returned: object) -> dict[str, Any]:
+    """Return the message about a reply: a text, or a mapping with `reply` and, where it retrieved something, `context`.
+
+    Passages are bounded here, since a message is; where there are none, `no_context` says why.
 
     Raises:
         TypeError: the reply is no text.
         ValueError: it is longer than any may be.
     """
-    if isinstance(returned, Mapping) and "reply" in returned:
-        text = {"reply": _checked(returned["reply"], " as reply")}
-        return {**text, **_retrieved(returned["context"])} if "context" in returned else text
-    return {"reply": _checked(returned)}
-
-
-def _checked(reply: object, where: str = "") -> str:
+    parts = returned if isinstance(returned, Mapping) and "reply" in returned else {}
+    reply = parts.get("reply", returned)
     if not isinstance(reply, str):
+        where = " as reply" if parts else ""
         raise TypeError(f"it returned {type(reply).__name__}{where}, where a text should be")
     if len(reply) > LARGEST:
         raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
     # A lone surrogate can be said by nobody.
-    return reply.encode("utf-8", "replace").decode()
-
-
-def _retrieved(context: Any) -> dict[str, Any]:
-    """The passages, bounded here since a message is; or what else stands in their place."""
-    try:
-        texts = passage_texts(context)
-    except ValueError as error:
-        return {"no_context": str(error)}
-    return {"context": bounded(texts), "context_size": len(texts)}
+    message: dict[str, Any] = {"reply": reply.encode("utf-8", "replace").decode()}
+    if "context" in parts:
+        try:
+            texts = passage_texts(parts["context"])
+            message |= {"context": bound_passages(texts), "context_size": len(texts)}
+        except ValueError as error:
+            message["no_context"] = str(error)
+    return message
 
 
 def passage_texts(value: Any) -> list[str]:
-    """A list of texts, or of whole numbers, which name texts.
+    """Return a list of texts, or of whole numbers, which name texts, as texts.
 
     Raises:
         ValueError: it is none.
@@ -123,44 +121,28 @@ def passage_texts(value: Any) -> list[str]:
     return [str(item) for item in value]
 
 
-def bounded(passages: Iterable[str]) -> list[str]:
-    """The first passages. Of a long one the beginning stays, with a sum of the whole: others end otherwise."""
-    return [_shortened(text) for text in islice(passages, MOST_PASSAGES)]
+def bound_passages(passages: Iterable[str]) -> list[str]:
+    """Return the first passages; a long one is cut, with a hash of the complete text: others end otherwise."""
+    texts = list(islice(passages, MOST_PASSAGES))
+    for number, text in enumerate(texts):
+        if len(text) > LONGEST_PASSAGE:
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            note = f" … ({len(text):,} characters in all, sha256 {digest})"
+            texts[number] = text[: LONGEST_PASSAGE - len(note)] + note
+    return texts
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= LONGEST_PASSAGE:
-        return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    note = f" … ({len(text):,} characters in all, sha256 {digest})"
-    return text[: LONGEST_PASSAGE - len(note)] + note
-
-
-async def _awaited(reply: Any) -> Any:
+async def _await(reply: Any) -> Any:
     return await reply
 
 
 def _megabytes() -> int:
-    """What the process holds now; 0 where the system does not say."""
+    """Return the megabytes that the process holds now; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
     except (OSError, ValueError):
         return 0
-
-
-def _heard(asked: BinaryIO) -> str | None:
-    size = asked.read(4)
-    if len(size) < 4:
-        return None
-    text: str = json.loads(asked.read(struct.unpack(">I", size)[0]))
-    return text
-
-
-def _tell(answers: BinaryIO, message: dict[str, Any]) -> None:
-    content = json.dumps(message).encode()
-    answers.write(struct.pack(">I", len(content)) + content)
-    answers.flush()
 
 
 def _end_with(parent: int) -> None:

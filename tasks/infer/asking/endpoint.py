@@ -1,4 +1,4 @@
-"""What all parts of a run share about one endpoint: its limits, and what was seen of it."""
+"""Limits and counts of one endpoint, which all parts of a run share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Protocol
 
 from contrapose.tasks.store import Store
 
@@ -16,88 +15,77 @@ TRUST_SECONDS = 120.0
 """How long an answer proves that there is an endpoint: longer than a rate limit per minute can silence it."""
 
 
-class AskingPace(Protocol):
-    """How hard an endpoint is pushed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingPace:
+    """Address and pace of an endpoint."""
 
-    @property
-    def address(self) -> str:
-        """Where it is; limits a minute are kept for it together."""
-
-    @property
-    def called(self) -> str:
-        """What messages call it, such as `the endpoint`."""
-
-    @property
-    def concurrency(self) -> int:
-        """The most requests under way at a time."""
-
-    @property
-    def timeout(self) -> float:
-        """Seconds that one request may take."""
-
-    @property
-    def total_timeout(self) -> float:
-        """Seconds that one prompt may take, from its first request on, with all retries and waits."""
-
-    @property
-    def retries(self) -> int:
-        """How often a failed request is made again; rate-limited ones do not count."""
-
-    @property
-    def requests_per_minute(self) -> float | None:
-        """The limit; None is none."""
-
-    @property
-    def tokens_per_minute(self) -> float | None:
-        """The limit; None is none."""
+    address: str
+    """Limits per minute are kept for it."""
+    concurrency: int
+    """The most requests under way at a time."""
+    timeout: float
+    """Seconds that one request may take."""
+    total_timeout: float
+    """Seconds that one prompt may take, from its first request on, with all retries and waits."""
+    retries: int = 0
+    """How often a failed request is made again; rate-limited ones do not count."""
+    requests_per_minute: float | None = None
+    """The limit; None is none."""
+    tokens_per_minute: float | None = None
+    """The limit; None is none, and where nobody counts tokens."""
+    called: str = "the endpoint"
+    """Its name in messages."""
 
 
 class Endpoint:
     """Concurrency, rate limits and counts; any thread may use it.
 
     Args:
-        settings: of the endpoint; the concurrency is this process's own.
-        processes: how many of them keep its limits a minute together.
+        settings: of the endpoint.
+        processes: how many share its concurrency and keep its limits per minute together, through the response store.
     """
 
     def __init__(self, settings: AskingPace, *, processes: int = 1) -> None:
         self.settings = settings
-        self.limiter = Limiter(settings.concurrency)
-        self.requests = self._bucket("requests", settings.requests_per_minute, processes)
-        self.tokens = self._bucket("tokens", settings.tokens_per_minute, processes)
+        self.concurrency = max(1, settings.concurrency // processes)
+        self.limiter = Limiter(self.concurrency)
+        self.requests, self.tokens = (
+            Bucket(per_minute)
+            if per_minute is None or processes == 1
+            else SharedBucket(f"{settings.address} {name}", per_minute)
+            for name, per_minute in (("requests", settings.requests_per_minute), ("tokens", settings.tokens_per_minute))
+        )
         self._retried: Counter[str] = Counter()
         self._answered_at: float | None = None
         self._lock = Lock()
 
-    def _bucket(self, name: str, per_minute: float | None, processes: int) -> Bucket | SharedBucket:
-        """One that several processes share is kept in the response store."""
-        if per_minute is None or processes == 1:
-            return Bucket(per_minute)
-        return SharedBucket(f"{self.settings.address} {name}", per_minute)
-
     def breaker(self) -> Breaker:
-        """A judge for one call, which knows whether the endpoint answered lately."""
+        """Return a judge for one call, which knows whether the endpoint answered lately."""
         answered_at = self._answered_at
         trusted = answered_at is not None and time.monotonic() - answered_at < TRUST_SECONDS
         return Breaker(self.settings.timeout, trusted=trusted, called=self.settings.called)
 
-    def answered(self) -> None:
-        """A request was answered."""
+    def count_answer(self) -> None:
+        """Take note that a request was answered."""
         self._answered_at = time.monotonic()
-        self.limiter.succeeded()
+        self.limiter.record_answer()
 
-    def retried(self, kind: str) -> None:
-        """A request is made again."""
+    def count_retry(self, kind: str) -> None:
+        """Take note that a request is made again."""
         with self._lock:
             self._retried[kind] += 1
 
     def notes(self) -> Mapping[str, str | float]:
-        """Counts for the manifest."""
+        """Return lowest and final concurrency, pauses for rate limits, and retries by kind, for the manifest."""
         limiter = self.limiter
-        concurrency = {"concurrency_lowest": limiter.lowest, "concurrency_final": int(limiter.limit)}
         with self._lock:
             retries = {f"retries_{kind.replace(' ', '_')}": count for kind, count in sorted(self._retried.items())}
-        return {**concurrency, "rate_limit_pauses": limiter.pauses, **retries}
+        return {
+            "concurrency_lowest": limiter.lowest,
+            "concurrency_final": int(limiter.limit),
+            "rate_limit_pauses": limiter.pauses,
+            **retries,
+        }
 
 
 # When to conclude that an endpoint is gone, rather than ask it thousands of times more.
@@ -137,54 +125,50 @@ class Breaker:
         called: str = "the endpoint",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.called = called
+        self.called, self.answered, self.last = called, trusted, ""
         self.patience = max(PATIENCE, 1.5 * timeout)
-        self.answered = trusted
-        self.last = ""
         self._clock = clock
         self._since: float | None = None
         self._streak = self._unreadable = self._rounds = 0
-        self._round_since = 0.0
-        self._limited = False
-        self._refused = 0
+        self._round_since, self._limited, self._refused = 0.0, False, 0
 
-    def sent(self) -> float:
-        """A request leaves; when, by the clock."""
+    def start_request(self) -> float:
+        """Return when a request leaves, by the clock."""
         now = self._clock()
         if self._since is None:
             self._since = now
         return now
 
-    def succeeded(self) -> None:
-        """The endpoint answered: all is forgotten."""
+    def record_answer(self) -> None:
+        """Forget all failures: the endpoint answered."""
         self.answered, self._streak, self._limited, self._since = True, 0, False, self._clock()
         self._unreadable, self._rounds, self._round_since = 0, 0, 0.0
 
-    def failed(self, why: str, sent: float) -> None:
-        """A request failed for a reason that is the endpoint's."""
+    def record_failure(self, why: str, sent: float) -> None:
+        """Count a request that failed for a reason that is the endpoint's."""
         if self._since is not None and sent >= self._since:
             self._streak += 1
             self.last = why
 
-    def unreadable(self, why: str, sent: float) -> None:
-        """What came is no reply of the API."""
-        self.failed(why, sent)
+    def record_unreadable(self, why: str, sent: float) -> None:
+        """Count a response that is no reply of the API."""
+        self.record_failure(why, sent)
         if self._since is None or sent < self._since:
             return
         self._unreadable += 1
         if sent >= self._round_since:
             self._rounds, self._round_since = self._rounds + 1, self._clock()
 
-    def refused(self, why: str) -> None:
-        """A request was refused for a reason that seems to be its prompt's."""
+    def record_refusal(self, why: str) -> None:
+        """Count a request that was refused for a reason that seems to be its prompt's."""
         self._refused, self.last = self._refused + 1, why
 
-    def limited(self, why: str) -> None:
-        """A request was refused by a rate limit."""
+    def record_limit(self, why: str) -> None:
+        """Count a request that a rate limit refused."""
         self._limited, self.last = True, why
 
     def verdict(self) -> str | None:
-        """Why the endpoint counts as gone; None while it does not."""
+        """Return why the endpoint counts as gone; None while it does not."""
         silence = 0.0 if self._since is None else self._clock() - self._since
         if self._refused >= STREAK and not self.answered:
             return f"{self.called} refused {self._refused} prompts and answered none; the last: {self.last}"
@@ -203,32 +187,15 @@ TELLING_SHARE = 0.25
 """A few requests hang on a server that copes; when as many time out, it does not."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Waiter:
-    loop: asyncio.AbstractEventLoop
-    turn: asyncio.Future[None]
-
-    def wake(self) -> None:
-        self.loop.call_soon_threadsafe(self._go)
-
-    def _go(self) -> None:
-        if not self.turn.done():
-            self.turn.set_result(None)
-
-
 class Limiter:
     """Additive increase, multiplicative decrease, shared by the event loops of several threads."""
 
     def __init__(self, ceiling: int) -> None:
-        self.ceiling = ceiling
+        self.ceiling = self.lowest = ceiling
         self.limit = float(ceiling)
-        self.lowest = ceiling
-        self.pauses = 0
-        self._under_way = 0
-        self._cut_at = 0.0
-        self._resume_at = 0.0
-        self._in_time = self._late = 0
-        self._waiters: deque[_Waiter] = deque()
+        self.pauses = self._under_way = self._in_time = self._late = 0
+        self._cut_at = self._resume_at = 0.0
+        self._waiters: deque[asyncio.Future[None]] = deque()
         self._lock = Lock()
 
     async def __aenter__(self) -> None:
@@ -236,42 +203,48 @@ class Limiter:
             if self._under_way < int(self.limit):
                 self._under_way += 1
                 return
-            loop = asyncio.get_running_loop()
-            waiter = _Waiter(loop=loop, turn=loop.create_future())
-            self._waiters.append(waiter)
+            turn = asyncio.get_running_loop().create_future()
+            self._waiters.append(turn)
         try:
-            await waiter.turn
+            await turn
         except asyncio.CancelledError:
-            self._leave(waiter)
+            with self._lock:
+                waits = turn in self._waiters
+                if waits:
+                    self._waiters.remove(turn)
+            if not waits:
+                # Its turn had just come: it is the next one's.
+                await self.__aexit__()
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        self._release()
+        with self._lock:
+            self._under_way -= 1
+            while self._waiters and self._under_way < int(self.limit):
+                self._under_way += 1
+                turn = self._waiters.popleft()
+                turn.get_loop().call_soon_threadsafe(_grant, turn)
 
-    def succeeded(self) -> None:
-        """One more request at a time for every window of successes, up to the ceiling."""
+    def record_answer(self) -> None:
+        """Allow one more request at a time for every window of successes, up to the ceiling."""
         with self._lock:
             self._in_time += 1
-            self._forget()
+            self._age_counts()
             if self.limit < self.ceiling:
                 self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
-    def overloaded(self, started: float) -> None:
-        """Halve, once for all requests that were under way together.
-
-        Args:
-            started: when the refused request was sent, by `time.monotonic()`.
-        """
+    def record_overload(self, started: float) -> None:
+        """Halve, once for all requests that were under way together; `started`: by `time.monotonic()`."""
         with self._lock:
-            self._cut(started)
+            self._halve(started)
 
-    def timed_out(self, started: float) -> None:
+    def record_timeout(self, started: float) -> None:
         """Halve where many of the requests since the last cut took too long."""
         with self._lock:
             self._late += 1
-            self._forget()
+            self._age_counts()
             if self._late >= TELLING_SHARE * (self._late + self._in_time):
-                self._cut(started)
+                self._halve(started)
 
     def pause(self, seconds: float) -> None:
         """Send nothing for a while, whoever asks."""
@@ -280,35 +253,25 @@ class Limiter:
             self.pauses += self._resume_at < time.monotonic()
             self._resume_at = max(self._resume_at, until)
 
-    def paused(self) -> float:
-        """Seconds left of a pause."""
+    def pause_left(self) -> float:
+        """Return the seconds left of a pause."""
         return max(0.0, self._resume_at - time.monotonic()) if self._resume_at else 0.0
 
-    def _forget(self) -> None:
-        """Old requests count less and less."""
+    def _age_counts(self) -> None:
+        """Let old requests count less and less."""
         if self._late + self._in_time > RECENT:
             self._late, self._in_time = self._late // 2, self._in_time // 2
 
-    def _cut(self, started: float) -> None:
+    def _halve(self, started: float) -> None:
         if started > self._cut_at:
             self._cut_at, self._in_time, self._late = time.monotonic(), 0, 0
             self.limit = max(1.0, self.limit / 2)
             self.lowest = min(self.lowest, int(self.limit))
 
-    def _release(self) -> None:
-        with self._lock:
-            self._under_way -= 1
-            while self._waiters and self._under_way < int(self.limit):
-                self._under_way += 1
-                self._waiters.popleft().wake()
 
-    def _leave(self, waiter: _Waiter) -> None:
-        """A waiter that gives up: out of the queue, or its turn, which had just come, to the next."""
-        with self._lock:
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
-                return
-        self._release()
+def _grant(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
 
 
 # Rate limits per minute, kept on our side: a bucket that fills steadily and lends.
@@ -331,7 +294,7 @@ class Bucket:
         self._lock = Lock()
 
     def take(self, amount: float) -> float:
-        """Take an amount, on credit where need be; the seconds to wait until it is paid back."""
+        """Take an amount, on credit where need be; return the seconds to wait until it is paid back."""
         if self._rate is None:
             return 0.0
         with self._lock:
@@ -348,7 +311,7 @@ class Bucket:
 
 
 SHARED_SECONDS = 0.25
-"""How many seconds' worth a process takes out of a shared bucket at once: less bursts, or fewer looks at the store."""
+"""Seconds' worth that a process takes out of a shared bucket at once: less bursts, or fewer looks at the store."""
 
 
 class SharedBucket:
@@ -366,7 +329,7 @@ class SharedBucket:
         self._lock = Lock()
 
     def take(self, amount: float) -> float:
-        """Take an amount; the seconds to wait until it is this process's turn."""
+        """Take an amount; return the seconds to wait until it is this process's turn."""
         with self._lock:
             amount, self._owed = max(amount + self._owed, 0.0), min(amount + self._owed, 0.0)
             while amount > self._left:

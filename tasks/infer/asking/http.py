@@ -1,4 +1,4 @@
-"""HTTP straight through aiohttp: the whole reply within its time and its size, or an error."""
+"""HTTP straight through aiohttp: the complete reply within its time and its size, or an error."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     import yarl
     from multidict import CIMultiDict
 
-Headers = Sequence[tuple[bytes, bytes]]
-
 LARGEST = 4 << 20
 """Bytes of a reply, unpacked: 128 for each token of the longest reply that a configuration may ask for."""
 NEVER = aiohttp.ClientTimeout(total=None, sock_connect=None)
-"""The limit is over the whole exchange, below."""
+"""The limit is over the complete exchange, below."""
 
 
 def proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for an address; None where it names none."""
+    """Return the proxy that the environment names for an address; None where it names none."""
     url = urlsplit(address)
     if url.hostname is None or proxy_bypass(url.hostname):
         return None
@@ -39,10 +37,10 @@ class ReplyTooLargeError(ValueError):
 
 
 class Received(NamedTuple):
-    """A whole reply."""
+    """A complete reply."""
 
     status: int
-    headers: Headers
+    headers: Sequence[tuple[bytes, bytes]]
     content: bytes
 
     @property
@@ -51,9 +49,14 @@ class Received(NamedTuple):
         return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in self.headers)
 
 
-async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> bytes:
+    """Return all that a stream has.
+
+    Raises:
+        ReplyTooLargeError: it is longer than `LARGEST`.
+    """
     parts, size = [], 0
-    while part := await reply.content.readany():
+    while part := await (stream.readany() if isinstance(stream, aiohttp.StreamReader) else stream.read(1 << 16)):
         parts.append(part)
         size += len(part)
         if size > LARGEST:
@@ -76,13 +79,19 @@ class HttpClient:
     async def exchange(
         self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
     ) -> Received:
-        """Send a request, and read the whole reply.
+        """Send a request, and read the complete reply.
 
         Raises:
             TimeoutError: it took longer, wherever it hung: before the headers, or in the middle of the body.
             ReplyTooLargeError: the reply is longer than `LARGEST`.
         """
-        requested = self._opened().request(
+        if self._session is None:
+            # Made by the first request, within its event loop. How many requests run at a time is decided above.
+            connector = aiohttp.TCPConnector(
+                limit=0, ssl=not self._secure or httpx2.create_ssl_context(), socket_factory=open_socket
+            )
+            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        requested = self._session.request(
             method,
             url,
             headers=headers,
@@ -93,23 +102,11 @@ class HttpClient:
             allow_redirects=False,
         )
         async with asyncio.timeout(seconds), requested as reply:
-            # The content is decompressed already; whoever reads the headers must not try again.
+            # The content is decompressed already: a reader of the headers must not try again.
             kept = [(name, value) for name, value in reply.raw_headers if name.lower() != b"content-encoding"]
-            return Received(reply.status, kept, await _whole(reply))
+            return Received(reply.status, kept, await read_limited(reply.content))
 
     async def close(self) -> None:
         """Close the session and its connections."""
         if self._session is not None:
             await self._session.close()
-
-    def _opened(self) -> aiohttp.ClientSession:
-        """Made by the first request, within its event loop."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                # How many requests run at a time is decided above.
-                connector=aiohttp.TCPConnector(
-                    limit=0, ssl=not self._secure or httpx2.create_ssl_context(), socket_factory=open_socket
-                ),
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session

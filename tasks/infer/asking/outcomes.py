@@ -1,10 +1,11 @@
-"""What came of a request: a reply, or a failure that says what to do next."""
+"""Outcome of a request: a reply, or a failure that says what to do next."""
 
 from __future__ import annotations
 
 import random
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -31,21 +32,21 @@ class Reply:
     seconds: float
     """From sending to the last byte."""
     odd: str | None = None
-    """What it says in place of a count of tokens, if anything."""
+    """Text in place of a count of tokens, if there is any."""
     remarks: Mapping[str, str] = field(default_factory=dict)
-    """What people should know of it besides, by its kind."""
+    """Warnings about it, by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a request brought no answer."""
+    """Reason why a request brought no answer."""
 
     kind: str
     """For counting: `status 500`, `timeout`, `connection`, `broken reply`."""
     message: str
     """For people, without the key."""
     then: Literal["retry", "wait", "give up", "stop"]
-    """What to do: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the whole run."""
+    """The next step: `wait` is a rate limit, `give up` concerns this prompt alone, `stop` the complete run."""
     wait: float | None = None
     """Seconds that the endpoint asked for."""
     certain: bool = False
@@ -55,20 +56,34 @@ class Failure:
     overload: bool = False
     """Whether the endpoint says that it is asked too much."""
     unreadable: bool = False
-    """Whether something came that is no reply of the API: waiting mends that less often than an error."""
+    """Whether something came that is no reply of the API: waiting fixes that less often than an error."""
     status: int | None = None
     """Of the HTTP reply, if there was one that says something of how it was asked."""
     outcome: ReplyOutcome = "error"
     """`moderated` where a filter refuses this prompt for good: that is its answer."""
 
     @property
-    def fell_over(self) -> bool:
+    def is_server_error(self) -> bool:
         """Whether the server met an error of its own, and is not just busy."""
         return self.then == "retry" and self.status is not None and self.status >= 500
 
 
+def failure_by_status(status: int, message: str, *, wait: float | None) -> Failure:
+    """Return what an error status means for one prompt: slow down, try again or give up."""
+    kind = f"status {status}"
+    if status in OVERLOADED or (status == 503 and wait is not None):
+        return Failure(kind=kind, message=message, then="wait", wait=wait, overload=True, status=status)
+    again = status >= 500 or status in AGAIN
+    return Failure(kind=kind, message=message, then="retry" if again else "give up", status=status, wait=wait)
+
+
+def timeout_failure(seconds: float) -> Failure:
+    """Return the failure of a request without a complete reply in time, however far it came."""
+    return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
+
+
 def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
-    """A text without the secrets that were sent: some servers repeat them.
+    """Return a text without the secrets that were sent: some servers repeat them.
 
     Args:
         text: from a server.
@@ -82,7 +97,7 @@ def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str
 
 
 def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Completion:
-    """An answer without the secrets that were sent."""
+    """Return an answer without the secrets that were sent."""
     clean = partial(without_secrets, secrets=list(secrets), least=LEAST_SECRET)
     text, passages = completion.text, completion.passages
     return replace(
@@ -92,36 +107,18 @@ def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Comple
     )
 
 
-def timed_out(seconds: float) -> Failure:
-    """No complete reply in time, however far it came."""
-    return Failure(kind="timeout", message=f"no complete reply in {seconds:g} s", then="retry", billed=True)
-
-
 def backoff(failures: int, rng: random.Random) -> float:
-    """Seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
+    """Return seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
     return rng.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds named by `retry-after-ms`, or by `Retry-After` as a number or a date; None where neither is readable."""
+    """Return the seconds in `retry-after-ms` or `Retry-After` (a number or a date); None where neither is readable."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        seconds = None if value is None else _number(value, unit)
-        if seconds is not None:
-            return seconds
-    return _until(headers.get("retry-after"))
-
-
-def _number(value: str, unit: float) -> float | None:
-    try:
-        seconds = float(value) * unit
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
-
-
-def _until(date: str | None) -> float | None:
-    try:
-        return None if date is None else max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+        with suppress(KeyError, ValueError):
+            seconds = float(headers[name]) * unit
+            if 0 <= seconds < float("inf"):
+                return seconds
+    with suppress(KeyError, ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    return None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Answer, Question
 from contrapose.tasks.infer.asking.asker import Asker, Way
-from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
+from contrapose.tasks.infer.asking.endpoint import AskingPace, Breaker, Endpoint
 from contrapose.tasks.infer.base import Broker
 
 WINDOW = 4
@@ -19,20 +19,44 @@ WINDOW = 4
 GLANCE_SECONDS = 0.1
 GRACE_SECONDS = 2.0
 """How long requests under way at an endpoint that was given up may still finish; elsewhere, as long as any may take."""
+Opener = Callable[[], AbstractAsyncContextManager[Way]]
+"""Opens what makes the requests of one call; it is closed at the end."""
+
+
+class PooledModel:
+    """Answers of an endpoint, many at a time.
+
+    Args:
+        settings: its address and pace.
+        opened: opens what makes requests.
+        processes: how many share its limits.
+    """
+
+    def __init__(self, settings: AskingPace, opened: Opener, *, processes: int = 1) -> None:
+        self.opened = opened
+        self.endpoint = Endpoint(settings, processes=processes)
+
+    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+        """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
+        asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=self.opened).run())
+
+    def notes(self) -> Mapping[str, str | float]:
+        """Return lowest and final concurrency, pauses for rate limits, and retries by kind."""
+        return self.endpoint.notes()
 
 
 @dataclass(slots=True, kw_only=True)
 class Pool:
-    """One call's questions, its workers, and the watch over them."""
+    """Questions of one call, its workers, and the watch over them."""
 
     questions: Sequence[Question]
     """All that may have to be asked."""
     broker: Broker
     """Where open questions come from and answers go."""
-    opened: Callable[[], AbstractAsyncContextManager[Way]]
-    """Opens what makes the requests; it is closed at the end."""
+    opened: Opener
+    """Opens what makes the requests."""
     endpoint: Endpoint
-    """What is shared with other calls."""
+    """Shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
     """Why no more questions come: the store does not say which are ours, or the broker takes no answers."""
     _queue: asyncio.Queue[Question | None] = field(init=False, repr=False)
@@ -42,32 +66,26 @@ class Pool:
 
     async def run(self) -> None:
         """Work until every question is answered, or the run stops."""
-        size = min(self.endpoint.settings.concurrency, max(1, len(self.questions)))
+        size = min(self.endpoint.concurrency, max(1, len(self.questions)))
         self._queue = asyncio.Queue(size)
-        async with self._asking() as asker:
+        async with self._open_asker() as asker:
             try:
-                await _first_of(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
+                await _run_watched(self._watch(), self._fill(size), *(self._work(asker) for _ in range(size)))
             finally:
-                self._put()
+                self._put_answers()
         if self._failed is not None:
             raise self._failed
 
     async def try_out(self, work: Callable[[Asker], Coroutine[Any, Any, None]]) -> None:
-        """Let something ask that finds out how to ask, until it is done or the run stops."""
-        async with self._asking(trying=True) as asker:
-            await _first_of(self._watch(), work(asker))
+        """Let `work` ask to find out how to ask, until it is done or the run stops."""
+        async with self._open_asker(trying=True) as asker:
+            await _run_watched(self._watch(), work(asker))
 
     @asynccontextmanager
-    async def _asking(self, *, trying: bool = False) -> AsyncIterator[Asker]:
+    async def _open_asker(self, *, trying: bool = False) -> AsyncIterator[Asker]:
         self._breaker = self.endpoint.breaker()
         async with self.opened() as way:
-            yield Asker(
-                way=way,
-                endpoint=self.endpoint,
-                breaker=self._breaker,
-                broker=self.broker,
-                trying=trying,
-            )
+            yield Asker(way=way, endpoint=self.endpoint, breaker=self._breaker, broker=self.broker, trying=trying)
 
     async def _fill(self, workers: int) -> None:
         """Fetch windows of open questions; the broker may wait for a database, so in a thread."""
@@ -93,10 +111,10 @@ class Pool:
                 self._answered.append(answer)
                 if len(self._answered) == 1:
                     # By then all that came with it are read.
-                    asyncio.get_running_loop().call_soon(self._put)
+                    asyncio.get_running_loop().call_soon(self._put_answers)
 
-    def _put(self) -> None:
-        """Leave what was answered at the broker; nothing more is asked where it does not take it."""
+    def _put_answers(self) -> None:
+        """Leave answers at the broker; nothing more is asked where it does not take them."""
         answered, self._answered = self._answered, []
         try:
             if answered:
@@ -105,17 +123,18 @@ class Pool:
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        """What is under way is paid for: the error is told when that is answered."""
+        """Stop asking. Requests under way are paid for: the error is raised when they are answered."""
         self._failed = error
         self.broker.stop(UNWRITTEN)
 
     async def _watch(self) -> None:
-        """Return a while after the run has stopped, whoever stopped it; our own reason is the breaker's."""
+        """Return a while after the run has stopped; our own reason to stop is the breaker's."""
         while not self.broker.stopped:
             await asyncio.sleep(GLANCE_SECONDS)
             if (verdict := self._breaker.verdict()) is not None:
                 self.broker.stop(verdict)
-        # What is under way is paid for: it is waited for, and not for long where the endpoint is why the run stopped.
+        # Requests under way are paid for: they are waited for, and not for long where the endpoint is why the run
+        # stopped.
         given_up = self._breaker.verdict() is not None or self.broker.stopped == INTERRUPTED
         end = time.monotonic() + (GRACE_SECONDS if given_up else self.endpoint.settings.timeout)
         while not self.broker.budget.idle() and time.monotonic() < end:
@@ -123,11 +142,10 @@ class Pool:
         await asyncio.sleep(GLANCE_SECONDS)
 
 
-async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
+async def _run_watched(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, Any, None]) -> None:
     """Work until all is done or the watch ends; leave nothing running. The first exception is raised."""
     tasks = [asyncio.create_task(coroutine) for coroutine in working]
-    all_done = asyncio.create_task(_all(tasks))
-    ends = {all_done, asyncio.create_task(watch)}
+    ends: set[asyncio.Future[Any]] = {asyncio.gather(*tasks), asyncio.create_task(watch)}
     try:
         for first in (await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED))[0]:
             first.result()
@@ -136,7 +154,3 @@ async def _first_of(watch: Coroutine[Any, Any, None], *working: Coroutine[Any, A
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-
-
-async def _all(tasks: Sequence[asyncio.Task[None]]) -> None:
-    await asyncio.gather(*tasks)

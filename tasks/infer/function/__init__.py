@@ -1,5 +1,5 @@
 """A function of this process, offered to its runs."""
 
-from contrapose.tasks.infer.function.provider import Function
+from contrapose.tasks.infer.function.offering import Function
 
 __all__ = ["Function"]

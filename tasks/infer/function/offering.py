@@ -1,7 +1,7 @@
-"""Functions of this process that its runs may ask, and how one is called.
+"""Provider `function`: functions of this process, such as one of a notebook, that its runs may ask in threads.
 
-Nothing finds such a function by its name, and nothing pickles it: whoever calls `contrapose.evaluate` offers it for as
-long as that call lasts.
+Nothing finds such a function by its name, and nothing pickles it: `contrapose.evaluate` offers it for as long as that
+call lasts.
 """
 
 from __future__ import annotations
@@ -9,23 +9,39 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.app.worker import in_words, replied
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.infer.app.ways import outcome_of
+from contrapose.tasks.infer.app.worker import error_text, reply_message
+from contrapose.tasks.infer.arguments import read_pace
+from contrapose.tasks.infer.asking.asker import WithoutTokens
+from contrapose.tasks.infer.asking.endpoint import AskingPace
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply
+from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
 
 PROVIDER = "function"
+CONCURRENCY = 4
+MOST_HANGING = 64
+"""Calls that may hang: no thread can be ended from outside, and each keeps what it holds."""
 LEFT_SECONDS = 5.0
-"""How long what is still going on in an event loop may take to end, once nobody asks any more."""
+"""Time in which an event loop must end its tasks, once nobody asks any more."""
 
 Answering = Callable[[str], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
 """A function that takes a prompt and returns the reply, or will; with what it retrieved, a mapping with both."""
@@ -39,7 +55,7 @@ class FunctionLoop:
         self._lock = Lock()
 
     def result(self, awaitable: Awaitable[Any], *, timeout: float) -> Any:
-        """Wait in another thread for what it comes to; whatever it raises is raised here.
+        """Wait in another thread for the result; an error is raised here.
 
         Raises:
             TimeoutError: it did not come in time, and was cancelled.
@@ -47,12 +63,22 @@ class FunctionLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                Thread(target=_turn, args=(self._loop,), daemon=True).start()
-        waited = asyncio.run_coroutine_threadsafe(_outcome(awaitable), self._loop)
+                Thread(target=_run_loop, args=(self._loop,), daemon=True).start()
+
+        async def result_or_error() -> tuple[Any, BaseException | None]:
+            # An event loop would end with SystemExit and the like.
+            try:
+                return await awaitable, None
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:
+                return None, error
+
+        waiting = asyncio.run_coroutine_threadsafe(result_or_error(), self._loop)
         try:
-            value, error = waited.result(timeout)
+            value, error = waiting.result(timeout)
         finally:
-            waited.cancel()
+            waiting.cancel()
         if error is not None:
             raise error
         return value
@@ -63,35 +89,23 @@ class FunctionLoop:
             self._loop.call_soon_threadsafe(self._loop.stop)
 
 
-def _turn(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    async def cancel_tasks() -> None:
+        others = asyncio.all_tasks(loop) - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=LEFT_SECONDS)
+        await loop.shutdown_asyncgens()
+
     # What a task of the function's own raises, such as SystemExit, comes up here; the others go on.
     while True:
         with suppress(BaseException):
             loop.run_forever()
             break
     with suppress(BaseException):
-        loop.run_until_complete(_ended(loop))
+        loop.run_until_complete(cancel_tasks())
     loop.close()
-
-
-async def _ended(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what is still going on, and wait for it a while."""
-    others = asyncio.all_tasks(loop) - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    if others:
-        await asyncio.wait(others, timeout=LEFT_SECONDS)
-    await loop.shutdown_asyncgens()
-
-
-async def _outcome(awaitable: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    """What it returned or raised; an event loop would end with what ends a program."""
-    try:
-        return await awaitable, None
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:
-        return None, error
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -101,39 +115,39 @@ class OfferedFunction:
     function: Answering
     """Takes a prompt."""
     context: Context
-    """Context variables of whoever offers it, which each call sees."""
+    """Context variables of the code that offers it, which each call sees."""
     token: str = field(default_factory=lambda: uuid4().hex)
-    """Tells it from every other function, and from the same one when it is offered again."""
+    """Differs from that of every other function, and of the same one when it is offered again."""
     loop: FunctionLoop = field(default_factory=FunctionLoop)
     """Where it answers if it is async."""
     hanging: set[Future[Mapping[str, Any]]] = field(default_factory=set)
     """Calls that nobody waits for any more, and that have not ended."""
 
-    def begin(self, prompt: str, *, timeout: float) -> Future[Mapping[str, Any]]:
-        """Call it in a thread of its own; what comes is what a callable in a process of its own would send.
+    def call(self, prompt: str, *, timeout: float) -> Future[Mapping[str, Any]]:
+        """Call it in a thread of its own; return the message that a callable in another process would send.
 
         A pool's threads would be waited for at the end of the process, those that hang too.
         """
         future: Future[Mapping[str, Any]] = Future()
         future.set_running_or_notify_cancel()
-        work = partial(self._answer, prompt, future, timeout)
-        Thread(target=self.context.copy().run, args=(work,), daemon=True).start()
-        return future
 
-    def _answer(self, prompt: str, future: Future[Mapping[str, Any]], timeout: float) -> None:
-        try:
-            reply: Any = self.function(prompt)
-            if inspect.isawaitable(reply):
-                # A little longer: whoever waits for the call has given it up by then, and says so.
-                reply = self.loop.result(reply, timeout=timeout + 1)
-            future.set_result(replied(reply))
-        except BaseException as error:
-            # SystemExit and the like are errors of the function too.
-            future.set_result({"error": in_words(error)})
+        def answer() -> None:
+            try:
+                reply: Any = self.function(prompt)
+                if inspect.isawaitable(reply):
+                    # A little longer: the caller has given it up by then, and says so.
+                    reply = self.loop.result(reply, timeout=timeout + 1)
+                future.set_result(reply_message(reply))
+            except BaseException as error:
+                # SystemExit and the like are errors of the function too.
+                future.set_result({"error": error_text(error)})
+
+        Thread(target=self.context.copy().run, args=(answer,), daemon=True).start()
+        return future
 
 
 _OFFERED: dict[str, OfferedFunction] = {}
-"""What may be asked in this process, by the id of the model."""
+"""Functions that may be asked in this process, by the id of the model."""
 _OFFERING = Lock()
 
 
@@ -142,7 +156,7 @@ def offered(function: Answering) -> Iterator[str]:
     """Let runs of this process ask a function, until the context is left.
 
     Args:
-        function: what is asked; it is neither copied nor stored.
+        function: is neither copied nor stored.
 
     Yields:
         The id of the model that it is meanwhile, such as `function/answer`.
@@ -162,7 +176,7 @@ def offered(function: Answering) -> Iterator[str]:
 
 
 def name_of(function: object) -> str:
-    """What a function is called, fit for an id: `make.answer` for one that `make` has made."""
+    """Return the name of a function, fit for an id: `make.answer` for one that `make` has made."""
     inner = function.func if isinstance(function, partial) else function
     name = str(getattr(inner, "__qualname__", type(inner).__qualname__))
     plain = name.replace("<locals>.", "").replace("<lambda>", "lambda")
@@ -170,7 +184,7 @@ def name_of(function: object) -> str:
 
 
 def find_offered(model: str) -> OfferedFunction:
-    """What a model id stands for.
+    """Return the function that a model id stands for.
 
     Raises:
         ModelError: no such function is offered in this process now.
@@ -185,3 +199,92 @@ def find_offered(model: str) -> OfferedFunction:
             where=model,
         )
     return offer
+
+
+class Function:
+    """A function that is offered in this process, asked by the id that it has there."""
+
+    cases_per_task: ClassVar[int] = 2000
+    local: ClassVar[bool] = False
+    knows_weights: ClassVar[bool] = False
+    concurrency: ClassVar[int] = CONCURRENCY
+    answers_only: ClassVar[Literal[True]] = True
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "revision": Argument(type="text", description="Version of the function: it keeps answers, and finds them."),
+        "concurrency": Argument(
+            type="whole number", description="Most calls at a time.", default=CONCURRENCY, role="pace"
+        ),
+        "timeout": Argument(type="seconds", description="For one call.", default=60, role="pace"),
+        "requests_per_minute": Argument(type="number", description="Most calls a minute.", role="pace"),
+    }
+
+    def price(self, spec: ModelSpec) -> Price | None:
+        """Return None: only its author knows the price."""
+        return None
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Look for the function among those that are offered."""
+        find_offered(spec.id)
+        return Check(state="ok", observed=f"{spec.id} is there")
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Return "none": a function gives replies alone."""
+        return "none"
+
+    def identity(self, spec: ModelSpec) -> Mapping[str, str]:
+        """Return the version that the user names; without one, this offer of it alone.
+
+        Neither its name nor its code decides what it answers: it may ask anything that lies outside of it.
+        """
+        read_settings(spec)
+        offer = find_offered(spec.id)
+        revision = spec.args.get("revision")
+        served = str(revision) if revision not in (None, "") else f"this call alone ({offer.token})"
+        return {"revision": spec.name, "dtype": "unknown", "device": "this process", "served": served}
+
+    def open(self, spec: ModelSpec) -> PooledModel:
+        """Return settings and shared limits; the function is looked for when there are prompts."""
+
+        @asynccontextmanager
+        async def open_way() -> AsyncIterator[FunctionWay]:
+            # Looked up each time: the same id may by now be a newer function.
+            yield FunctionWay(offer=find_offered(spec.id))
+
+        return PooledModel(read_settings(spec), open_way)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionWay(WithoutTokens):
+    """Calls of a function."""
+
+    offer: OfferedFunction
+    """The function."""
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Call it once. Every failure is returned, never raised."""
+        if (hanging := len(self.offer.hanging)) >= MOST_HANGING:
+            why = f"{hanging} calls of the function hang, and no thread can be ended"
+            return Failure(kind="hanging", message=why, then="stop", certain=True)
+        start = time.monotonic()
+        future = self.offer.call(question.prompt, timeout=timeout)
+        try:
+            message = await asyncio.wait_for(asyncio.wrap_future(future), timeout)
+        except TimeoutError:
+            self.offer.hanging.add(future)
+            future.add_done_callback(self.offer.hanging.discard)
+            return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
+        return outcome_of(message, seconds=time.monotonic() - start)
+
+
+def read_settings(spec: ModelSpec) -> AskingPace:
+    """Return the settings of a function: without retries, since one that failed would most likely fail again.
+
+    Raises:
+        ModelError: an argument is unknown or wrong, or there is a system instruction.
+    """
+    refuse_unknown(spec, Function.arguments)
+    if spec.system_instruction:
+        refuse_frame(spec, "what a function tells a model besides the prompt is its own")
+    pace = read_pace(spec, concurrency=CONCURRENCY, timeout=60)
+    without_retries = {"retries": 0, "total_timeout": 2 * pace["timeout"]}
+    return AskingPace(**pace | without_retries, address=spec.id, called="the function")

@@ -1,37 +1,37 @@
-"""Questions and replies as lines of batch files, which OpenAI and vLLM share; and the Batch API that takes these."""
+"""Batches: questions and replies as lines of files, which OpenAI and vLLM share, and the Batch API that takes these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
-
-from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
-from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import forget_environment
-from contrapose.tasks.infer.openai.failures import one_line_error
-
-if TYPE_CHECKING:
-    from openai.types import Batch
-
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.errors import DataError, ModelError
 from contrapose.tasks.core.questions import Answer, Question, from_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.openai.failures import is_moderated
-from contrapose.tasks.infer.openai.replies import MOST_HIDDEN, ErrorReplyError, NoLogprobsError, believed, read_reply
+from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.connection import forget_environment
+from contrapose.tasks.infer.openai.failures import is_moderated, one_line_error
+from contrapose.tasks.infer.openai.replies import (
+    MOST_HIDDEN,
+    ErrorReplyError,
+    NoLogprobsError,
+    believe_counts,
+    read_reply,
+)
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
 from contrapose.tasks.store.prompts import PromptRow
 from contrapose.tasks.text.wording import counted
+
+if TYPE_CHECKING:
+    from openai.types import Batch
 
 MOST_CONTEXT = 2_000_000
 """Tokens of the longest prompt that a model reads."""
@@ -43,10 +43,18 @@ PORTION = 1_000
 """Lines that are taken into the store in one transaction."""
 REASONS = 5
 """Lines that could not be taken of which the reason is kept."""
+OURS = "contrapose"
+"""Under this name the endpoint keeps our id of a batch."""
+ENDED = ("completed", "failed", "expired", "cancelled")
+"""States in which a batch stays."""
+TRIES = 5
+"""Requests that change nothing are made again as often, by the client."""
+SECONDS = 600.0
+"""For one request: a file of 200 MB takes its time."""
 
 
 def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
-    """A question as a line of a batch file. Its key comes back with the reply, and nothing else that tells whose it is.
+    """Return a question as a line of a batch file. Its key comes back with the reply, and nothing else that names it.
 
     The address is always below /v1, whatever `base_url` says: the file is not sent there line by line.
     """
@@ -56,7 +64,7 @@ def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
 
 
 def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
-    """Lines in as few files as may be, none above either limit unless a single line is."""
+    """Yield lines in as few files as may be, none above either limit unless a single line is."""
     part: list[bytes] = []
     size = 0
     for line in lines:
@@ -71,7 +79,7 @@ def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: 
 
 @dataclass(slots=True, kw_only=True)
 class ImportCounts:
-    """What became of the lines of results."""
+    """Counts of the lines of results."""
 
     taken: int = 0
     """Answers that are in the store now, and were not before."""
@@ -89,7 +97,7 @@ class ImportCounts:
     """The runs whose prompts were answered."""
 
     def in_words(self) -> Iterator[str]:
-        """For people, a line each."""
+        """Yield the counts for people, a line each."""
         yield f"{counted('answers', self.taken)} taken into the response store"
         if self.known:
             yield f"{counted('answers', self.known)} there already, left as they are"
@@ -102,7 +110,7 @@ class ImportCounts:
 
     @property
     def whole(self) -> bool:
-        """Whether every line was an answer, and every prompt has one."""
+        """Return whether every line was an answer, and every prompt has one."""
         return not (self.failed or self.refused or self.missing)
 
     def not_taken(self, where: str, why: str) -> None:
@@ -111,37 +119,32 @@ class ImportCounts:
             self.reasons.append(f"{where}: {why}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultLine:
-    """A line of results."""
-
-    where: str
-    """File and line, for people."""
-    key: str
-    """Of the answer; what came back as `custom_id`; empty where it is no line of results."""
-    content: Mapping[str, Any]
-    """What it holds."""
-    why: str = ""
-    """Why it is no line of results."""
-
-
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
     """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
 
     Args:
-        lines: where each stands, for people, and the line itself.
+        lines: place of each, for people, and the line itself.
         any_model: also take replies of a model that calls itself otherwise than the one that was asked.
 
     Raises:
         DataError: there is not one line of results.
     """
     counts = ImportCounts()
-    results = (_result(where, line) for where, line in lines if line.strip())
-    keyed = 0
-    while portion := list(islice(results, PORTION)):
-        keyed += sum(bool(result.key) for result in portion)
-        _take(portion, counts, any_model=any_model)
-    if not keyed:
+    full_lines = ((where, line) for where, line in lines if line.strip())
+    any_result = False
+    while portion := list(islice(full_lines, PORTION)):
+        results: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+        for where, line in portion:
+            try:
+                content = _result(line)
+            except ValueError as error:
+                counts.failed += 1
+                counts.not_taken(where, str(error))
+            else:
+                results.setdefault(str(content["custom_id"]), []).append((where, content))
+        any_result = any_result or bool(results)
+        _take(results, counts, any_model=any_model)
+    if not any_result:
         raise DataError(
             counts.reasons[0] if counts.reasons else "no lines",
             expected="JSON objects with custom_id and response, as the Batch API and `vllm run-batch` write them",
@@ -151,59 +154,76 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
     return counts
 
 
-def _take(results: Sequence[ResultLine], counts: ImportCounts, *, any_model: bool) -> None:
-    store = Store()
-    keys = [result.key for result in results]
+def _result(line: bytes) -> Mapping[str, Any]:
+    """Return the content of a line of results.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        content: Mapping[str, Any] = json.loads(line)
+        response, error = content.get("response"), content.get("error")
+        is_result = bool(content["custom_id"]) and (response is None or isinstance(response["status_code"], int))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        is_result = False
+    if not is_result:
+        raise ValueError("no line of results")
+    if response is None and error is None:
+        raise ValueError("a request, and not its result")
+    return content
+
+
+def _take(
+    results: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]], counts: ImportCounts, *, any_model: bool
+) -> None:
+    """Put results into the store, by the keys of their prompts."""
+    store, keys = Store(), list(results)
     written, known = store.prompts.find(keys), store.answers.find(keys)
     answers: dict[tuple[str, str], dict[str, Keyed]] = {}
-    for result in results:
-        row = written.get(result.key)
-        if row is None and not result.key:
-            counts.failed += 1
-            counts.not_taken(result.where, result.why)
-            continue
-        if row is None:
+    for key, where, content in ((key, *result) for key, of_key in results.items() for result in of_key):
+        if (row := written.get(key)) is None:
             counts.refused += 1
-            counts.not_taken(result.where, "no prompt that was written here has this custom_id")
+            counts.not_taken(where, "no prompt that was written here has this custom_id")
             continue
         counts.runs.add(row.run)
-        answer = _answer(result, row, counts, any_model=any_model)
-        if answer is None:
-            continue
+        answer = _answer(where, content, row, counts, any_model=any_model)
         own = answers.setdefault((row.run, row.model), {})
-        if result.key in known or result.key in own:
+        if answer is not None and (key in known or key in own):
             counts.known += 1
-        else:
-            own[result.key] = Keyed(key=result.key, answer=answer)
+        elif answer is not None:
+            own[key] = Keyed(key=key, answer=answer)
     for (run, model), taken in answers.items():
         kept = list(taken.values())
         spent = sum((keyed.answer.taken for keyed in kept), Usage())
         store.answers.keep(batch_of(kept, run=run, model=model, spent=spent, failures=0, again=False))
         counts.taken += len(kept)
-        for form, key in {(keyed.answer.question.form, written[keyed.key].form_key) for keyed in kept}:
-            if key:
-                store.forms.note(key, form, model=model, run=run, again=False)
+        for form, form_key in {(keyed.answer.question.form, written[keyed.key].form_key) for keyed in kept}:
+            if form_key:
+                store.forms.note(form_key, form, model=model, run=run, again=False)
 
 
-def _answer(result: ResultLine, row: PromptRow, counts: ImportCounts, *, any_model: bool) -> Answer | None:
-    """What a line answers; None, and counted, where that is nothing."""
-    body = (result.content.get("response") or {}).get("body")
+def _answer(
+    where: str, content: Mapping[str, Any], row: PromptRow, counts: ImportCounts, *, any_model: bool
+) -> Answer | None:
+    """Return the answer in a result; None, and counted, where there is none."""
+    body = (content.get("response") or {}).get("body")
     served, asked = str((body.get("model") if isinstance(body, dict) else "") or ""), row.model.partition("/")[2]
-    if served and not any_model and not _is_snapshot(served, asked):
+    # A model's own name may be a dated version of the one that was asked for.
+    if served and not any_model and served != asked and not served.startswith(f"{asked}-"):
         counts.refused += 1
-        counts.not_taken(result.where, f"model {served} replied, and {asked} was asked; --any-model takes it")
+        counts.not_taken(where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
     question = from_json(row.question)
-    completion = reply_of_line(result.content, question)
+    completion = reply_of_line(content, question)
     if completion.error is not None:
         counts.failed += 1
-        counts.not_taken(result.where, completion.error)
+        counts.not_taken(where, completion.error)
         return None
     return Answer(question=question, completion=completion, seconds=0.0)
 
 
 def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
-    """The completion in a line of results; one with an error where the endpoint did not answer."""
+    """Return the completion in a line of results; one with an error where the endpoint did not answer."""
     error, response = content.get("error"), content.get("response") or {}
     status, body = response.get("status_code", 200 if response else None), response.get("body")
     if error or status != 200 or not isinstance(body, dict):
@@ -214,44 +234,15 @@ def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
         return Completion(error=f"the endpoint did not answer (status {status}: {why})")
     try:
         reply = json.dumps(body).encode()
-        return believed(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
+        return believe_counts(read_reply(reply, question), reply, sent=MOST_CONTEXT, written=MOST_HIDDEN)[0]
     except (ValueError, NoLogprobsError, ErrorReplyError) as unread:
         return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
 
-def _is_snapshot(served: str, asked: str) -> bool:
-    """Whether a model's own name is the one that was asked for, or a dated version of it."""
-    return served == asked or served.startswith(f"{asked}-")
-
-
-def _result(where: str, line: bytes) -> ResultLine:
-    try:
-        content = json.loads(line)
-        key, response, error = str(content["custom_id"]), content.get("response"), content.get("error")
-        is_line = response is None or isinstance(response["status_code"], int)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        is_line = False
-    if not is_line:
-        return ResultLine(where=where, key="", content={}, why="no line of results")
-    if response is None and error is None:
-        return ResultLine(where=where, key="", content={}, why="a request, and not its result")
-    return ResultLine(where=where, key=key, content=content)
-
-
 @cache
 def bodies_of(spec: str) -> Bodies:
-    """How the questions of a model are put, by its JSON."""
+    """Return the request bodies of a model, by its JSON."""
     return Bodies(spec=ModelSpec.model_validate_json(spec))
-
-
-OURS = "contrapose"
-"""Under this name the endpoint keeps our id of a batch."""
-ENDED = ("completed", "failed", "expired", "cancelled")
-"""States in which a batch stays."""
-TRIES = 5
-"""Requests that change nothing are made again as often, by the client."""
-SECONDS = 600.0
-"""For one request: a file of 200 MB takes its time."""
 
 
 class BatchEndpoint:
@@ -307,7 +298,7 @@ class BatchEndpoint:
             )
 
     def look(self, remote: str) -> Batch:
-        """How a batch stands.
+        """Return the state of a batch.
 
         Raises:
             ModelError: there is none of that id, or nobody answers.
@@ -325,7 +316,7 @@ class BatchEndpoint:
             return self.client.batches.cancel(remote)
 
     def results(self, batch: Batch) -> Iterator[tuple[str, bytes]]:
-        """The lines that a batch has brought, answers and errors, each with where it stands.
+        """Yield the lines that a batch has brought, answers and errors, each with where it stands.
 
         Raises:
             ModelError: a file is not there, or its transfer broke off.

@@ -1,27 +1,79 @@
-"""The official client: opened for a call, and asked once whether anybody is there."""
+"""Requests to an OpenAI API: built once by the official client, sent straight through aiohttp.
+
+The client's own transport spends more time in URL, header, cookie and redirect objects than in the request.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Self
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx2
+from multidict import CIMultiDict
+from yarl import URL
 
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.infer.openai.failures import is_missing_path, other_host
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.asking.http import HttpClient, ReplyTooLargeError
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure, without_secrets_in
+from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.failures import (
+    connection_failure,
+    error_in_reply,
+    is_missing_path,
+    one_line_error,
+    other_host,
+    status_failure,
+    unreadable_failure,
+)
 from contrapose.tasks.infer.openai.key import NO_KEY
+from contrapose.tasks.infer.openai.refusals import ParameterRefusal, missing_logprobs, refused_parameter
+from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, believe_counts, read_reply
 from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:
-    from multidict import CIMultiDict
     from openai import AsyncOpenAI, OpenAI
-    from yarl import URL
 
 
 NOT_FOUND = 404
 """Status of an address that a server does not have."""
-PATIENCE = 10
+PATIENCE = 10.0
 """Seconds for a request that asks nothing."""
 USUAL_PATH = "/v1"
-"""Where servers have the API, unless they say otherwise."""
+"""Path of the API on most servers."""
+ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
+"""Encodings that are unpacked without further libraries."""
+
+
+class LeanClient(httpx2.AsyncClient):
+    """Sends what the official client has built; errors of aiohttp pass through it unchanged."""
+
+    def __init__(self, base_url: str) -> None:
+        # The transport is never used; naming one keeps a second set of certificates from being read.
+        super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False, timeout=None, headers=ENCODINGS)
+        self.http = HttpClient(base_url)
+        self.kept: list[httpx2.Request] | None = None
+        """Requests that are kept instead of sent; the official client takes each for answered."""
+
+    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
+        """Send what the official client has built, and read the complete reply."""
+        if self.kept is not None:
+            self.kept.append(request)
+            return httpx2.Response(200, request=request)
+        headers, url = CIMultiDict(request.headers.multi_items()), URL(str(request.url))
+        received = await self.http.exchange(request.method, url, headers, request.content, seconds=PATIENCE)
+        return httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
+
+    async def aclose(self) -> None:
+        """Close the session and its connections."""
+        await super().aclose()
+        await self.http.close()
 
 
 class Connection:
@@ -30,13 +82,11 @@ class Connection:
     A run sends thousands of requests to one address that differ in their body alone. The client builds the first
     one, with its address, key and headers, and reads every failure; building it again takes longer than sending it.
     All requests go the same way, so that the first ones of a run do not wait for each other's being built.
-    Retries and time limits of the client are off: ours count for the whole run, and cover every hang.
+    Retries and time limits of the client are off: ours count for the complete run, and cover every hang.
     """
 
     def __init__(self, settings: Settings) -> None:
         from openai import AsyncOpenAI
-
-        from contrapose.tasks.infer.openai.lean import LeanClient
 
         self.lean = LeanClient(settings.base_url)
         self.client = AsyncOpenAI(
@@ -53,7 +103,7 @@ class Connection:
         await self.client.close()
 
     async def post(self, path: str, body: bytes, *, seconds: float) -> bytes:
-        """Post JSON; the body of the reply.
+        """Post JSON, and return the body of the reply.
 
         Raises:
             APIStatusError: the reply has another status than that of success.
@@ -68,23 +118,21 @@ class Connection:
         received = await self.lean.http.exchange("POST", url, headers, body, seconds=seconds)
         if 200 <= received.status < 300:
             return received.content
-        from httpx2 import Request, Response
-
-        request = Request("POST", str(url))
-        failed = Response(received.status, headers=received.headers, content=received.content, request=request)
+        request = httpx2.Request("POST", str(url))
+        failed = httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
         raise self.client._make_status_error_from_response(failed)
 
     async def _build(self, path: str, body: bytes) -> tuple[URL, CIMultiDict[str]]:
-        """Address and headers, by the client's method for addresses it has no method of its own for."""
-        from httpx2 import Response
-        from multidict import CIMultiDict
-        from yarl import URL
-
-        with self.lean.holding() as held:
-            await self.client.post(path, cast_to=Response, content=body)
-        headers = CIMultiDict(held[0].headers.multi_items())
+        """Return address and headers, by the client's method for addresses it has no method of its own for."""
+        kept: list[httpx2.Request] = []
+        self.lean.kept = kept
+        try:
+            await self.client.post(path, cast_to=httpx2.Response, content=body)
+        finally:
+            self.lean.kept = None
+        headers = CIMultiDict(kept[0].headers.multi_items())
         headers.pop("Content-Length", None)
-        return URL(str(held[0].url)), headers
+        return URL(str(kept[0].url)), headers
 
 
 def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None:
@@ -95,79 +143,137 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
         client._custom_headers = {}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAIWay:
+    """Requests to the OpenAI API of one endpoint."""
+
+    connection: Connection
+    """Makes them."""
+    bodies: Bodies
+    """How questions are put."""
+    trying: bool = False
+    """Whether it is found out what the endpoint refuses: then a parameter that it refuses stops nothing."""
+
+    def max_usage(self, question: Question) -> Usage:
+        """Return what a request takes at most."""
+        return self.bodies.most(question)
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Make one request. Every failure is returned, never raised."""
+        outcome = await self._exchange(question, timeout=timeout)
+        if isinstance(outcome, ParameterRefusal):
+            self.bodies.refused[outcome.message] = outcome
+            return replace(outcome, then="give up") if self.trying else outcome
+        return outcome
+
+    async def _exchange(self, question: Question, *, timeout: float) -> Reply | Failure:
+        from aiohttp import ClientError, ClientPayloadError, ClientResponseError
+        from openai import APIStatusError, OpenAIError
+
+        bodies, key, start = self.bodies, self.bodies.settings.key, time.monotonic()
+        try:
+            sent = bodies.body(question)
+            content = await self.connection.post(bodies.path, sent, seconds=timeout)
+            completion, seconds = read_reply(content, question), time.monotonic() - start
+            written = bodies.most(question).completion_tokens
+            completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
+            # Before anything stores it: a server may repeat the key that it was sent.
+            return Reply(completion=without_secrets_in(completion, [key]), seconds=seconds, odd=odd)
+        except TimeoutError:
+            return timeout_failure(timeout)
+        except APIStatusError as error:
+            failure, body = status_failure(error, key), error.body
+        except ErrorReplyError as error:
+            failure, body = error_in_reply(error.args[0], key), error.args[0]
+        except (ClientPayloadError, ClientResponseError) as error:
+            # Something came, and was no reply of HTTP.
+            return unreadable_failure(error, key)
+        except (OpenAIError, ClientError, OSError) as error:
+            return connection_failure(error, key)
+        except NoLogprobsError:
+            return missing_logprobs()
+        except ReplyTooLargeError as error:
+            # It would be as long the next time, and paid for again.
+            return unreadable_failure(error, key, then="give up")
+        except ValueError as error:
+            return unreadable_failure(error, key)
+        except Exception as error:
+            # Whatever broke this one request, the others go on.
+            return Failure(kind="error", message=one_line_error(error, key), then="give up")
+        return refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
+
+
+@asynccontextmanager
+async def open_way(bodies: Bodies, *, trying: bool = False) -> AsyncIterator[OpenAIWay]:
+    """Open a connection for one call."""
+    async with Connection(bodies.settings) as connection:
+        yield OpenAIWay(connection=connection, bodies=bodies, trying=trying)
+
+
 async def reach(settings: Settings, key_place: str) -> None:
     """Refuse an endpoint that cannot be reached, or a key that it rejects, before any prompt is sent.
 
     Servers that do not list their models answer with another status: they were reached.
 
     Raises:
-        ModelError: nobody answers, the key is rejected, or somebody else is pointed to.
+        ModelError: nobody answers, the key is rejected, or the server points to another host.
     """
     from aiohttp import ClientError
     from openai import APIConnectionError, APIStatusError, AuthenticationError, OpenAIError
+
+    def refusal(observed: str, *, expected: str, remedy: str) -> ModelError:
+        return ModelError(observed, expected=expected, remedy=remedy, where=settings.base_url)
 
     async with Connection(settings) as connection:
         try:
             await connection.client.models.list()
         except (APIConnectionError, OSError, ClientError) as error:
-            raise ModelError(
+            raise refusal(
                 f"no answer from the endpoint ({type(error.__cause__ or error).__name__})",
                 expected="an OpenAI-compatible server at that address",
                 remedy="Start the server, or correct model_args.base_url.",
-                where=settings.base_url,
             ) from error
         except AuthenticationError as error:
             sent = settings.key != NO_KEY
-            raise ModelError(
+            raise refusal(
                 "the endpoint rejected the API key" if sent else "the endpoint wants an API key, and none was sent",
                 expected="a key that it accepts",
                 remedy=f"Correct it in {key_place}.",
-                where=settings.base_url,
             ) from error
         except APIStatusError as error:
             if (other := other_host(error)) is not None:
-                raise ModelError(
+                raise refusal(
                     f"the endpoint redirects to {other}",
                     expected="an endpoint that answers itself: what is meant for one host is not sent to another",
                     remedy="Set model_args.base_url to the address that answers.",
-                    where=settings.base_url,
                 ) from error
-            if error.status_code == NOT_FOUND:
-                await _refuse_wrong_path(connection, settings)
+            if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
+                remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
+                if settings.base_url.endswith(USUAL_PATH):
+                    remedy = "Correct model_args.base_url, by the documentation of the server."
+                raise refusal(
+                    f"the server has no {settings.path} there (status {NOT_FOUND})",
+                    expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
+                    remedy=remedy,
+                ) from None
         except (OpenAIError, ValueError, TypeError, AttributeError):
             # Whatever it said, it was there.
             return
 
 
-async def _refuse_wrong_path(connection: Connection, settings: Settings) -> None:
-    """Refuse an address below which a server that lists no models there has no API either; nothing is asked.
+async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
+    """Whether a server that lists no models has no API at an address either; nothing is asked.
 
     A server that has it refuses an empty request for another reason.
-
-    Raises:
-        ModelError: it has not.
     """
     from aiohttp import ClientError
     from openai import APIStatusError, OpenAIError
 
-    from contrapose.tasks.infer.asking.http import ReplyTooLargeError
-
-    path = "/chat/completions" if settings.endpoint == "chat" else "/completions"
     try:
-        await connection.post(path, b"{}", seconds=PATIENCE)
-        return
+        await connection.post(settings.path, b"{}", seconds=PATIENCE)
     except APIStatusError as error:
-        if not is_missing_path(error):
-            return
+        return is_missing_path(error)
     except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError):
         # Whatever happened, it was there.
-        return
-    remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
-    if settings.base_url.endswith(USUAL_PATH):
-        remedy = "Correct model_args.base_url, by the documentation of the server."
-    raise ModelError(
-        f"the server has no {path} there (status {NOT_FOUND})",
-        expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
-        remedy=remedy,
-        where=settings.base_url,
-    )
+        return False
+    return False

@@ -1,4 +1,4 @@
-"""What a failed request means: try again, slow down, give up this prompt, or stop the run."""
+"""Meaning of a failed request: try again, slow down, give up this prompt, or stop the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from contrapose.tasks.config.hosts import Origin, origin_of
 from contrapose.tasks.core.questions import TOO_LONG
-from contrapose.tasks.infer.asking.outcomes import AGAIN, OVERLOADED, Failure, asked_wait, without_secrets
+from contrapose.tasks.infer.asking.outcomes import Failure, asked_wait, failure_by_status, without_secrets
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.settings import USER_INFO
 
@@ -58,44 +58,77 @@ FLAGS = re.compile(r'"filtered": true|"flagged_input": "|"reasons": \[')
 """What the details of Azure and OpenRouter say of a filtered prompt."""
 
 
-def unreachable(error: BaseException, key: str) -> Failure:
-    """The connection could not be made, or broke."""
-    return Failure(kind="connection", message=f"no connection: {one_line_error(_root(error), key)}", then="retry")
+def connection_failure(error: BaseException, key: str) -> Failure:
+    """Return the failure of a connection that could not be made, or broke."""
+    # The client's own words are `Connection error.`: the first cause says more.
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return Failure(kind="connection", message=f"no connection: {one_line_error(error, key)}", then="retry")
 
 
-def broken(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
-    """A reply that cannot be read."""
+def unreadable_failure(error: Exception, key: str, *, then: Literal["retry", "give up"] = "retry") -> Failure:
+    """Return the failure of a reply that cannot be read."""
     why = f"a reply that cannot be read ({one_line_error(error, key)})"
     return Failure(kind="broken reply", message=why, then=then, billed=True, unreadable=True, outcome="malformed")
 
 
-def refused(error: APIStatusError, key: str) -> Failure:
-    """A reply with an error status."""
+def status_failure(error: APIStatusError, key: str) -> Failure:
+    """Return the failure of a reply with an error status."""
     status = error.status_code
     if status < 400:
-        return _elsewhere(error, key)
-    if is_moderated(status, error.body):
-        return _moderated(error.body, key)
+        # It leads away: another address would be sent key and prompt, another protocol is not spoken.
+        place = error.response.headers.get("location")
+        way = f"redirects to {_clean(place, key)}" if place else "does not reply, but changes address or protocol"
+        why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
+        return Failure(kind=f"status {status}", message=why, then="stop", status=status)
     text = f"status {status}: {one_line_error(error, key)}"
-    return _by_status(status, error.body, text, wait=asked_wait(error.response.headers))
+    return _failure(status, error.body, text, key=key, wait=asked_wait(error.response.headers))
 
 
-def in_reply(body: object, key: str) -> Failure:
-    """An error in a reply of status 200: it means what it would mean with the status that it names, if it names one."""
+def error_in_reply(body: object, key: str) -> Failure:
+    """Return the failure of a reply of status 200: it means the same as with the status that it names, if any."""
     code = body.get("code", body.get("status")) if isinstance(body, Mapping) else None
     named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
-    if is_moderated(named or 400, body):
-        return _moderated(body, key)
-    return _by_status(named or 500, body, f"an error in a reply of status 200: {_cleaned(_words(body), key)}")
+    text = f"an error in a reply of status 200: {_clean(_words(body), key)}"
+    return _failure(named or 500, body, text, key=key, filter_status=named or 400)
 
 
-def _moderated(body: object, key: str) -> Failure:
-    """A prompt that a filter refuses, whatever else is asked or how."""
-    return Failure(kind="moderated", message=_cleaned(_words(body), key), then="give up", outcome="moderated")
+def _failure(
+    status: int, body: object, text: str, *, key: str, wait: float | None = None, filter_status: int | None = None
+) -> Failure:
+    """Return what an error means.
+
+    Args:
+        status: of the reply, or named by the error.
+        body: the error.
+        text: the same for people.
+        key: is kept out of messages.
+        wait: seconds that the endpoint asked for.
+        filter_status: by which a refusal of a content filter is recognised, where that is another one.
+    """
+    if is_moderated(filter_status or status, body):
+        # A prompt that a filter refuses, whatever else is asked or how.
+        message = _clean(_words(body), key)
+        return Failure(kind="moderated", message=message, then="give up", outcome="moderated")
+    code = str(body.get("code")) if isinstance(body, Mapping) else ""
+    # A 404 whose body is no error of the API comes from a server that has no such address.
+    no_model = code == "model_not_found" or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    if status in REFUSED or (status == 404 and no_model) or (status == 429 and code == "insufficient_quota"):
+        return Failure(
+            kind=f"status {status}",
+            message=f"the endpoint refuses every request; {text}",
+            then="stop",
+            # These may concern one prompt alone, where others were answered.
+            certain=status not in (403, 404),
+            status=status,
+        )
+    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(body))):
+        return Failure(kind=f"status {status}", message=f"{TOO_LONG}; {text}", then="give up", status=status)
+    return failure_by_status(status, text, wait=wait)
 
 
 def is_moderated(status: int, body: object) -> bool:
-    """Whether a refusal comes from a content filter, so that this prompt alone is refused, and always will be.
+    """Return whether a refusal comes from a content filter, so that this prompt alone is refused, and always will be.
 
     Args:
         status: of the reply, or the one that an error in a reply names.
@@ -110,36 +143,8 @@ def is_moderated(status: int, body: object) -> bool:
     return status < 500 and WORDS.search(text) is not None and not OTHERWISE.search(text)
 
 
-def _by_status(status: int, body: object, text: str, *, wait: float | None = None) -> Failure:
-    """What an error means.
-
-    Args:
-        status: of the reply, or named by the error.
-        body: the error.
-        text: the same for people.
-        wait: seconds that the endpoint asked for.
-    """
-    kind = f"status {status}"
-    code = str(body.get("code")) if isinstance(body, Mapping) else ""
-    if _is_hopeless(status, code, body):
-        return Failure(
-            kind=kind,
-            message=f"the endpoint refuses every request; {text}",
-            then="stop",
-            # These may concern one prompt alone, where others were answered.
-            certain=status not in (403, 404),
-            status=status,
-        )
-    if status in OVERLOADED or (status == 503 and wait is not None):
-        return Failure(kind=kind, message=text, then="wait", wait=wait, overload=True, status=status)
-    if status in (400, 413, 422) and (code == "context_length_exceeded" or TOO_LONG_SAID.search(_words(body))):
-        return Failure(kind=kind, message=f"{TOO_LONG}; {text}", then="give up", status=status)
-    again = status >= 500 or status in AGAIN
-    return Failure(kind=kind, message=text, then="retry" if again else "give up", status=status, wait=wait)
-
-
 def _words(body: object) -> str:
-    """An error in the endpoint's own words: its message, then what else it says."""
+    """Return an error in the endpoint's own words: its message, then what else it says."""
     if isinstance(body, Mapping) and isinstance(body.get("message"), str):
         rest = {name: value for name, value in body.items() if name != "message" and value is not None}
         return f"{body['message']} {json.dumps(rest, ensure_ascii=False)}" if rest else str(body["message"])
@@ -147,7 +152,7 @@ def _words(body: object) -> str:
 
 
 def other_host(error: APIStatusError) -> Origin | None:
-    """The origin that a reply points to instead; None where it is the same one, or the reply points nowhere."""
+    """Return the origin that a reply points to instead; None where it is the same one, or the reply points nowhere."""
     location, asked = error.response.headers.get("location"), str(error.request.url)
     if not (location and 300 <= error.status_code < 400):
         return None
@@ -159,38 +164,15 @@ def other_host(error: APIStatusError) -> Origin | None:
 
 
 def one_line_error(failure: BaseException, key: str) -> str:
-    """An error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
-    return f"{type(failure).__name__}: {_cleaned(str(failure), key)}"
+    """Return an error in one line. Some servers repeat the key that they were sent: it never gets into a file."""
+    return f"{type(failure).__name__}: {_clean(str(failure), key)}"
 
 
-def _cleaned(text: str, key: str) -> str:
+def _clean(text: str, key: str) -> str:
     words = USER_INFO.sub("//…@", text if key == NO_KEY else without_secrets(text, [key]))
     return " ".join(words.split())[:300]
 
 
-def _elsewhere(error: APIStatusError, key: str) -> Failure:
-    """A reply that leads away: another address would be sent key and prompt, another protocol is not spoken."""
-    status, place = error.status_code, error.response.headers.get("location")
-    way = f"redirects to {_cleaned(place, key)}" if place else "does not reply, but changes address or protocol"
-    why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
-    return Failure(kind=f"status {status}", message=why, then="stop", status=status)
-
-
 def is_missing_path(error: APIStatusError) -> bool:
-    """Whether a reply to an empty request says that the server has no such address, and not that it lacks a model."""
+    """Return whether a reply to an empty request says that the server lacks the address, and not a model."""
     return error.status_code == 404 and error.code != "model_not_found" and "model" not in str(error).lower()
-
-
-def _is_hopeless(status: int, code: str, body: object) -> bool:
-    """Whether every other prompt would be refused too."""
-    if status == 404:
-        # A body that is no error of the API comes from a server that has no such address.
-        return code == "model_not_found" or "model" in _words(body).lower() or not isinstance(body, Mapping)
-    return status in REFUSED or (status == 429 and code == "insufficient_quota")
-
-
-def _root(error: BaseException) -> BaseException:
-    """The first cause: the client's own words are `Connection error.`."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error

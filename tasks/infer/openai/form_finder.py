@@ -1,10 +1,11 @@
-"""How to find out what an endpoint refuses, and in which form it holds replies to a label."""
+"""Search for the parameters that an endpoint refuses, and for the form in which it holds replies to a label."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
@@ -58,7 +59,7 @@ class FormFinder:
     Args:
         asker: makes the requests.
         forms: to be tried in order; the last is `plain`, unless there is one alone.
-        bodies: how questions are put; they are adapted to what is found.
+        bodies: of requests; they are adapted to what is found.
         broker: the asker's; it is adapted, too.
         changes: settings that are known to be necessary; None where all of them are known, and at work.
     """
@@ -72,9 +73,8 @@ class FormFinder:
         self.changes: Changes | None = {} if changes is None else None
         """The settings with which the endpoint answers; None until it does."""
         self.refusal: ModelError | None = None
-        """What no setting makes up for, if there is something."""
-        self._start = dict(changes or {})
-        self._now = self._start
+        """The refusal that no setting makes up for, if there is one."""
+        self._start = self._now = dict(changes or {})
         self._adopted: list[ParameterRefusal] = []
         self._left, self._last = list(forms[:-1]), forms[-1]
         self._free = self._hopeless = False
@@ -86,67 +86,68 @@ class FormFinder:
         for question in questions:
             if self.asker.broker.stopped:
                 return
-            self._begin()
+            # Parameters that were left out for a question that was refused nevertheless were not the reason.
+            self._adopted, self._hopeless = [], False
+            if self.changes is None and self._now != self._start:
+                self._now = self._start
+                self._bodies.adapt(self._broker.adapt(self._now))
             tries = Tries()
             with self.asker.counting(self._in_last(question), tries):
-                self.form = await self._tried(question, tries)
-            if self.form is not None or self._silent == MOST_SILENT or self._gives_up(len(questions)):
+                self.form = await self._try_question(question, tries)
+            if self.form is not None or self._silent == MOST_SILENT:
+                return
+            if self.changes is None:
+                if self._adopted and not self._hopeless:
+                    self._refusals.append(self._error(self._adopted[-1]))
+                if len(self._refusals) >= min(MOST_REFUSED, len(questions)):
+                    self.refusal = self._refusals[-1]
+            if self.refusal is not None or (not self._left and self._failed >= MOST_FAILED):
                 return
         # There were fewer questions than forms to try: all that were answered are plain ones.
         self.form = "plain" if self._free and not self.asker.broker.stopped else None
 
-    def _begin(self) -> None:
-        """What was changed for a question that was refused nevertheless was not what it was refused for."""
-        self._adopted, self._hopeless = [], False
-        if self.changes is None and self._now != self._start:
-            self._now = self._start
-            self._bodies.adapt(self._broker.adapt(self._now))
-
-    def _gives_up(self, questions: int) -> bool:
-        """Whether another question would tell no more."""
-        if self.changes is None:
-            if self._adopted and not self._hopeless:
-                self._refusals.append(self._error(self._adopted[-1]))
-            if len(self._refusals) >= min(MOST_REFUSED, questions):
-                self.refusal = self._refusals[-1]
-        return self.refusal is not None or (not self._left and self._failed >= MOST_FAILED)
-
     def _error(self, refusal: ParameterRefusal) -> ModelError:
-        """What to tell of a parameter that is refused, whatever is left out."""
+        """Return the error about a parameter that is refused, whatever is left out."""
         tried = next((adopted for adopted in self._adopted if adopted.parameter == refusal.parameter), None)
         return (tried or refusal).error(self._bodies.spec.id, tried=tried is not None)
 
-    async def _tried(self, question: Question, tries: Tries) -> Form | None:
-        """What one question tells, put in every form until it is answered."""
+    async def _try_question(self, question: Question, tries: Tries) -> Form | None:
+        """Put one question in every form until it is answered; return the form if that shows it."""
+        retries = self.asker.endpoint.settings.retries
+        patience = min(SERVER_ERRORS, retries) if retries >= LEAST_RETRIES else None
         last: Reply | Failure | None = None
         refused: list[Form] = []
         for form in self._left:
             asked = replace(question, form=form)
             if not await self._may_ask(asked):
                 # Somebody else asks it, or has asked: another question tells as much.
-                self._without_answer(question, last, tries)
+                self._put_unanswered(question, last, tries)
                 return None
-            last = await self._outcome(asked, tries, patience=self._patience())
+            last = await self._outcome(asked, tries, patience=patience)
             if isinstance(last, Reply) and self._is_answer(asked, last):
-                return self._answered(asked, last, tries, refused)
+                return self._accept(asked, last, tries, refused)
             if self._hopeless or (not isinstance(last, Reply) and not _blames_form(last)):
                 self._put(question.plain, last, tries)
                 return None
             refused.append(form)
-            if self._ends(last):
+            # Further forms are not worth trying at a server that fell over, or that ignored the schema.
+            if not shows_schema(last.completion.text or "") if isinstance(last, Reply) else last.is_server_error:
                 break
-        return await self._lastly(self._in_last(question), last, tries)
+        return await self._try_last(self._in_last(question), last, tries)
 
     async def _outcome(self, asked: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
-        """The outcome of a question, asked without the parameters that are refused as long as that helps."""
+        """Return the outcome of a question, asked without the parameters that are refused as long as that helps."""
         while True:
             outcome = await self.asker.outcome(asked, tries, patience=patience)
             if isinstance(outcome, Reply) and outcome.completion.outcome != "moderated":
                 self._confirm()
             if self.changes is not None or not isinstance(outcome, Failure):
                 return outcome
-            named = outcome if isinstance(outcome, ParameterRefusal) and not self._is_of_form(outcome) else None
-            if named is None or not self._adopts(named):
+            named = outcome if isinstance(outcome, ParameterRefusal) else None
+            if named is not None and named.parameter == "form" and self._last == "plain":
+                # Another form, or none, is what to try next.
+                named = None
+            if named is None or not self._adopt(named):
                 # Said again of a request without it, or of one that nothing can be left out of.
                 self._hopeless = named is not None or any(outcome.message == adopted.said for adopted in self._adopted)
                 if self._hopeless:
@@ -158,16 +159,12 @@ class FormFinder:
                 return outcome
             if not await self._may_ask(asked):
                 # It was answered so before.
-                self._without_answer(asked, outcome, tries)
+                self._put_unanswered(asked, outcome, tries)
                 self._confirm()
                 return None
 
-    def _is_of_form(self, refusal: ParameterRefusal) -> bool:
-        """Whether another form, or none, is what to try next."""
-        return refusal.parameter == "form" and self._last == "plain"
-
-    def _adopts(self, refusal: ParameterRefusal) -> bool:
-        """Leave out what is refused, if that is possible and was not tried yet."""
+    def _adopt(self, refusal: ParameterRefusal) -> bool:
+        """Leave out what is refused; return whether that is possible and was not tried yet."""
         if refusal.change is None or refusal.change[0] in self._now:
             return False
         self._adopted.append(refusal)
@@ -180,28 +177,22 @@ class FormFinder:
             self.changes = self._now
 
     def _in_last(self, question: Question) -> Question:
-        """A question as it is asked where no other form is taken."""
+        """Return a question as it is asked where no other form is taken."""
         return question.plain if question.form != "plain" and self._last == "plain" else question
 
     def _is_answer(self, asked: Question, reply: Reply) -> bool:
-        """Whether a reply answers the question, in its form or plainly."""
+        """Return whether a reply answers the question, in its form or plainly."""
         completion = reply.completion
         if completion.constrained or completion.is_unread or not completion.text or asked.form != "json_schema":
             return True
         return not (shows_schema(completion.text) or self._bodies.changes_replies(asked.form))
 
-    def _ends(self, last: Reply | Failure | None) -> bool:
-        """Whether further forms are not worth trying: a server that fell over, or one that ignored the schema."""
-        if isinstance(last, Reply):
-            return not shows_schema(last.completion.text or "")
-        return last is not None and last.fell_over
-
-    def _answered(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
+    def _accept(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
+        """Put an answer, and return the form that it shows."""
         completion = reply.completion
+        self._put(asked if completion.constrained else asked.plain, reply, tries)
         if completion.constrained:
-            self._put(asked, reply, tries)
             return asked.form
-        self._put(asked.plain, reply, tries)
         if completion.is_unread or not completion.text:
             self._silent += 1
             return None
@@ -209,9 +200,10 @@ class FormFinder:
         self._left = [form for form in self._left if form != asked.form and form not in refused]
         return "plain" if asked.form == "json_schema" or not self._left else None
 
-    async def _lastly(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
+    async def _try_last(self, question: Question, last: Reply | Failure | None, tries: Tries) -> Form | None:
+        """Ask in the last form, and return it if that is answered."""
         if not await self._may_ask(question):
-            self._without_answer(question, last, tries)
+            self._put_unanswered(question, last, tries)
             # If it was answered before, the prompt was not what was refused; once stopped, nothing is ours to ask.
             self._confirm()
             return None if self.asker.broker.stopped else self._last
@@ -227,11 +219,11 @@ class FormFinder:
         return self._last if question.kind == "choose" and LOGPROBS in (self.changes or {}) else None
 
     async def _may_ask(self, question: Question) -> bool:
-        """Whether a question is open and ours; the broker may wait for a database, so in a thread."""
+        """Return whether a question is open and ours; the broker may wait for a database, so in a thread."""
         return bool(await asyncio.to_thread(self.asker.broker.take, [question]))
 
-    def _without_answer(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
-        """Account for requests that brought no answer to a question which somebody else answers."""
+    def _put_unanswered(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
+        """Account for requests that brought no answer to a question that another run answers."""
         if last is not None:
             self._put(replace(question, prompt=""), last, tries)
 
@@ -239,21 +231,17 @@ class FormFinder:
         if (answer := self.asker.answer(question, outcome, tries)) is not None:
             self.asker.broker.put([answer])
 
-    def _patience(self) -> int | None:
-        retries = self.asker.endpoint.settings.retries
-        return min(SERVER_ERRORS, retries) if retries >= LEAST_RETRIES else None
 
-
-def _blames_form(failure: Failure | None) -> bool:
-    """Whether a plain question may be answered where this one was not."""
+def _blames_form(failure: Failure | None) -> TypeGuard[Failure]:
+    """Return whether a plain question may be answered where this one was not."""
     if failure is None:
         return False
-    return _blames_prompt(failure) or failure.fell_over or isinstance(failure, ParameterRefusal)
+    return _blames_prompt(failure) or failure.is_server_error or isinstance(failure, ParameterRefusal)
 
 
-def _blames_prompt(outcome: Reply | Failure | None) -> bool:
-    """Whether a request was refused for what it asks, or how."""
-    return isinstance(outcome, Failure) and outcome.then == "give up" and 400 <= (outcome.status or 0) < 500
+def _blames_prompt(failure: Failure | None) -> bool:
+    """Return whether a request was refused for what it asks, or how."""
+    return failure is not None and failure.then == "give up" and 400 <= (failure.status or 0) < 500
 
 
 async def try_out(

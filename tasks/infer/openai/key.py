@@ -1,4 +1,4 @@
-"""The key of an endpoint: where it is kept, what it is, and which hosts it may be sent to."""
+"""The key of an endpoint: its place, its text, and the hosts that it may be sent to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BASE_URL = "OPENAI_BASE_URL"
 OPENAI_HOST = "api.openai.com"
 
 NO_KEY = "none"
-"""What the client is given for a server that wants no key; as `api_key_env`, it says that no key is to be sent."""
+"""Key of the client for a server that wants no key; as `api_key_env`, it says that no key is to be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Key:
     """Whether it is for OpenAI's own hosts and that of BASE_URL, too."""
 
     def is_for(self, origin: Origin | None) -> bool:
-        """Whether it may be sent there."""
+        """Return whether it may be sent there."""
         if origin is None:
             return False
         own = self.with_own and (_is_openai(origin) or origin == origin_of(os.environ.get(BASE_URL, "")))
@@ -47,7 +47,7 @@ class Key:
 
 
 class BoundKey(BaseModel):
-    """What a Prefect Secret block holds that names the hosts of its key."""
+    """Content of a Prefect Secret block that names the hosts of its key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, str_strip_whitespace=True)
 
@@ -56,7 +56,7 @@ class BoundKey(BaseModel):
 
 
 def key_place(spec: ModelSpec) -> str:
-    """Where the key is kept, in words."""
+    """Return the place of the key, in words."""
     place = _place(spec)
     if place.startswith(SCHEME):
         return f"Prefect Secret block {place.removeprefix(SCHEME)}"
@@ -64,9 +64,9 @@ def key_place(spec: ModelSpec) -> str:
 
 
 def read_key(spec: ModelSpec, *, base_url: str) -> str:
-    """The API key, if the host may have it. A server of one's own may need none.
+    """Return the API key, if the host may have it. A server of one's own may need none.
 
-    What a run is given, such as `base_url`, never decides where a key goes: its owner names the hosts beside it.
+    Parameters of a run, such as `base_url`, never decide where a key goes: its owner names the hosts next to it.
 
     Raises:
         ConfigError: the place that is named, or a list of hosts, cannot be used.
@@ -79,7 +79,21 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     if place != VARIABLE:
         # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
         _refuse_foreign(spec, key, origin)
-    _refuse_unsendable(spec, key, origin)
+    if not (key.text.isascii() and key.text.isprintable()):
+        raise ModelError(
+            f"{key_place(spec)} holds characters that no HTTP header may have",
+            expected="printable ASCII",
+            remedy="Set it again.",
+            where=spec.id,
+        )
+    if not key.text and (_is_openai(origin) or "api_key_env" in spec.args):
+        raise ModelError(
+            f"{key_place(spec)} is not set",
+            expected="an API key in it",
+            remedy=f"export {key.place}=…, name a Prefect Secret block as model_args.api_key_block, or set "
+            "model_args.base_url for a server of your own.",
+            where=spec.id,
+        )
     if not key.text:
         return NO_KEY
     _refuse_foreign(spec, key, origin)
@@ -87,7 +101,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
 
 def read_header(place: str, *, address: str, where: str) -> str:
-    """A secret for a header of one's own, if its host may have it.
+    """Return a secret for a header of one's own, if its host may have it.
 
     Args:
         place: an environment variable, or `secret://<block>`.
@@ -116,16 +130,16 @@ def read_header(place: str, *, address: str, where: str) -> str:
 
 
 def is_own(base_url: str) -> bool:
-    """Whether an address is one that the key in VARIABLE is for, and what else the environment says of OpenAI.
+    """Return whether the key in VARIABLE, and what else the environment says of OpenAI, is for an address.
 
     Raises:
         ConfigError: the list of hosts cannot be used.
     """
-    return Key(place=VARIABLE, text="", hosts=_named(VARIABLE), with_own=True).is_for(origin_of(base_url))
+    return Key(place=VARIABLE, text="", hosts=_named_hosts(VARIABLE), with_own=True).is_for(origin_of(base_url))
 
 
 def _place(spec: ModelSpec) -> str:
-    """The place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
+    """Return the place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
     variable, block = spec.args.get("api_key_env", VARIABLE), spec.args.get("api_key_block")
     if block is None:
         # An empty field of a form, and `null` in a file, say the same.
@@ -141,19 +155,17 @@ def _place(spec: ModelSpec) -> str:
 
 
 def _key_at(place: str, *, where: str = "") -> Key:
-    """The key at a place, and the hosts that are named beside it; `where`: the setting that names the place."""
-    if place.startswith(SCHEME):
-        text, hosts = _in_block(place.removeprefix(SCHEME), where=where or "model_args.api_key_block")
-        return Key(place=place, text=text, hosts=(*_named(place), *hosts), with_own=not hosts)
-    text = from_environment(place, where=where or "model_args.api_key_env")
-    return Key(place=place, text=text, hosts=_named(place), with_own=place == VARIABLE)
+    """Return the key at a place, and the hosts that are named next to it; `where`: the setting that names the place.
 
-
-def _in_block(name: str, *, where: str) -> tuple[str, list[HostRule]]:
-    """The key in a block, and the hosts that the block names: it holds a text, or `{"key": "…", "hosts": ["…"]}`."""
+    A block holds a text, or `{"key": "…", "hosts": ["…"]}`.
+    """
+    if not place.startswith(SCHEME):
+        text = from_environment(place, where=where or "model_args.api_key_env")
+        return Key(place=place, text=text, hosts=_named_hosts(place), with_own=place == VARIABLE)
+    name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
     value = read_block(name, where=where)
     if isinstance(value, str) and not value.lstrip().startswith("{"):
-        return value.strip(), []
+        return Key(place=place, text=value.strip(), hosts=_named_hosts(place), with_own=True)
     try:
         bound = BoundKey.model_validate_json(value) if isinstance(value, str) else BoundKey.model_validate(value)
     except ValidationError:
@@ -164,21 +176,18 @@ def _in_block(name: str, *, where: str) -> tuple[str, list[HostRule]]:
             remedy="Save it anew in the Prefect UI under Blocks.",
             where=where,
         ) from None
-    return bound.key, [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
+    hosts = [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
+    return Key(place=place, text=bound.key, hosts=(*_named_hosts(place), *hosts), with_own=False)
 
 
-def _named(place: str) -> tuple[HostRule, ...]:
-    """The hosts that the environment names for the key at a place.
-
-    Raises:
-        ConfigError: an entry cannot be read.
-    """
+def _named_hosts(place: str) -> tuple[HostRule, ...]:
+    """Return the hosts that the environment names for the key at a place."""
     read = [read_entry(entry, where=HOSTS) for entry in entries(HOSTS)]
     return tuple(rule for named, rule in read if named == place)
 
 
 def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
-    """The place of a key and a host that it is for, of an entry of HOSTS.
+    """Return the place of a key and a host that it is for, of an entry of HOSTS.
 
     Args:
         entry: `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
@@ -214,25 +223,7 @@ def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
 
 
 def _is_openai(origin: Origin | None) -> bool:
-    """Whether an origin is OpenAI's own, in whichever of its regions."""
+    """Return whether an origin is OpenAI's own, in whichever of its regions."""
     if origin is None or (origin.scheme, origin.port) != ("https", 443):
         return False
     return origin.host == OPENAI_HOST or origin.host.endswith(f".{OPENAI_HOST}")
-
-
-def _refuse_unsendable(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
-    if not (key.text.isascii() and key.text.isprintable()):
-        raise ModelError(
-            f"{key_place(spec)} holds characters that no HTTP header may have",
-            expected="printable ASCII",
-            remedy="Set it again.",
-            where=spec.id,
-        )
-    if not key.text and (_is_openai(origin) or "api_key_env" in spec.args):
-        raise ModelError(
-            f"{key_place(spec)} is not set",
-            expected="an API key in it",
-            remedy=f"export {key.place}=…, name a Prefect Secret block as model_args.api_key_block, or set "
-            "model_args.base_url for a server of your own.",
-            where=spec.id,
-        )

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -16,13 +15,11 @@ from contrapose.tasks.config.prices import Price, listed_price
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.infer.asking.endpoint import Endpoint
-from contrapose.tasks.infer.asking.pool import Pool
+from contrapose.tasks.infer.asking.pool import Pool, PooledModel
 from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import reach
-from contrapose.tasks.infer.openai.exchange import open_way
+from contrapose.tasks.infer.openai.connection import open_way, reach
 from contrapose.tasks.infer.openai.form_finder import try_out
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
@@ -42,7 +39,7 @@ REMARKS = {
     "model_args.logprobs": "The endpoint refuses logprobs: choices were read from replies instead, as with "
     "model_args.logprobs: false.",
 }
-"""What people are told of settings that an endpoint makes necessary."""
+"""Warnings about settings that an endpoint makes necessary."""
 
 
 class OpenAI:
@@ -55,12 +52,12 @@ class OpenAI:
     arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """What OpenAI asks for the model at its own address; the same name elsewhere may cost anything."""
+        """Return the listed price of the model at OpenAI's own address; the same name elsewhere may cost anything."""
         url = spec.args.get("base_url") or os.environ.get(BASE_URL)
         return listed_price(spec.name) if not url or urlsplit(str(url)).hostname == OPENAI_HOST else None
 
     def check(self, spec: ModelSpec) -> Check:
-        """Whether the endpoint answers, and takes the key."""
+        """Refuse an endpoint that does not answer, or does not take the key."""
         settings = read_settings(spec)
         if settings.offline:
             return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are taken, nobody is asked")
@@ -69,32 +66,32 @@ class OpenAI:
         return Check(state="ok", observed=f"{spec.id} at {settings.base_url} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Those of option letters, where `model_args.logprobs` says that the endpoint returns them."""
+        """Return "choices" where `model_args.logprobs` says that the endpoint returns those of option letters."""
         return "choices" if wants_logprobs(spec) else "none"
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
-        """Those that `model_args.constrained` wants: all that the API may have, one of them, or none."""
+        """Return the forms that `model_args.constrained` wants: all that the API may have, one of them, or none."""
         return wanted_forms(spec)
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
-        """The fields of a request beside the prompt, and its address."""
+        """Return the fields of a request other than the prompt, and its address."""
         bodies = Bodies(spec=spec.model_copy(update={"args": {**spec.args, "offline": True}}))
         served = spec.args.get("revision")
         return {**bodies.parameters(kind), "address": bodies.settings.base_url + bodies.path, "served": served}
 
     def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
-        """How replies are drawn is no part of a choice, and log-probabilities are none of a reply."""
+        """Return the changes for a kind: sampling is no part of a choice, and log-probabilities are none of a reply."""
         of_others = "gen_kwargs." if kind == "choose" else ("model_args.logprobs", "model_args.top_logprobs")
         return {name: value for name, value in changes.items() if not name.startswith(of_others)}
 
     def remarks(self, changes: Changes) -> Mapping[str, str]:
-        """What a refused parameter does to replies; another name of the same one does nothing."""
+        """Return the effect of refused parameters on replies; another name of the same one has none."""
         return {f"refused {name}": REMARKS[name] for name in changes if name in REMARKS}
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Endpoint and model name; what stands behind them can change without notice, and a report says so.
+        """Return endpoint and model name; the model behind them can change without notice, and a report says so.
 
-        `model_args.revision` is sent to nobody: whoever knows what is served keeps its answers apart by it.
+        `model_args.revision` is sent to nobody: it keeps the answers of one version separate.
         """
         settings = read_settings(spec)
         served = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
@@ -110,28 +107,25 @@ class OpenAI:
         }
 
     def open(self, spec: ModelSpec) -> OpenAIModel:
-        """Settings and shared limits; connections are made when it is asked."""
+        """Return settings and shared limits; connections are made when it is asked."""
         return OpenAIModel(spec)
 
 
-class OpenAIModel:
+class OpenAIModel(PooledModel):
     """Answers of an OpenAI-compatible endpoint, many at a time."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.bodies = Bodies(spec=spec)
-        settings = self.bodies.settings
-        own = max(1, settings.concurrency // spec.processes)
-        self.endpoint = Endpoint(replace(settings, concurrency=own), processes=spec.processes)
+        super().__init__(self.bodies.settings, partial(open_way, self.bodies), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
         if self.bodies.settings.offline:
             return broker.stop(OFFLINE)
-        # What is there now is not searched for cycles while requests wait: that takes as long as a request.
+        # Objects that exist now are not searched for cycles while requests wait: that takes as long as a request.
         gc.freeze()
         try:
-            opened = partial(open_way, self.bodies)
-            asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=opened).run())
+            super().answer(questions, broker)
         finally:
             gc.unfreeze()
         if (refusal := self.bodies.refused.get(broker.stopped or "")) is not None:
@@ -149,7 +143,3 @@ class OpenAIModel:
         opened = partial(open_way, bodies, trying=True)
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=opened)
         return asyncio.run(try_out(pool, forms, bodies, broker, changes=changes))
-
-    def notes(self) -> Mapping[str, str | float]:
-        """Lowest and final concurrency, pauses for rate limits, and retries by kind."""
-        return self.endpoint.notes()

@@ -79,6 +79,7 @@ MOST_LISTED = re.compile(
 
 Change = tuple[str, Any]
 """A key of a configuration and its value."""
+WITHOUT_LOGPROBS: Change = ("model_args.logprobs", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class ParameterRefusal(Failure):
     """What the user can set, in words."""
 
     def error(self, model: str, *, tried: bool = False) -> ModelError:
-        """The refusal as a mistake in the configuration of a model.
+        """Return the refusal as a mistake in the configuration of a model.
 
         Args:
             model: its id.
@@ -115,10 +116,10 @@ class ParameterRefusal(Failure):
 def refused_parameter(
     failure: Failure, error: object, question: Question, *, sent: Mapping[str, Any]
 ) -> ParameterRefusal | None:
-    """What a refusal says of a parameter; None where it names none that was sent.
+    """Return the refused parameter; None where the refusal names none that was sent.
 
     Args:
-        failure: what it means otherwise.
+        failure: its meaning otherwise.
         error: in its body, as the endpoint has it.
         question: what was asked: a repeated prompt names nothing.
         sent: the request.
@@ -126,14 +127,14 @@ def refused_parameter(
     if failure.status not in MAY_NAME or failure.message.startswith(TOO_LONG):
         return None
     own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}
-    text = _cleaned(error, question, own.get("length", ""))
-    parameter = next((parameter for parameter in _named(text) if parameter in own), None)
+    text = _clean(error, question, own.get("length", ""))
+    parameter = next((parameter for parameter in _named_parameters(text) if parameter in own), None)
     if parameter is None:
         return None
     if {"temperature", "top_p"} <= own.keys() and re.search(r"\bboth\b", text):
         # At a temperature of 0 it changes nothing, and at another one less.
         parameter = "top_p"
-    change, remedy = _without(parameter, text, question, sent=sent, called=own[parameter])
+    change, remedy = _change_without(parameter, text, question, sent=sent, called=own[parameter])
     base = {field.name: getattr(failure, field.name) for field in fields(Failure)}
     base |= {"kind": f"refused {own[parameter]}", "then": "stop", "certain": False, "wait": None, "overload": False}
     base["message"] = f"the endpoint refuses {own[parameter]} ({failure.message}); set {remedy}"
@@ -142,25 +143,24 @@ def refused_parameter(
     )
 
 
-def no_logprobs() -> ParameterRefusal:
-    """What it means that an endpoint answers, and leaves out the log-probabilities."""
-    said = "it returned no log-probabilities"
-    change = ("model_args.logprobs", False)
+def missing_logprobs() -> ParameterRefusal:
+    """Return the refusal of an endpoint that answers, and leaves out the log-probabilities."""
+    said, remedy = "it returned no log-probabilities", setting_text(WITHOUT_LOGPROBS)
     return ParameterRefusal(
         kind="no log-probabilities",
-        message=f"the endpoint refuses logprobs ({said}); set {in_words(change)}",
+        message=f"the endpoint refuses logprobs ({said}); set {remedy}",
         then="stop",
         billed=True,
         parameter="logprobs",
         called="logprobs",
         said=said,
-        change=change,
-        remedy=in_words(change),
+        change=WITHOUT_LOGPROBS,
+        remedy=remedy,
     )
 
 
-def _cleaned(error: object, question: Question, length_field: str) -> str:
-    """An error without the prompt and what stands everywhere; a length field of one's own has the usual name."""
+def _clean(error: object, question: Question, length_field: str) -> str:
+    """Return an error without the prompt and common codes; a length field of one's own has the usual name."""
     text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     for repeated in filter(None, (json.dumps(question.prompt, ensure_ascii=False)[1:-1], question.prompt)):
         text = text.replace(repeated, "")
@@ -169,8 +169,8 @@ def _cleaned(error: object, question: Question, length_field: str) -> str:
     return re.sub(rf"(?<![\w-]){re.escape(length_field)}(?![\w-])", LENGTH_FIELDS[0], text) if own else text
 
 
-def _named(text: str) -> Iterator[Parameter]:
-    """The parameters that a refusal is about."""
+def _named_parameters(text: str) -> Iterator[Parameter]:
+    """Yield the parameters that a refusal is about."""
     exact = [place for place in (*FIELD.findall(text), *PLACE.findall(text)) if place.casefold() not in NOWHERE]
     if exact:
         # Whatever else is said, it is about these.
@@ -181,34 +181,31 @@ def _named(text: str) -> Iterator[Parameter]:
         yield from (CALLED[next(filter(None, match.groups())).casefold()] for match in matches)
 
 
-def _without(
+def _change_without(
     parameter: Parameter, text: str, question: Question, *, sent: Mapping[str, Any], called: str
 ) -> tuple[Change | None, str]:
-    """The setting that does without a parameter, and the same in words."""
+    """Return the setting by which a request does without a parameter, and the same in words."""
     if parameter == "form":
         return None, "model_args.constrained: off"
+    change: Change | None
     if parameter == "length" and not UNSUPPORTED.search(text):
         # Its value is refused. A choice is a single token: where that is too short, replies are read.
-        change: Change | None = ("model_args.logprobs", False) if question.kind == "choose" else None
+        change = WITHOUT_LOGPROBS if question.kind == "choose" else None
     elif parameter == "length":
         named = (*SUCCESSOR.findall(text), *LENGTH_FIELDS)
         change = ("model_args.max_tokens_field", next(name for name in named if name != called))
     elif parameter == "logprobs":
-        change = _fewer_listed(text, int(sent.get("top_logprobs") or sent["logprobs"]))
+        # As many as are listed; none where that is not known to be two or more, and fewer than asked.
+        asked, most = int(sent.get("top_logprobs") or sent["logprobs"]), MOST_LISTED.search(text)
+        listed = int(most[1]) if most and int(most[1]) < asked else FEW_LISTED
+        limited = (most is not None or not UNSUPPORTED.search(text)) and 1 < listed < asked
+        change = ("model_args.top_logprobs", listed) if limited else WITHOUT_LOGPROBS
     else:
         change = (f"gen_kwargs.{parameter}", [] if parameter == "stop" else None)
-    return change, in_words(change) if change else "gen_kwargs.max_new_tokens to a number that it takes"
+    return change, setting_text(change) if change else "gen_kwargs.max_new_tokens to a number that it takes"
 
 
-def in_words(change: Change) -> str:
-    """A setting as a configuration has it."""
+def setting_text(change: Change) -> str:
+    """Return a setting as a configuration has it."""
     name, value = change
     return f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
-
-
-def _fewer_listed(text: str, asked: int) -> Change:
-    """As many log-probabilities as are listed; none where that is not known to be two or more, and fewer than asked."""
-    most = MOST_LISTED.search(text)
-    listed = int(most[1]) if most and int(most[1]) < asked else FEW_LISTED
-    limited = most is not None or not UNSUPPORTED.search(text)
-    return ("model_args.top_logprobs", listed) if limited and 1 < listed < asked else ("model_args.logprobs", False)

@@ -1,4 +1,4 @@
-"""Reply bodies into completions."""
+"""Completions in the bodies of replies."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 
 LEADING = " \n\t▁Ġ"
-"""What tokenizers put before a word."""
-
+"""Marks that tokenizers put before a word."""
 
 COUNTS = ("prompt_tokens", "completion_tokens")
-"""What the tokens are called that were read and written."""
-
+"""Names of the counts of tokens that were read and written."""
 SCHEMA_FIELD = "answer"
 """The one field of the object in which a schema wants the label."""
-
 
 ROUND_OFF = 1e-3
 """How far above 0 rounding may take a log-probability, in nats."""
@@ -35,14 +32,13 @@ MOST_HIDDEN = 131_072
 LONGEST_NUMBER = 300
 """Digits. What is longer would not be read at all, and take its reply with it."""
 
-
 PARTS: Mapping[object, str] = {
     **dict.fromkeys(("text", "output_text", "input_text"), "text"),
     **dict.fromkeys(("thinking", "redacted_thinking", "reasoning", "thought"), "thoughts"),
     **dict.fromkeys(("tool_use", "tool_call", "function_call"), "call"),
     "refusal": "refusal",
 }
-"""What a part of a content holds, by its type; any other part holds nothing that is read."""
+"""Kinds of the parts of a content, by their type; any other part holds nothing that is read."""
 THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 CALLS = ("tool_calls", "function_call")
 """Fields beside a content that is null: what the model thought, and the tools that it called."""
@@ -53,10 +49,7 @@ FINISHES: Mapping[ReplyOutcome, re.Pattern[str]] = {
     "tool_call": re.compile(r"tool|function"),
     "cut_off": re.compile(r"length|max_\w*tokens"),
 }
-"""What finish reasons of OpenAI, Azure, Gemini, Anthropic, Mistral, DeepSeek, OpenRouter and vLLM are called."""
-
-Ended = ReplyOutcome | Literal[""]
-"""What a finish reason says; empty where there is none."""
+"""Finish reasons of OpenAI, Azure, Gemini, Anthropic, Mistral, DeepSeek, OpenRouter and vLLM."""
 
 
 class NoLogprobsError(Exception):
@@ -67,17 +60,8 @@ class ErrorReplyError(Exception):
     """The endpoint says in a reply of status 200 that it failed; the argument is what it says."""
 
 
-class Said(NamedTuple):
-    """What a reply says."""
-
-    text: str
-    outcome: ReplyOutcome
-    logprobs: Any = None
-    """As the endpoint lists them."""
-
-
 def read_reply(body: bytes, question: Question) -> Completion:
-    """The completion in a reply of either API.
+    """Return the completion in a reply of either API.
 
     A choice without text is an answer without text: a reasoning model that is cut off while it thinks gives no other,
     however often it is asked and paid.
@@ -88,31 +72,34 @@ def read_reply(body: bytes, question: Question) -> Completion:
         ErrorReplyError: the reply says that the endpoint failed.
     """
     try:
-        reply = _parsed(body)
-        said, usage = _said(reply), _usage(reply.get("usage"))
+        reply = _parse(body)
+        text, outcome, logprobs = _read_choice(reply)
+        used = reply.get("usage")
+        counts = {name: _count(used.get(name)) or 0 for name in COUNTS} if isinstance(used, Mapping) else {}
+        usage = Usage(calls=1, **counts)
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"no reply of the API: {_shortly(reply, 200)}") from error
+        raise ValueError(f"no reply of the API: {_shorten(reply, 200)}") from error
     except RecursionError as error:
         raise ValueError("a reply that is nested too deeply") from error
     # A lone half of a surrogate pair is valid JSON and fits into no file.
-    text = said.text.encode(errors="replace").decode()
-    if said.outcome not in ("answered", "cut_off"):
-        return Completion(text=text, outcome=said.outcome, usage=usage)
+    text = text.encode(errors="replace").decode()
+    if outcome not in ("answered", "cut_off"):
+        return Completion(text=text, outcome=outcome, usage=usage)
     if question.kind == "choose":
         # A token that is no text belongs to a thought; some endpoints list nothing for those.
-        listed = _listed(said.logprobs) if text or said.logprobs else {}
-        return _chosen(text, usage, listed, question.labels)
-    label = _held(text, question.form)
+        listed = _listed_logprobs(logprobs) if text or logprobs else {}
+        return _choice(text, usage, listed, question.labels)
+    label = _label_in_form(text, question.form)
     if label in question.labels:
         return Completion(text=label, constrained=True, usage=usage)
     # Whatever the endpoint made of the form, this is text like any other: it is read by the usual rules, or not at all.
-    return Completion(text=text, outcome=said.outcome, usage=usage)
+    return Completion(text=text, outcome=outcome, usage=usage)
 
 
-def believed(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
-    """A completion without counts of tokens that such a request cannot take, and the first odd count, for people.
+def believe_counts(completion: Completion, body: bytes, *, sent: int, written: int) -> tuple[Completion, str | None]:
+    """Return a completion without counts of tokens that its request cannot take, and the first odd count.
 
-    A token is one byte of text at least. What a model thinks and keeps to itself has its own count in the reply.
+    A token is one byte of text at least. Hidden thoughts of a model have their own count in the reply.
 
     Args:
         completion: as `read_reply` read it.
@@ -123,7 +110,10 @@ def believed(completion: Completion, body: bytes, *, sent: int, written: int) ->
     used = completion.usage
     if 0 < used.prompt_tokens <= sent and 0 < used.completion_tokens <= max(written, 1):
         return completion, None
-    most = sent + TEMPLATE_TOKENS, max(len(body), written) + _hidden(body)
+    said = _parse(body).get("usage")
+    details = said.get("completion_tokens_details") if isinstance(said, Mapping) else None
+    hidden = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+    most = sent + TEMPLATE_TOKENS, max(len(body), written) + min(hidden or 0, MOST_HIDDEN)
     counts = used.prompt_tokens, used.completion_tokens
     beyond = [f"{name}: {count:,}" for name, count, limit in zip(COUNTS, counts, most, strict=True) if count > limit]
     if not beyond:
@@ -133,61 +123,49 @@ def believed(completion: Completion, body: bytes, *, sent: int, written: int) ->
     return replace(completion, usage=bounded), beyond[0]
 
 
-def _hidden(body: bytes) -> int:
-    """Tokens of thoughts that a reply counts and does not show."""
-    used = _parsed(body).get("usage")
-    details = used.get("completion_tokens_details") if isinstance(used, Mapping) else None
-    count = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
-    return min(count or 0, MOST_HIDDEN)
-
-
 def odd_counts(body: bytes) -> str | None:
-    """What stands in place of a count of tokens in a reply that `read_reply` could read; None where nothing does."""
-    used = _parsed(body).get("usage")
+    """Return the text in place of a count of tokens in a readable reply; None where there is none."""
+    used = _parse(body).get("usage")
     if used is None:
         return None
     if not isinstance(used, Mapping):
-        return f"usage: {_shortly(used)}"
+        return f"usage: {_shorten(used)}"
     odd = (name for name in COUNTS if used.get(name) is not None and _count(used[name]) is None)
-    return next((f"{name}: {_shortly(used[name])}" for name in odd), None)
+    return next((f"{name}: {_shorten(used[name])}" for name in odd), None)
 
 
 def shows_schema(text: str) -> bool:
-    """Whether a reply looks like JSON that was asked for, which a prompt never does: its server knows of schemas."""
+    """Return whether a reply looks like JSON that was asked for, which a prompt never does."""
     return text.lstrip().startswith(("{", "```")) or f'"{SCHEMA_FIELD}"' in text
 
 
-def loglikelihoods(listed: Mapping[str, float], labels: Sequence[str]) -> tuple[float, ...] | None:
-    """The log-probability of each label, in nats; None where no label is among the listed tokens.
+def _choice(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
+    """Return the choice among labels, with the log-probability of each in nats, if one of them is listed.
 
     The spellings of a label (with and without a leading space) are added up. A label that is not listed is less
     likely than every listed token: it gets the next number below the lowest of theirs, which is an upper bound.
     """
-    by_label = [_sum(_spelt(listed, label)) for label in labels]
-    if all(value is None for value in by_label):
-        return None
-    lowest = math.nextafter(min(listed.values()), -math.inf)
-    return tuple(lowest if value is None else value for value in by_label)
-
-
-def _spelt(listed: Mapping[str, float], label: str) -> list[float]:
-    """The log-probabilities of the tokens that are a label, however it is spaced."""
-    return [value for token, value in listed.items() if token.strip(LEADING) == label]
-
-
-def _chosen(text: str, usage: Usage, listed: Mapping[str, float], labels: Sequence[str]) -> Completion:
-    mass = math.fsum(math.exp(value) for label in labels for value in _spelt(listed, label))
-    scores = loglikelihoods(listed, labels)
+    spelt = [[value for token, value in listed.items() if token.strip(LEADING) == label] for label in labels]
+    scores = None
+    if any(spelt):
+        lowest = math.nextafter(min(listed.values()), -math.inf)
+        scores = tuple(_log_sum(values) if values else lowest for values in spelt)
     return Completion(
         text=text if scores is None else labels[scores.index(max(scores))],
         option_loglikelihoods=scores,
-        label_mass=min(mass, 1.0),
+        label_mass=min(math.fsum(math.exp(value) for values in spelt for value in values), 1.0),
         usage=usage,
     )
 
 
-def _held(text: str, form: Form) -> str | None:
-    """The label that a reply in a form consists of; None where it is no such reply. Nothing is guessed."""
+def _log_sum(values: Sequence[float]) -> float:
+    top = max(values)
+    # Spellings of an endpoint that overstates them are together no likelier than certain.
+    return min(ROUND_OFF, top + math.log(sum(math.exp(value - top) for value in values)))
+
+
+def _label_in_form(text: str, form: Form) -> str | None:
+    """Return the label that a reply in a form consists of; None where it is no such reply. Nothing is guessed."""
     if form != "json_schema":
         return None if form == "plain" else text
     try:
@@ -201,8 +179,8 @@ def _held(text: str, form: Form) -> str | None:
     return None
 
 
-def _said(reply: Any) -> Said:
-    """What the first choice of a reply says, and what became of it.
+def _read_choice(reply: Any) -> tuple[str, ReplyOutcome, Any]:
+    """Return text, outcome and listed log-probabilities of the first choice of a reply.
 
     Raises:
         LookupError, TypeError, AttributeError: it is no reply of the API.
@@ -213,45 +191,27 @@ def _said(reply: Any) -> Said:
     choices = reply.get("choices")
     if not choices and {"choices", "promptFeedback", "prompt_filter_results"} & reply.keys():
         # Endpoints whose filter withholds a prompt or a reply have nothing to choose from.
-        return Said("", "moderated")
+        return "", "moderated", None
     choice = choices[0]
     finish = str(choice.get("finish_reason") or "").casefold()
-    ended: Ended = "answered" if finish else ""
+    ended: ReplyOutcome | None = "answered" if finish else None
     ended = next((outcome for outcome, known in FINISHES.items() if known.search(finish)), ended)
     if ended == "error" or choice.get("error"):
         raise ErrorReplyError(choice.get("error") or f"finish_reason: {finish}")
     message = choice.get("message")
     if not message and "text" in choice:
         message = {"content": choice["text"]}
-    if not message and ended in ("", "answered"):
+    if not message and ended in (None, "answered"):
         if "message" not in choice:
             raise LookupError("message")
-        return Said("", "moderated")
-    return Said(*_outcome_of(message or {}, ended), choice.get("logprobs"))
+        return "", "moderated", None
+    return *_read_message(message or {}, ended), choice.get("logprobs")
 
 
-def _outcome_of(message: Mapping[str, Any], ended: Ended) -> tuple[str, ReplyOutcome]:
-    """The text of a message and what became of it, by how it ended; empty where the endpoint does not say."""
-    held = _parts(message.get("content"))
-    text = "".join(held.get("text", ()))
-    refusal = "".join(held.get("refusal", ())) or message.get("refusal")
-    if ended == "moderated":
-        return text, ended
-    if ended == "refused" or (refusal and not text):
-        # What the model declines with is what it said.
-        return text or str(refusal or ""), "refused"
-    if text or ended == "cut_off":
-        return text, "cut_off" if ended == "cut_off" else "answered"
-    if ended == "tool_call" or "call" in held or any(map(message.get, CALLS)):
-        return "", "tool_call"
-    if not ended and ("thoughts" in held or any(map(message.get, THOUGHTS))):
-        return "", "cut_off"
-    return "", "malformed" if "other" in held else "answered"
-
-
-def _parts(content: Any) -> dict[str, list[str]]:
-    """What a content holds, by its kind: a text, or a list of parts that are text, thoughts, calls or a refusal."""
-    held: dict[str, list[str]] = {}
+def _read_message(message: Mapping[str, Any], ended: ReplyOutcome | None) -> tuple[str, ReplyOutcome]:
+    """Return text and outcome of a message that ended so; None where the endpoint does not say how."""
+    # A content is a text, or a list of parts that are text, thoughts, calls or a refusal.
+    content, parts = message.get("content"), dict[str, list[str]]()
     for part in content if isinstance(content, list) else [] if content is None else [content]:
         kind, value = ("text", part) if isinstance(part, str) else ("other", None)
         if isinstance(part, Mapping):
@@ -259,19 +219,25 @@ def _parts(content: Any) -> dict[str, list[str]]:
             value = part.get(kind)
         if kind in ("text", "refusal") and not isinstance(value, str):
             kind = "other"
-        held.setdefault(kind, []).append(str(value))
-    return held
-
-
-def _usage(used: Any) -> Usage:
-    """Tokens as the endpoint counts them; 0 where it does not, or says something else."""
-    counts = used if isinstance(used, Mapping) else {}
-    prompt_tokens, completion_tokens = (_count(counts.get(name)) or 0 for name in COUNTS)
-    return Usage(calls=1, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+        parts.setdefault(kind, []).append(str(value))
+    text = "".join(parts.get("text", ()))
+    refusal = "".join(parts.get("refusal", ())) or message.get("refusal")
+    if ended == "moderated":
+        return text, ended
+    if ended == "refused" or (refusal and not text):
+        # The words with which the model declines are its text.
+        return text or str(refusal or ""), "refused"
+    if text or ended == "cut_off":
+        return text, "cut_off" if ended == "cut_off" else "answered"
+    if ended == "tool_call" or "call" in parts or any(map(message.get, CALLS)):
+        return "", "tool_call"
+    if ended is None and ("thoughts" in parts or any(map(message.get, THOUGHTS))):
+        return "", "cut_off"
+    return "", "malformed" if "other" in parts else "answered"
 
 
 def _count(value: Any) -> int | None:
-    """A number of tokens; None for anything else: no number, none that is whole, none that a reply can have."""
+    """Return a number of tokens; None for anything else: no number, none that is whole, none that a reply can have."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else None
@@ -281,17 +247,17 @@ _READER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <
 """Python refuses to read whole numbers of thousands of digits."""
 
 
-def _parsed(body: bytes) -> Any:
-    """JSON of an endpoint, in any encoding that JSON may have."""
+def _parse(body: bytes) -> Any:
+    """Return JSON of an endpoint, in any encoding that JSON may have."""
     return _READER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
 
 
-def _shortly(value: Any, most: int = 40) -> str:
+def _shorten(value: Any, most: int = 40) -> str:
     return json.dumps(value, ensure_ascii=False)[:most]
 
 
-def _listed(logprobs: Any) -> dict[str, float]:
-    """The likeliest first tokens and their log-probabilities, as the chat API or the older one lists them."""
+def _listed_logprobs(logprobs: Any) -> dict[str, float]:
+    """Return the likeliest first tokens and their log-probabilities, as the chat API or the older one lists them."""
     try:
         if "content" in logprobs:
             first = logprobs["content"][0]
@@ -301,20 +267,15 @@ def _listed(logprobs: Any) -> dict[str, float]:
             pairs = list(logprobs["top_logprobs"][0].items())
     except (LookupError, TypeError, AttributeError) as error:
         raise NoLogprobsError("no log-probabilities in the reply") from error
-    listed = {token: float(value) for token, value in pairs if isinstance(token, str) and _is_log_probability(value)}
+    # A log-probability is a finite number up to 0, but for rounding.
+    listed = {
+        token: float(value)
+        for token, value in pairs
+        if isinstance(token, str)
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -math.inf < value <= ROUND_OFF
+    }
     if not listed:
         raise NoLogprobsError("no log-probabilities in the reply")
     return listed
-
-
-def _is_log_probability(value: Any) -> bool:
-    """Whether it is a finite number up to 0, but for rounding."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value <= ROUND_OFF
-
-
-def _sum(values: Sequence[float]) -> float | None:
-    if not values:
-        return None
-    top = max(values)
-    # Spellings of an endpoint that overstates them are together no likelier than certain.
-    return min(ROUND_OFF, top + math.log(sum(math.exp(value - top) for value in values)))

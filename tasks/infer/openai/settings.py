@@ -1,4 +1,4 @@
-"""What `model_args` says about an endpoint, checked before anything is sent."""
+"""Settings of an endpoint in `model_args`, checked before anything is sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
-from contrapose.tasks.infer.arguments import rate, seconds_of, whole, wrong
+from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
+from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_own, read_key
 
@@ -71,29 +72,15 @@ USER_INFO = re.compile(r"//[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How an endpoint is reached and how hard it is pushed."""
+class Settings(AskingPace):
+    """Address and pace of an endpoint, and how it is asked."""
 
-    base_url: str
-    """Address up to and including /v1."""
     key: str
     """The API key, or NO_KEY."""
     own: bool
     """Whether what the environment says of OpenAI beside the key, such as OPENAI_ORG_ID, is for that address."""
     endpoint: Literal["chat", "completions"]
     """Which of the two APIs is asked."""
-    concurrency: int
-    """The most requests under way at a time."""
-    timeout: float
-    """Seconds that one request may take."""
-    total_timeout: float
-    """Seconds that one prompt may take, from its first request on, with all retries and waits."""
-    retries: int
-    """How often a failed request is made again; rate-limited ones do not count."""
-    requests_per_minute: float | None
-    """The account's rate limit; None is no limit."""
-    tokens_per_minute: float | None
-    """The account's rate limit; None is no limit."""
     offline: bool
     """Whether nobody is asked: then no key is needed, and nothing need listen at the address."""
     logprobs: bool
@@ -101,21 +88,24 @@ class Settings:
     top_logprobs: int
     """How many of the likeliest tokens are listed."""
     length_field: str
-    """What the API calls the greatest number of tokens to write."""
-    called: str = "the endpoint"
-    """In messages."""
+    """Name that the API has for the greatest number of tokens to write."""
 
     @property
-    def address(self) -> str:
-        """Where limits a minute are kept for it together."""
-        return self.base_url
+    def base_url(self) -> str:
+        """Address up to and including /v1."""
+        return self.address
+
+    @property
+    def path(self) -> str:
+        """Address of the API below the base URL."""
+        return "/chat/completions" if self.endpoint == "chat" else "/completions"
 
 
 def read_settings(spec: ModelSpec) -> Settings:
-    """The settings of a model.
+    """Return the settings of a model.
 
     Raises:
-        ConfigError: the place that is named for the key cannot be used, or the address is nobody's to ask.
+        ConfigError: the place that is named for the key cannot be used, or the address may not be asked.
         ModelError: an argument is unknown or wrong, or a key is needed and missing, or not for that host.
     """
     if not spec.name:
@@ -127,27 +117,24 @@ def read_settings(spec: ModelSpec) -> Settings:
         )
     refuse_unknown(spec, ARGUMENTS)
     wanted_forms(spec)
-    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), is_offline(spec)
+    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), _switch(spec, "offline")
+    # OpenAI's own chat API renamed the field; other servers know the old name.
+    own_chat = endpoint == "chat" and urlsplit(base_url).hostname == OPENAI_HOST
     return Settings(
-        base_url=base_url,
+        **read_pace(spec, concurrency=CONCURRENCY, timeout=30),
+        address=base_url,
         key=NO_KEY if offline else read_key(spec, base_url=base_url),
         offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
-        concurrency=whole(spec, "concurrency", CONCURRENCY, low=1, high=1000),
-        timeout=seconds_of(spec, "timeout", 30),
-        total_timeout=seconds_of(spec, "total_timeout", 600),
-        retries=whole(spec, "retries", 8, low=0, high=100),
-        requests_per_minute=rate(spec, "requests_per_minute"),
-        tokens_per_minute=rate(spec, "tokens_per_minute"),
         logprobs=wants_logprobs(spec),
-        top_logprobs=whole(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
-        length_field=_length_field(spec, endpoint),
+        top_logprobs=whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
+        length_field=str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens")),
     )
 
 
 def wants_logprobs(spec: ModelSpec) -> bool:
-    """Whether log-probabilities are asked for; no key is needed to tell.
+    """Return whether log-probabilities are asked for; no key is needed for that.
 
     Raises:
         ModelError: the argument is no switch.
@@ -155,51 +142,36 @@ def wants_logprobs(spec: ModelSpec) -> bool:
     return _switch(spec, "logprobs")
 
 
-def is_offline(spec: ModelSpec) -> bool:
-    """Whether nobody is to be asked.
-
-    Raises:
-        ModelError: the argument is no switch.
-    """
-    return _switch(spec, "offline")
-
-
 def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
-    """How replies are held to option letters; no key is needed to tell.
+    """Return the forms in which replies may be held to option letters; no key is needed for that.
 
-    Raises:
-        ModelError: the argument names no form, or one that the API does not have.
+    Choices are vLLM's own, and the older API knows nothing else.
     """
+    own, chat = urlsplit(_base_url(spec)).hostname == OPENAI_HOST, _endpoint(spec) == "chat"
+    schema: tuple[Form, ...] = ("json_schema",) if chat else ()
+    known: tuple[Form, ...] = schema if own else (*schema, "structured_outputs", "guided_choice")
     named = spec.args.get("constrained", "auto")
-    possible = _possible_forms(spec)
     if named == "auto":
-        return possible
+        return (*known, "plain")
     # YAML reads a bare `off` as false.
     if named is False or named == "off":
         return ("plain",)
-    known = [form for form in possible if form != "plain"]
     if named not in known:
-        raise wrong("constrained", named, expected=" or ".join(filter(None, ["auto", "off", ", ".join(known)])))
+        expected = " or ".join(filter(None, ["auto", "off", ", ".join(known)]))
+        raise argument_error("constrained", named, expected=expected)
     return (cast(Form, named),)
-
-
-def _possible_forms(spec: ModelSpec) -> tuple[Form, ...]:
-    """Those that the endpoint may have: choices are vLLM's own, and the older API knows nothing else."""
-    own, chat = urlsplit(_base_url(spec)).hostname == OPENAI_HOST, _endpoint(spec) == "chat"
-    schema: tuple[Form, ...] = ("json_schema",) if chat else ()
-    choices: tuple[Form, ...] = () if own else ("structured_outputs", "guided_choice")
-    return (*schema, *choices, "plain")
 
 
 def _base_url(spec: ModelSpec) -> str:
     address = str(spec.args.get("base_url") or os.environ.get(BASE_URL) or OPENAI_URL)
     origin = origin_of(address)
     if origin is None:
-        raise wrong("base_url", USER_INFO.sub("//…@", address), expected="http://host:port/v1 or https://…")
+        shown = USER_INFO.sub("//…@", address)
+        raise argument_error("base_url", shown, expected="http://host:port/v1 or https://…")
     url = urlsplit(address)
     if url.username is not None or url.password is not None or url.query or url.fragment:
         # Its value is not shown: it is where secrets hide.
-        raise wrong("base_url", "…", expected="an address without user, password and query")
+        raise argument_error("base_url", "…", expected="an address without user, password and query")
     refuse_forbidden(origin.host, where="model_args.base_url")
     # Written as ever: the response store knows answers by it.
     return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
@@ -208,18 +180,12 @@ def _base_url(spec: ModelSpec) -> str:
 def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
     endpoint = spec.args.get("endpoint", "chat")
     if endpoint not in ("chat", "completions"):
-        raise wrong("endpoint", endpoint, expected="chat or completions")
+        raise argument_error("endpoint", endpoint, expected="chat or completions")
     return cast(Literal["chat", "completions"], endpoint)
-
-
-def _length_field(spec: ModelSpec, endpoint: str) -> str:
-    """OpenAI's own chat API renamed the field; other servers know the old name."""
-    own_chat = endpoint == "chat" and urlsplit(_base_url(spec)).hostname == OPENAI_HOST
-    return str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens"))
 
 
 def _switch(spec: ModelSpec, name: str) -> bool:
     value = spec.args.get(name, False)
     if not isinstance(value, bool):
-        raise wrong(name, value, expected="true or false")
+        raise argument_error(name, value, expected="true or false")
     return value

@@ -1,0 +1,157 @@
+"""Bodies and responses of an application: the prompt in one, and the reply with its passages in the other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, passage_texts
+from contrapose.tasks.infer.base import NO_PASSAGES
+from contrapose.tasks.text.cleaning import storable
+
+PROMPT = "{prompt}"
+"""Placeholder of the prompt in a body."""
+EVERY = "*"
+"""The step of a path that stands for every item of a list."""
+MOST_STEPS = 20
+LONGEST_PATH = 200
+NO_STEP = re.compile(r"\A\Z|\A\s|\s\Z|\A\$\Z|[\[\]*]")
+"""What is no name: nothing, blanks around it, or a sign of the notations of other tools."""
+PASSAGE_PATH = (
+    f"names and places parted by points, with {EVERY} for every item of a list, such as documents.{EVERY}.text, and "
+    "not the place of the reply"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The passages of one reply."""
+
+    kept: tuple[str, ...] | None = None
+    """In their order, so many and so long as are kept; None where it is not known what was retrieved."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """Warnings about them, by kind."""
+
+
+def steps_of(path: object) -> tuple[str, ...]:
+    """Return the steps of a path, such as `documents.*.text`; none where it is no path.
+
+    A step is a name, the place of an item in a list, from 0, or `*`, which stands for every item.
+    """
+    if not isinstance(path, str) or not 0 < len(path) <= LONGEST_PATH:
+        return ()
+    steps = tuple(path.split("."))
+    usable = all(step == EVERY or not NO_STEP.search(step) for step in steps)
+    return steps if usable and len(steps) <= MOST_STEPS else ()
+
+
+def fill_body(value: Any, prompt: str) -> Any:
+    """Return a body with the prompt in the texts of its places: no prompt can change what the body is."""
+    if isinstance(value, Mapping):
+        return {name: fill_body(part, prompt) for name, part in value.items()}
+    if isinstance(value, list):
+        return [fill_body(part, prompt) for part in value]
+    return value.replace(PROMPT, prompt) if isinstance(value, str) else value
+
+
+def reply_in(content: bytes, path: str) -> str:
+    """Return the reply in a response.
+
+    Args:
+        content: JSON, or a text where no path is named.
+        path: names and places, parted by points; empty: the complete text, or the field `reply` of an object.
+
+    Raises:
+        ValueError: there is no text at the path.
+    """
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        if path:
+            raise ValueError("no JSON") from None
+        return content.decode(errors="replace").strip()
+    if not path and isinstance(value, str):
+        return value
+    path = path or "reply"
+    try:
+        value = value_at(value, path.split("."))
+    except ValueError as error:
+        raise ValueError(f"{error}: set model_args.reply to where the reply stands") from None
+    if not isinstance(value, str):
+        raise ValueError(f"{type(value).__name__} at {path}, where a text should be")
+    return value
+
+
+def passages_in(content: bytes, steps: Sequence[str]) -> Retrieved:
+    """Return the passages at the end of `steps` in a JSON response; nothing is known of them without steps."""
+    if not steps:
+        return Retrieved()
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return missing_passages("what came back is no JSON")
+    return passages_at(value, steps)
+
+
+def passages_at(value: Any, steps: Sequence[str]) -> Retrieved:
+    """Return the passages at the end of some steps in a value of JSON: a list, or with `*` the texts of all items."""
+    try:
+        texts = passage_texts(value_at(value, steps))
+    except ValueError as error:
+        return missing_passages(str(error))
+    return keep_passages(bound_passages(texts), size=len(texts))
+
+
+def passages_of(row: Mapping[str, Any], column: str) -> Retrieved:
+    """Return the passages in a row: a list in a column, as JSON in a text, or at a path that begins with a column."""
+    name, _, path = (column, "", "") if column in row else column.partition(".")
+    value = row.get(name)
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return Retrieved() if value is None else passages_at(value, steps_of(path))
+
+
+def keep_passages(texts: Sequence[str], *, size: int) -> Retrieved:
+    """Return bounded passages as they are stored, without control characters and lone surrogates, of `size` in all."""
+    remarks = {}
+    if size > MOST_PASSAGES:
+        text = f"Some replies came with more than {MOST_PASSAGES} passages, such as {size:,}"
+        remarks["many passages"] = f"{text}: the first {MOST_PASSAGES} of each are kept and compared."
+    return Retrieved(kept=tuple(map(storable, texts)), remarks=remarks)
+
+
+def missing_passages(why: str) -> Retrieved:
+    """Return the passages of a reply that came without any, with a warning."""
+    return Retrieved(remarks={"passages": f"{NO_PASSAGES}: {why}."})
+
+
+def value_at(value: Any, steps: Sequence[str]) -> Any:
+    """Return the value at the end of some steps; behind a `*` a list of the values that the other steps lead to.
+
+    Raises:
+        ValueError: there is none.
+    """
+    path = ".".join(steps)
+
+    def walk(value: Any, steps: Sequence[str]) -> Any:
+        for place, step in enumerate(steps):
+            if step == EVERY:
+                if not isinstance(value, list):
+                    raise ValueError(f"{type(value).__name__} at {path}, where * wants a list")
+                rest = steps[place + 1 :]
+                inner = [walk(item, rest) for item in value]
+                return [text for items in inner for text in items] if EVERY in rest else inner
+            if isinstance(value, Mapping) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                raise ValueError(f"nothing at {path}")
+        return value
+
+    return walk(value, steps)

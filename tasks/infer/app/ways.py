@@ -1,0 +1,373 @@
+"""Requests to an application: over HTTP, to a callable in processes of its own, or to a command for each prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import struct
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Completion
+from contrapose.tasks.infer.app.responses import (
+    Retrieved,
+    fill_body,
+    keep_passages,
+    missing_passages,
+    passages_in,
+    reply_in,
+)
+from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
+from contrapose.tasks.infer.asking.endpoint import AskingPace
+from contrapose.tasks.infer.asking.http import LARGEST, HttpClient, ReplyTooLargeError, read_limited
+from contrapose.tasks.infer.asking.outcomes import (
+    Failure,
+    Reply,
+    asked_wait,
+    failure_by_status,
+    timeout_failure,
+    without_secrets,
+    without_secrets_in,
+)
+
+REFUSED = (401, 402, 403, 404, 405, 501)
+SHOWN = 200
+"""Characters of a body that an error repeats."""
+SHOWN_OF_ERROR = 300
+"""Characters of an error that are shown."""
+WORKER = Path(__file__).with_name("worker.py")
+START_SECONDS = 120.0
+"""Longest time for importing the module of a callable."""
+LEFT_SECONDS = 5.0
+"""How long the pipes of a process that was ended are read."""
+Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppSettings(AskingPace):
+    """Address and pace of an application, and how it is asked."""
+
+    command: tuple[str, ...] = ()
+    """Words of a command; empty for the other kinds."""
+    method: str
+    """Of requests over HTTP."""
+    body: Mapping[str, Any]
+    """JSON that is sent over HTTP."""
+    reply: str
+    """Path to the reply in JSON; empty: the text, or the field `reply`."""
+    context: tuple[str, ...]
+    """Steps to the passages in JSON; empty where none are asked for."""
+    headers: Mapping[str, str]
+    """Further headers, with their secrets."""
+    memory: int
+    """Megabytes that a process of a callable may hold."""
+    called: str = "the application"
+    """Its name in messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpWay(WithoutTokens):
+    """Requests to one address."""
+
+    client: HttpClient
+    """Makes them."""
+    settings: AppSettings
+    """What is sent, and where the reply is."""
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Make one request. Every failure is returned, never raised."""
+        from aiohttp import ClientError, ClientPayloadError, ClientResponseError
+        from multidict import CIMultiDict
+        from yarl import URL
+
+        start, settings = time.monotonic(), self.settings
+        unreadable = ""
+        try:
+            body, url = fill_body(settings.body, question.prompt), URL(settings.address)
+            headers, content = CIMultiDict({**settings.headers, "Accept": "application/json"}), b""
+            if settings.method == "GET":
+                url = url.update_query(body)
+            else:
+                headers["Content-Type"], content = "application/json", json.dumps(body).encode()
+            received = await self.client.exchange(settings.method, url, headers, content, seconds=timeout)
+            if not 200 <= received.status < 300:
+                text = f"status {received.status}: {received.content[: 2 * SHOWN].decode(errors='replace')}"
+                return self._refusal(received.status, text, wait=asked_wait(dict(received.texts)))
+            # A lone half of a surrogate pair is valid JSON and fits into no file.
+            text = reply_in(received.content, settings.reply).encode(errors="replace").decode()
+            retrieved = passages_in(received.content, settings.context)
+            completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
+            completion = without_secrets_in(completion, settings.headers.values())
+            return Reply(completion=completion, seconds=time.monotonic() - start, remarks=retrieved.remarks)
+        except TimeoutError:
+            return timeout_failure(timeout)
+        except (ClientPayloadError, ClientResponseError, ReplyTooLargeError) as error:
+            unreadable = f"{type(error).__name__}: {error}"
+        except ValueError as error:
+            unreadable = str(error)
+        except (ClientError, OSError) as error:
+            message = self._clean(f"no connection: {type(error).__name__}: {error}")
+            return Failure(kind="connection", message=message, then="retry")
+        except Exception as error:
+            # Whatever broke this one request, the others go on.
+            return Failure(kind="error", message=self._clean(f"{type(error).__name__}: {error}"), then="give up")
+        message = self._clean(f"a reply that cannot be read ({unreadable})")
+        return Failure(kind="broken reply", message=message, then="give up", billed=True, unreadable=True)
+
+    def _refusal(self, status: int, text: str, *, wait: float | None) -> Failure:
+        """Return what a status means: try again, slow down, give this prompt up, or stop."""
+        text = self._clean(text)
+        if status < 400 or status in REFUSED:
+            # The others may concern one prompt alone, where other prompts were answered.
+            certain = status in (401, 402)
+            return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
+        return failure_by_status(status, text, wait=wait)
+
+    def _clean(self, text: str) -> str:
+        """Return a text in one line, without the secrets that were sent: some servers repeat them."""
+        return " ".join(without_secrets(text, self.settings.headers.values()).split())[:SHOWN]
+
+
+@asynccontextmanager
+async def open_http(settings: AppSettings) -> AsyncIterator[HttpWay]:
+    """Open a client for one call."""
+    client = HttpClient(settings.address)
+    try:
+        yield HttpWay(client=client, settings=settings)
+    finally:
+        await client.close()
+
+
+class EndedError(Exception):
+    """The process of a callable has ended."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Worker:
+    """A process of a callable, which is asked one prompt at a time."""
+
+    process: asyncio.subprocess.Process
+
+    @classmethod
+    async def start(cls, callable_name: str) -> Worker:
+        """Start a process that has found the callable.
+
+        Raises:
+            ModelError: it cannot be found, or takes too long.
+        """
+        words = (sys.executable, "-P", str(WORKER), callable_name)
+        worker = cls(process=await start_process(*words, stderr=asyncio.subprocess.DEVNULL))
+        why = ""
+        try:
+            message = await asyncio.wait_for(worker.receive(), START_SECONDS)
+            why = str(message.get("failed", ""))
+        except (TimeoutError, EndedError) as error:
+            why = str(error) or f"it was not there after {START_SECONDS:.0f} s"
+        except BaseException:
+            await end_group(worker.process)
+            raise
+        if not why:
+            return worker
+        await end_group(worker.process)
+        raise ModelError(
+            f"the callable cannot be used ({why})",
+            expected="module:function, which can be imported from the current folder and takes a prompt",
+            remedy="Correct its name, or install what it needs.",
+            where=f"app/{callable_name}",
+        )
+
+    async def ask(self, prompt: str) -> Mapping[str, Any]:
+        """Return what the callable returned or raised.
+
+        Raises:
+            EndedError: its process has ended.
+            ValueError: the reply is longer than any may be.
+        """
+        content, stdin = json.dumps(prompt).encode(), _pipe(self.process.stdin)
+        # A process that has ended breaks the pipe; receiving says so.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(struct.pack(">I", len(content)) + content)
+            await stdin.drain()
+        return await self.receive()
+
+    async def receive(self) -> Mapping[str, Any]:
+        """Return the next message of the process; it raises what `ask` raises."""
+        stdout = _pipe(self.process.stdout)
+        try:
+            size = struct.unpack(">I", await stdout.readexactly(4))[0]
+            if size > LARGEST:
+                raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
+            message: Mapping[str, Any] = json.loads(await stdout.readexactly(size))
+        except asyncio.IncompleteReadError as error:
+            raise EndedError(f"its process ended ({status_text(await self.process.wait())})") from error
+        return message
+
+
+@dataclass(slots=True, kw_only=True)
+class CallableWay(WithoutTokens):
+    """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
+
+    settings: AppSettings
+    """What is called, and for how long."""
+    idle: list[Worker] = field(default_factory=list)
+    """Processes that wait."""
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Have one prompt answered. Every failure is returned, never raised."""
+        try:
+            worker = self.idle.pop() if self.idle else await Worker.start(self.settings.address)
+        except (ModelError, OSError) as error:
+            return Failure(kind="start", message=str(error), then="stop")
+        start, keep = time.monotonic(), False
+        try:
+            message = await asyncio.wait_for(worker.ask(question.prompt), timeout)
+            keep = message.get("memory", 0) <= self.settings.memory
+        except TimeoutError:
+            return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
+        except (EndedError, ValueError) as error:
+            return Failure(kind="error", message=str(error), then="give up")
+        finally:
+            if keep:
+                self.idle.append(worker)
+            else:
+                await end_group(worker.process)
+        return outcome_of(message, seconds=time.monotonic() - start)
+
+
+def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure:
+    """Return the outcome of a call that a message of `worker.py` tells of."""
+    if "error" in message:
+        return Failure(kind="error", message=str(message["error"])[:SHOWN_OF_ERROR], then="give up")
+    retrieved = Retrieved()
+    if "context" in message:
+        retrieved = keep_passages(message["context"], size=message["context_size"])
+    elif "no_context" in message:
+        retrieved = missing_passages(message["no_context"])
+    completion = Completion(text=message["reply"], passages=retrieved.kept, usage=ONE_CALL)
+    return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
+
+
+@asynccontextmanager
+async def open_callable(settings: AppSettings) -> AsyncIterator[CallableWay]:
+    """Open processes for one call, which end with it."""
+    way = CallableWay(settings=settings)
+    try:
+        yield way
+    finally:
+        for worker in way.idle:
+            await end_group(worker.process)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandWay(WithoutTokens):
+    """A command: it reads the prompt and writes the reply."""
+
+    settings: AppSettings
+    """Its words, and for how long it may run."""
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Run the command once. Every failure is returned, never raised."""
+        start = time.monotonic()
+        try:
+            process = await start_process(*self.settings.command, stderr=asyncio.subprocess.PIPE)
+        except OSError as error:
+            why = f"{self.settings.command[0]} cannot be run: {error.strerror or type(error).__name__}"
+            return Failure(kind="start", message=why, then="stop")
+        try:
+            output, complaint, status = await asyncio.wait_for(_run(process, question.prompt), timeout)
+        except TimeoutError:
+            return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
+        except ValueError as error:
+            return Failure(kind="error", message=str(error), then="give up")
+        finally:
+            await end_group(process)
+        if status != 0:
+            last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+            why = f"the command ended with {status_text(status)}" + (f": {last}" if last else "")
+            return Failure(kind="error", message=why[:SHOWN_OF_ERROR], then="give up")
+        text = output.decode(errors="replace").strip()
+        return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
+
+
+@asynccontextmanager
+async def open_command(settings: AppSettings) -> AsyncIterator[CommandWay]:
+    """Open a command, of which nothing is kept between prompts."""
+    yield CommandWay(settings=settings)
+
+
+async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:
+    """Start a process in a session of its own, with pipes to its input and from its output."""
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=stderr, start_new_session=True)
+
+
+async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes, int]:
+    """Return what a command writes and complains of, and its status."""
+    stdin = _pipe(process.stdin)
+
+    async def write_prompt() -> None:
+        # A command need not read it.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(prompt.encode(errors="replace"))
+            await stdin.drain()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.close()
+            await stdin.wait_closed()
+
+    output = asyncio.create_task(read_limited(_pipe(process.stdout)))
+    complaint = asyncio.create_task(_read_last(_pipe(process.stderr)))
+    writing = asyncio.create_task(write_prompt())
+    try:
+        await asyncio.gather(output, complaint, writing)
+        return output.result(), complaint.result(), await process.wait()
+    finally:
+        for task in (output, complaint, writing):
+            task.cancel()
+        await asyncio.gather(output, complaint, writing, return_exceptions=True)
+
+
+def _pipe(stream: Stream | None) -> Stream:
+    """Return a stream that was asked for when its process began."""
+    if stream is None:
+        raise RuntimeError("a process began without its pipes")
+    return stream
+
+
+async def _read_last(stream: asyncio.StreamReader) -> bytes:
+    """Read a stream to its end, and return the last 4096 bytes."""
+    last = b""
+    while part := await stream.read(1 << 16):
+        last = (last + part)[-4096:]
+    return last
+
+
+async def end_group(process: asyncio.subprocess.Process) -> None:
+    """End a process, and those that it has begun."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # A process counts as ended when its pipes have, and a full one must be read to its end for that. One that somebody
+    # else holds open, a child in a session of its own, is left to them.
+    with suppress(TimeoutError):
+        await asyncio.wait_for(
+            asyncio.gather(process.wait(), *(_read_last(pipe) for pipe in (process.stdout, process.stderr) if pipe)),
+            LEFT_SECONDS,
+        )
+
+
+def status_text(status: int) -> str:
+    """Return how a process ended: `exit status 3`, `signal SIGKILL`."""
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"
