@@ -47,17 +47,14 @@ def takes_complement(s: Sentence, i: int) -> bool:
     return s.word(i) in _COMPLETED
 
 
-def _may_take_complement(s: Sentence, i: int) -> bool:
-    """Whether it is, or may be as the verb of a relative clause: "that drives dogs mad"."""
-    return takes_complement(s, i) or bool(s.tag(i) & f.FINITE and s.tag(i - 1) & f.REL)
-
-
 def is_complement(s: Sentence, i: int) -> bool:
     """Whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
     k = i - 1
     if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
         return False
-    while s.tag(k) & _OBJECT and not _may_take_complement(s, k - 1):
+    while s.tag(k) & _OBJECT and not (
+        takes_complement(s, k - 1) or (s.tag(k - 1) & f.FINITE and s.tag(k - 2) & f.REL)  # "that drives dogs mad"
+    ):
         k -= 1
     return bool(s.tag(k) & _OBJECT)
 
@@ -79,7 +76,11 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     if before & f.TO or (before & _NO_ITS and s.words[i] == "it's"):
         return False  # meant is "its"
     if tag & f.MODAL:
-        return _is_modal(s, i, before)
+        if before & _NO_MODAL and not before & f.SUBJ and s.word(i + 1) not in ("be", "have"):
+            return False
+        if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
+            return False  # "Anna's will", "a watering can"
+        return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))
     if s.source(i) == "IS" and not s.text.isupper() and before & (f.ADJ | f.PREP | f.DET):
         return False  # "a senior IS leader"
     if s.words[i] == "am":
@@ -90,14 +91,6 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
             return False  # "having had", "making do"
         return k < 0 or not tags[k] & _NO_HAVE
     return True
-
-
-def _is_modal(s: Sentence, i: int, before: int) -> bool:
-    if before & _NO_MODAL and not before & f.SUBJ and s.word(i + 1) not in ("be", "have"):
-        return False
-    if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
-        return False  # "Anna's will", "a watering can"
-    return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))
 
 
 def is_least(s: Sentence, i: int) -> bool:

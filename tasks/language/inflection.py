@@ -20,7 +20,15 @@ def base_of(form: str, kind: int) -> str | None:
     if stem:
         base = base_of(stem, kind)
         return None if base is None else prefix + base
-    return _regular_base(form)
+    # An ending that leaves no doubt.
+    if form.endswith(("ifies", "ified")):
+        return form[:-3] + "y"
+    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
+        return form[:-3]  # British: levelled, travelled
+    for ending in ("ize", "ise", "ate"):
+        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
+            return form[:-1]
+    return form if form.endswith(VERB_ENDINGS) else None
 
 
 def third_person(base: str) -> str:
@@ -45,18 +53,6 @@ def past_of(base: str) -> str:
     if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
         return base[:-1] + "ied"
     return base + ("d" if base.endswith("e") else "ed")
-
-
-def _regular_base(form: str) -> str | None:
-    """The base of an unknown form whose ending leaves no doubt."""
-    if form.endswith(("ifies", "ified")):
-        return form[:-3] + "y"
-    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
-        return form[:-3]  # British: levelled, travelled
-    for ending in ("ize", "ise", "ate"):
-        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
-            return form[:-1]
-    return form if form.endswith(VERB_ENDINGS) else None
 
 
 _SINGULAR = words(
@@ -138,25 +134,20 @@ def form_of(s: Sentence, verb: int, subject: int) -> int:
     if tag & f.THIRD:
         return f.THIRD
     if tag & f.PAST and tag & f.BASE:
-        return _base_or_past(s, verb, subject)
+        word = s.words[verb]
+        if subject == verb:
+            return f.BASE
+        plural = is_plural_phrase(s, subject, verb - 1)
+        if plural is False:
+            return f.PAST
+        if base_of(word, f.PAST) != word:
+            return f.PAST if word in RATHER_PAST else f.BASE
+        if any(
+            other in _PAST_TIME or other in _PAST_VERBS or (len(other) == 4 and other.isdigit() and other[0] in "12")
+            for other in s.words
+        ):
+            return f.PAST
+        if any(other in _PRESENT_TIME for other in s.words):
+            return f.BASE
+        return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
     return f.PAST if tag & f.PAST else f.BASE
-
-
-def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
-    word = s.words[verb]
-    if subject == verb:
-        return f.BASE
-    plural = is_plural_phrase(s, subject, verb - 1)
-    if plural is False:
-        return f.PAST
-    if base_of(word, f.PAST) != word:
-        return f.PAST if word in RATHER_PAST else f.BASE
-    if any(other in _PAST_TIME or other in _PAST_VERBS or _is_year(other) for other in s.words):
-        return f.PAST
-    if any(other in _PRESENT_TIME for other in s.words):
-        return f.BASE
-    return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
-
-
-def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdigit() and word[0] in "12"

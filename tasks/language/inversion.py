@@ -97,8 +97,13 @@ def _is_inflected(s: Sentence, i: int) -> bool:
 
 def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
     """The likeliest place behind the subject; None when no place is likely, or two are as likely."""
-    if s.word(aux + 1) == "be" or (odds is _base_odds and _says_used_to(s)):
+    if s.word(aux + 1) == "be":
         return None  # "Can be sold?"
+    pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
+    plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
+    used_to = any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
+    if odds is _base_odds and used_to:
+        return None  # "did he used to come"
     places: list[tuple[float, int]] = []
     inside = False  # a relative clause of the subject, whose verb has not come yet
     for i in range(aux + 2, len(s.words)):
@@ -119,7 +124,10 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
         value = odds(s, i, aux)
         if value is None:
             continue
-        if s.tags[i] & f.DET and any(other >= _STRONG and _has_complement(s, k) for other, k in places):
+        if s.tags[i] & f.DET and any(
+            other >= _STRONG and (s.tags[k] & _VERBAL or _is_adjective(s, k)) and s.tag(k + 1) & (f.PREP | f.TO)
+            for other, k in places
+        ):
             value -= 2.0  # it is told of what stands behind a predicate: "entitled to | a fee"
         if value > _WEAK or all(other < _WEAK for other, _ in places):
             places.append((value, i))
@@ -133,18 +141,6 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
     sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
     title = not s.asks and _may_be_title(s, aux, at)
     return at if sure and not title and not _interrupted(s, aux, at) else None
-
-
-def _says_used_to(s: Sentence) -> bool:
-    """Whether "used to" stands for "use to": "did he used to come"."""
-    pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
-    plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
-    return any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
-
-
-def _has_complement(s: Sentence, i: int) -> bool:
-    """Whether a participle or adjective has a phrase behind it: "played on", "able to"."""
-    return bool(s.tags[i] & _VERBAL or _is_adjective(s, i)) and bool(s.tag(i + 1) & (f.PREP | f.TO))
 
 
 def _is_pure(s: Sentence, i: int) -> bool:
@@ -264,12 +260,18 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
         or (tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET)
     ):
         return None
-    if tag & f.DET and (_opens_clause(s, i) or _multiplies(s, i - 1)):
-        return None
+    if tag & f.DET:
+        stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
+        if is_finite_aux(s, stop) or s.words[i - 1] in _MULTIPLES:
+            return None  # "the last time | the river was frozen", "half | the price"
+        if s.words[i - 1] == "times" and s.tags[i - 2] & (f.NUMBER | f.QUANT):
+            return None  # "4 times | the size"
     odds = _predicate_kind(s, i, tag, last=i + 1 == len(s.words))
     if before & f.ING and s.tag(i - 2) & (f.PREP | f.SUB) and i - 2 > be:
         return None  # "without requiring | the consent"
-    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not _is_only_adjective(s, i - 1):
+    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not (
+        _is_adjective(s, i - 1) and (not s.tags[i - 1] & f.NOUN or not s.tags[i - 1] & f.ADJ)
+    ):
         return odds
     verbal = tag & _VERBAL and (not tag & f.NOUN or tag & f.USUALLY_VERB) and before & (f.ADJ | f.OBJ | f.VERB)
     verbal = verbal or (tag & f.DET and before & (f.ADJ | f.OBJ) and not before & _VERBAL)
@@ -282,27 +284,6 @@ def _is_adjective(s: Sentence, i: int) -> bool:
     return bool(tag & f.ADJ) or bool(tag & f.USUALLY_ADJ and len(s.words[i]) > 6 and s.words[i].endswith(_ADJECTIVES))
 
 
-def _is_only_adjective(s: Sentence, i: int) -> bool:
-    return _is_adjective(s, i) and (not s.tags[i] & f.NOUN or not s.tags[i] & f.ADJ)
-
-
-def _opens_clause(s: Sentence, i: int) -> bool:
-    """Whether a noun phrase has a verb of its own: "the last time | the river was frozen"."""
-    stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
-    return is_finite_aux(s, stop)
-
-
-def _multiplies(s: Sentence, i: int) -> bool:
-    """Whether what follows is counted: "4 times | the size", "half | the price"."""
-    return s.words[i] in _MULTIPLES or (s.words[i] == "times" and bool(s.tags[i - 1] & (f.NUMBER | f.QUANT)))
-
-
-def _says_when(s: Sentence, i: int) -> bool:
-    """Whether it is "every year", "this time" or "the whole day"."""
-    k = i + 1 + bool(s.tag(i + 1) & f.ADJ and not s.tag(i + 2) & f.CLOSED)
-    return s.words[i] in _EACH_TIME and (s.word(i + 1) in _TIMES or s.word(k) in _TIMES)
-
-
 def _predicate_kind(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
     after = s.tag(i + 1)
     closes = last or bool(after & (f.PREP | f.SUB | f.LOOSE | f.TO | f.COORD | f.ADV | f.REL))
@@ -310,8 +291,9 @@ def _predicate_kind(s: Sentence, i: int, tag: int, *, last: bool) -> float | Non
         return 0.3
     if s.words[i] == "all" and after & f.DET:
         return None
-    if tag & (f.DET | f.QUANT) and _says_when(s, i):
-        return 0.4
+    k = i + 1 + bool(after & f.ADJ and not s.tag(i + 2) & f.CLOSED)
+    if tag & (f.DET | f.QUANT) and s.words[i] in _EACH_TIME and (s.word(i + 1) in _TIMES or s.word(k) in _TIMES):
+        return 0.4  # "every year", "this time", "the whole day"
     if s.words[i] == "the" and s.words[i - 1] in _WORKS and not after & (f.ADJ | f.ADV):
         return 0.5  # "the show the ark"
     if tag & (f.DET | f.QUANT) or s.words[i] in _POSSESSIVES:

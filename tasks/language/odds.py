@@ -261,44 +261,38 @@ def before(s: Sentence, i: int, start: int) -> float:
         return _as_order(s, i)
     word, tag = s.words[k], s.tags[k]
     if tag & f.CLOSED:
-        return _behind_closed(s, i, k, start)
+        if word in _NOMINATIVE:
+            return 5.0
+        if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
+            return NEVER
+        if tag & f.SUBJ:
+            direct = k == start or s.tags[k - 1] & _OPENS
+            return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
+        if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
+            return -0.5
+        if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
+            return -0.5  # "Five plus seven equals twelve."
+        if tag & _DETERMINED:
+            return -6.0
+        if tag & f.PREP:
+            # A stranded preposition or a particle may end a relative clause: "where I grew up", "that we rely on".
+            if not s.tag(k - 1) & f.VERB or s.tag(k - 1) & f.CLOSED:
+                return -3.5
+            return -0.8 if word in PARTICLES else -2.0
+        if tag & f.OBJ:
+            return 2.0 if s.tag(k - 1) & f.PREP and s.tag(k - 2) & _COUNTED else -2.0  # "some of them | live"
+        if tag & f.OPENER or word == "than":
+            return -4.0
+        if tag & f.COORD:
+            # A noun where a noun stands before, unless the form is a verb alone.
+            noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
+            return 0.5 if k != i - 1 else -2.0 if form & f.NOUN and noun_before else 0.0
+        return _behind_comma(s, i, k, start) if tag & f.BREAK else _behind_open(s, i, k, start)
     if word in _HELPING:
         return NEVER
-    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
+    if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
         return -0.5
     return -6.0 if word.endswith(("'s", "s'")) else _behind_open(s, i, k, start)
-
-
-def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
-    word, tag, form = s.words[k], s.tags[k], s.tags[i]
-    if word in _NOMINATIVE:
-        return 5.0
-    if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
-        return NEVER
-    if tag & f.SUBJ:
-        direct = k == start or s.tags[k - 1] & _OPENS
-        return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
-    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
-        return -0.5
-    if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
-        return -0.5  # "Five plus seven equals twelve."
-    if tag & _DETERMINED:
-        return -6.0
-    if tag & f.PREP:
-        return _behind_preposition(s, k)
-    if tag & f.OBJ:
-        return 2.0 if s.tag(k - 1) & f.PREP and s.tag(k - 2) & _COUNTED else -2.0  # "some of them | live"
-    return _behind_link(s, i, k, start)
-
-
-def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
-    """Behind an opener, "and" or a comma; behind other words as behind those of an open class."""
-    tag = s.tags[k]
-    if tag & f.OPENER or s.words[k] == "than":
-        return -4.0
-    if tag & f.COORD:
-        return _behind_and(s, i, k)
-    return _behind_comma(s, i, k, start) if tag & f.BREAK else _behind_open(s, i, k, start)
 
 
 def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
@@ -327,19 +321,6 @@ def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     if tag & f.PART:
         return -1.0
     return -0.5 if not tag & f.ADJ else -2.5 if form & _NOMINAL else -1.0
-
-
-def _is_first(s: Sentence, k: int, start: int) -> bool:
-    """Whether word `k` opens its clause or stands behind a comma or "and"."""
-    return k == start or bool(s.tags[k - 1] & _JOINED)
-
-
-def _behind_preposition(s: Sentence, k: int) -> float:
-    """A stranded preposition or a particle may end a relative clause: "where I grew up", "that we rely on"."""
-    verb_before = s.tag(k - 1) & f.VERB and not s.tag(k - 1) & f.CLOSED
-    if not verb_before:
-        return -3.5
-    return -0.8 if s.words[k] in PARTICLES else -2.0
 
 
 def _as_order(s: Sentence, i: int) -> float:
@@ -383,11 +364,3 @@ def _points(word: str, form: int) -> bool:
     if word in ("these", "those"):
         return bool(form & f.BASE) and (not form & f.NOUN or bool(form & f.USUALLY_VERB))
     return bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)
-
-
-def _behind_and(s: Sentence, i: int, k: int) -> float:
-    """After "and": a noun when a noun stands before, unless the form is a verb alone."""
-    if k != i - 1:
-        return 0.5
-    noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
-    return -2.0 if s.tags[i] & f.NOUN and noun_before else 0.0

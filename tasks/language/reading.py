@@ -35,7 +35,12 @@ def read(text: str) -> Sentence:
     Raises:
         UnreadableError: `empty`, `no_word`, `unbalanced_quotes` or `options_in_text`.
     """
-    begin, end = _span(text, len(text.rstrip()))
+    end = len(text.rstrip())
+    if "\n" in text:
+        end = _before_label(text, end)
+    begin = last_sentence(text, end)
+    wrapped = _WRAPPED.match(text, begin, end) if text[begin : begin + 1] == "(" else None
+    begin, end = wrapped.span(1) if wrapped else (begin, end)
     tail = text[max(begin, end - _LONGEST_TAIL) : end].rstrip("\"'”\u2019)]*_")
     sentence = Sentence(text, [], [], [], [], 0, tail.endswith("?"), tail.endswith((".", "!", "?")))
     _fill(sentence, begin, end)
@@ -48,15 +53,6 @@ def read(text: str) -> Sentence:
     for tag in sentence.tags:
         sentence.union |= tag
     return sentence
-
-
-def _span(text: str, end: int) -> tuple[int, int]:
-    """Where the last sentence starts and ends; an empty "Answer:" line and outer brackets are left out."""
-    if "\n" in text:
-        end = _before_label(text, end)
-    begin = last_sentence(text, end)
-    wrapped = _WRAPPED.match(text, begin, end) if text[begin : begin + 1] == "(" else None
-    return wrapped.span(1) if wrapped else (begin, end)
 
 
 def _before_label(text: str, end: int) -> int:
@@ -117,7 +113,9 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
                 continue
             closer = _closer(mark, text, match) if kind == QUOTE else ""
             bracket = mark in ("(", "[")
-            if (not closer and not _breaks(mark, text, match)) or (closer and bracket):
+            if (not closer and not (mark in BREAKS and not text[match.end() : match.end() + 1].isdigit())) or (
+                closer and bracket
+            ):
                 continue
             if closer:
                 word, tag = '"', f.QUOTED
@@ -162,8 +160,3 @@ def _closer(mark: str, text: str, match: re.Match[str]) -> str:
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         return _SINGLE[mark] if after.strip() and not before.strip() else ""
     return _CLOSERS[mark]
-
-
-def _breaks(mark: str, text: str, match: re.Match[str]) -> bool:
-    """Whether a mark stands between phrases: a comma or a dash, but not the comma of "1,000"."""
-    return mark in BREAKS and not text[match.end() : match.end() + 1].isdigit()

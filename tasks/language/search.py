@@ -48,10 +48,16 @@ def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: 
     for i in range(begin, max(verbs) + 1):
         tag = tags[i]
         if tag & JOINTS:
-            states = _join(states, i, comma=bool(tag & f.BREAK))
+            comma = bool(tag & f.BREAK)
+            reached: States = {}
+            for (main, others, waiting, inner, _), odds in states.items():
+                state = (main, others, waiting, inner, i)
+                reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
+            states = reached
         elif i in verbs or tag & OPENERS or may_open(s, i):
             states = _read(s, i, start, tag, states)
-            if i > joint and _settled(states):
+            mains = {state[0] for state in states}
+            if i > joint and (len(mains) == 1 and -1 not in mains):
                 break
     return states
 
@@ -81,21 +87,6 @@ def prune(readings: dict[_Key, float]) -> None:
         floor = max(floor, sorted(readings.values())[-_MOST_STATES])
     for key in [key for key, odds in readings.items() if odds < floor]:
         del readings[key]
-
-
-def _settled(states: States) -> bool:
-    """Whether all states have one and the same main verb, so that nothing behind it can change that."""
-    mains = {state[0] for state in states}
-    return len(mains) == 1 and -1 not in mains
-
-
-def _join(states: States, i: int, *, comma: bool) -> States:
-    """A comma or "and": a further verb may follow."""
-    reached: States = {}
-    for (main, others, waiting, inner, _), odds in states.items():
-        state = (main, others, waiting, inner, i)
-        reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
-    return reached
 
 
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
@@ -315,7 +306,10 @@ def link(s: Sentence, i: int, start: int) -> Link | None:
         return Link(-1.0, 0.0) if i > start and not tag & f.CLOSED and _reports(s, i - 1) else None
     if (not tag & f.AUX or tag & f.CLITIC) and i > start and _follows_noun(s, i):
         odds = -0.7 if tag & f.SUBJ and not tag & f.DET else -1.8
-        if s.words[i - 1] in _TIMES or (tag & f.NAME and not _is_determined(s, i - 1)):
+        if s.words[i - 1] in _TIMES or (
+            tag & f.NAME
+            and not (s.tag((i - 1) - 1) | (s.tag((i - 1) - 2) if s.tag((i - 1) - 1) & f.ADJ else 0)) & (f.DET | f.QUANT)
+        ):
             odds -= 2.0  # "Later that day | he left.", "the striker | Anna Hill"
         return Link(odds, 0.0)
     return None
@@ -358,11 +352,6 @@ def _loose(s: Sentence, i: int, start: int) -> float:
     if i == start:
         return 1.0 if s.word(i + 1) not in _AS_BEFORE and not after & f.ING else -3.0
     return (-1.5 if s.words[i] == "as" else -3.0) if s.words[i] in _NO_CLAUSE else -0.3
-
-
-def _is_determined(s: Sentence, i: int) -> bool:
-    """Whether an article or the like stands before a noun, or before an adjective before it."""
-    return bool((s.tag(i - 1) | (s.tag(i - 2) if s.tag(i - 1) & f.ADJ else 0)) & (f.DET | f.QUANT))
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:

@@ -58,15 +58,25 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
             named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
-            denied = clauses.DENIES.match(sentence, match.end("mark")) or clauses.AND_ALSO.match(
-                sentence, match.end("mark")
-            )
-            if denied or _is_taken_back(match, sentence):
+            end = match.end("mark")
+            if clauses.DENIES.match(sentence, end) or clauses.AND_ALSO.match(sentence, end):
                 continue
-            if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
-                concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
-                stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
-                yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
+            # Praise ("B is the best …") that goes on to say that it is not the choice.
+            praises = match.end() > end + 2 and match.re not in clauses.ANYWHERE
+            if praises and clauses.TAKES_BACK.search(sentence, match.end()):
+                continue
+            if _is_doubted(match, sentence):
+                continue
+            if named:
+                # Another option that is named, but in a reason, makes it no choice.
+                reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
+                said = sentence[: match.end("mark") + reason.start()] if reason else sentence
+                marks = re.findall(MARK, clauses.NOT_ANOTHER.sub("", said))
+                if {place_of(mark) for mark in marks} != {place_of(match["mark"])}:
+                    continue
+            concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
+            stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
+            yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
 
 
 def _is_doubted(match: re.Match[str], sentence: str) -> bool:
@@ -77,20 +87,6 @@ def _is_doubted(match: re.Match[str], sentence: str) -> bool:
     breaks = [clause.end() for clause in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
     doubtful = (before[breaks[-1] if breaks else 0 :], before[match.start() :])
     return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
-
-
-def _is_taken_back(match: re.Match[str], sentence: str) -> bool:
-    """Whether praise ("B is the best …") goes on to say that it is not the choice."""
-    praises = match.end() > match.end("mark") + 2 and match.re not in clauses.ANYWHERE
-    return praises and clauses.TAKES_BACK.search(sentence, match.end()) is not None
-
-
-def _names_several(match: re.Match[str], sentence: str) -> bool:
-    """Whether another option is named beside the one in question, in other words than a reason."""
-    reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
-    said = sentence[: match.end("mark") + reason.start()] if reason else sentence
-    said = clauses.NOT_ANOTHER.sub("", said)
-    return {place_of(mark) for mark in re.findall(MARK, said)} != {place_of(match["mark"])}
 
 
 def ruled_out(text: str) -> set[int]:
@@ -144,10 +140,9 @@ _ALONE_AT_END = expression(
 _FIRST = expression(r"[.;:\n]")
 _AND_OTHERS = expression(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = expression(
-    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
-    r"|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
-    r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
+    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not"
+    r"|wrong|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not "
+    r"certain|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _SPOKEN_OF = expression(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
@@ -167,15 +162,12 @@ def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
         start = lead.end()
     if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _opens(head, options):
         yield _statement(head, Plainness.STATED)
-    end = _ALONE_AT_END.search(text)
-    if end and not _is_last_entry(text[: end.start()], place_of(end["mark"])):
-        yield _statement(end, Plainness.CONCLUDED)
-
-
-def _is_last_entry(before: str, place: int) -> bool:
-    """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
-    listed = {place_of(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
-    return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
+    if end := _ALONE_AT_END.search(text):
+        # An entry of a list is no choice: letters headed lines before it, and its own did not yet.
+        before = text[: end.start()]
+        listed = {place_of(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
+        if (not listed or place_of(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
+            yield _statement(end, Plainness.CONCLUDED)
 
 
 def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
@@ -216,7 +208,7 @@ def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
     if sep in {".", ").", ")"}:
         return _is_no_name(rest, place, options)
     spelt = sep == ":" and head["noun"] and not rest[0].islower()
-    return spelt or (bool(sep) and _shares(rest, place, options))
+    return spelt or (bool(sep) and not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place])))
 
 
 def fits(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
@@ -229,11 +221,8 @@ def fits(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
 
 def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
     """Whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
-    return not rest[0].islower() or _GOES_ON.match(rest) is not None or _shares(rest, place, options)
-
-
-def _shares(rest: str, place: int, options: Sequence[str]) -> bool:
-    return bool(_words(_FIRST.split(rest)[0]) & _words(options[place]))
+    plain = not rest[0].islower() or _GOES_ON.match(rest)
+    return bool(plain) or not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place]))
 
 
 def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:

@@ -48,7 +48,7 @@ _DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
-    """The option that a reply chooses by its letter or its text.
+    """Return the option that a reply chooses by its letter or its text.
 
     Args:
         reply: as the model wrote it; the time is linear in its length, and of a long one only the ends are read.
@@ -74,7 +74,7 @@ _LABELLED = expression(
 
 
 def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """The place of the option that a verdict names by its letter or its text; None for none, or for two."""
+    """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
     texts = [plain(option).casefold() for option in options]
     said = plain(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
@@ -108,37 +108,29 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
     chosen = _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
-    if chosen.reason == NOTHING:
-        return _ending(text, options) or chosen
-    last = last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
-    return chosen if last in (None, chosen.index) else unparsed("contradictory")
-
-
-def _ending(text: str, options: Sequence[str]) -> Chosen | None:
-    """What the end of a reply chooses that states no choice more plainly."""
+    if chosen.reason != NOTHING:
+        last = last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
+        return chosen if last in (None, chosen.index) else unparsed("contradictory")
     if DECLINES.search(text):
-        return None
+        return chosen
     place = last_letter(text)
     if place is not None and place < len(options) and place not in ruled_out(text):
         return Chosen(index=place, step="pattern", reason="the letter at its end")
     place = only_option(text, options)
-    return None if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
+    return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
 
 
 def last_choice(seen: str, labels: Sequence[str]) -> int | None:
-    """The letter that the last sentence about any of them chooses, by its place among the labels."""
+    """Return the place of the label that the last sentence about any of them chooses."""
     text = marked(clean(seen), labels, [""] * len(labels))
-    last = next(((start, said) for start, said in reversed([*sentences(text)]) if re.search(MARK, said)), None)
-    if last is None:
+    parts = [(start, said) for start, said in sentences(text) if re.search(MARK, said)]
+    if not parts:
         return None
-    chosen = _decided([*headed("", []), *stated(last[1], last[0], brief=False)], text[last[0] :], len(labels))
+    start, last = parts[-1]
+    chosen = _decided([*stated(last, start, brief=False)], text[start:], len(labels))
     if chosen.reason == NOTHING:
         return last_letter(text)
     return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
-
-
-def _is_of_another(clash: re.Match[str]) -> bool:
-    return place_of(clash["text"]) != place_of(clash["mark"])
 
 
 def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
@@ -155,7 +147,8 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
     }
     if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
         return unparsed("contradictory")
-    if BOTH_RIGHT.search(text, last.position) or any(_is_of_another(clash) for clash in OF_ANOTHER.finditer(text)):
+    of_another = any(place_of(clash["text"]) != place_of(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
+    if of_another or BOTH_RIGHT.search(text, last.position):
         return unparsed("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
         return unparsed("refusal")
@@ -173,34 +166,28 @@ _JOINT = r"\)?(?:,? (?:and|or|nor|&) (?:also )?|, |/)(?:the )?"
 _GROUP = expression(rf"\(?{MARK}(?:{_JOINT}{_NOUN}\(?{MARK})*\)?")
 """An option, or several on a par."""
 _DENIED_BEFORE = expression(
-    r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike"
-    r"|\bexcept(?: for)?|\bno(?! doubt)|\bagainst"
-    r"|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*|\bdismiss\w*|\bcrossing off"
-    r"|\bcross out|\bother than"
-    r"|\banything but|\bfrom|\bbeats|\boutperforms|\breplace|\bmistake to (?:choose|pick))[ :](?:(?!but\b"
-    r"|(?<!it )(?<!that )(?<!answer )(?<!one )(?<!option )(?<!choice )is\b)[\w']+ ){0,4}\(?$"
+    r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike|\bexcept(?: "
+    r"for)?|\bno(?! doubt)|\bagainst|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*"
+    r"|\bdismiss\w*|\bcrossing off|\bcross out|\bother than|\banything but|\bfrom|\bbeats|\boutperforms|\breplace"
+    r"|\bmistake to (?:choose|pick))[ :](?:(?!but\b|(?<!it )(?<!that )(?<!answer )(?<!one )(?<!option )(?<!choice "
+    r")is\b)[\w']+ ){0,4}\(?$"
 )
 _DENIED_AFTER = expression(
-    r"(?i)\)?,? (?:(?:are|is|were|was|can|can't|have|has|be|all|both|therefore|thus|also|clearly|then) )*(?:not\b"
-    r"|out\b|ruled out|eliminated|excluded|wrong|false|incorrect"
-    r"|fail|impossible|too\b|lack|gone|off\b)"
+    r"(?i)\)?,? (?:(?:are|is|were|was|can|can't|have|has|be|all|both|therefore|thus|also|clearly|then) )*(?:not\b|out\b"
+    r"|ruled out|eliminated|excluded|wrong|false|incorrect|fail|impossible|too\b|lack|gone|off\b)"
 )
 _LOOSE = expression(
-    r"(?i)\b(?:if|unless|whether|might|may|could|maybe|perhaps|possibl[ey]|possibility|either|both|depends?|unsure"
-    r"|not sure|uncertain|cannot|can't|unable"
-    r"|don't know|do not know|tempting|plausible|some|people|others?|students?|someone|somebody|example|e\.g|such as"
-    r"|like|almost|nearly|consider\w*|looking at|look at|let's"
-    r"|let us|let me|start\w*|next|compar\w+|regarding|as for|about|there(?:'s| is| are)|also|too|as well|equally"
-    r"|close|closer|closest to|runner|second|distractor|trap"
-    r"|usual\w*|common\w*|wrong|incorrect|false|mistaken?|mistakes|errors?|worse|worst|least|alternative\w*|same"
-    r"|similar\w*|opposite|previous|earlier|at first|initially"
-    r"|as in|see|versus|vs|between|confus\w+|mix\w*|claims?|argu(?:e|es|ed|ably)|thought|assum\w+|suppos\w+"
-    r"|hesitat\w+|doubt\w*|unclear|open|neither|tie|draw|half|whereas|careful|wary|caution"
-    r"|nobody|no one|none|everything but|says?|said|first|third|another|one (?:option|choice|answer)|question"
-    r"|(?:start|end) of|2nd|3rd|last place|more of|sort of|kind of|vitamin|hepatitis|influenza|grade|type|plan|group"
-    r"|team|section|part"
-    r"|would have|should have|instead of answering|asked|asks|mean(?:s|t)? by|stands for|called|labell?ed|(?:written"
-    r"|listed) under)\b|\?"
+    r"(?i)\b(?:if|unless|whether|might|may|could|maybe|perhaps|possibl[ey]|possibility|either|both|depends?|unsure|not "
+    r"sure|uncertain|cannot|can't|unable|don't know|do not know|tempting|plausible|some|people|others?|students?"
+    r"|someone|somebody|example|e\.g|such as|like|almost|nearly|consider\w*|looking at|look at|let's|let us|let me"
+    r"|start\w*|next|compar\w+|regarding|as for|about|there(?:'s| is| are)|also|too|as well|equally|close|closer"
+    r"|closest to|runner|second|distractor|trap|usual\w*|common\w*|wrong|incorrect|false|mistaken?|mistakes|errors?"
+    r"|worse|worst|least|alternative\w*|same|similar\w*|opposite|previous|earlier|at first|initially|as in|see|versus"
+    r"|vs|between|confus\w+|mix\w*|claims?|argu(?:e|es|ed|ably)|thought|assum\w+|suppos\w+|hesitat\w+|doubt\w*|unclear"
+    r"|open|neither|tie|draw|half|whereas|careful|wary|caution|nobody|no one|none|everything but|says?|said|first|third"
+    r"|another|one (?:option|choice|answer)|question|(?:start|end) of|2nd|3rd|last place|more of|sort of|kind of"
+    r"|vitamin|hepatitis|influenza|grade|type|plan|group|team|section|part|would have|should have|instead of answering"
+    r"|asked|asks|mean(?:s|t)? by|stands for|called|labell?ed|(?:written|listed) under)\b|\?"
 )
 """What makes the end of a reply less than a choice."""
 _SUPPOSES = expression(
@@ -209,17 +196,15 @@ _SUPPOSES = expression(
 )
 _SPLITS = expression(r"(?i)[;:\u2013\u2014]\s|\s-\s|,? \bbut |, yet |\bhowever,? |\bthough,? ")
 _PRAISES = expression(
-    r"(?i)\)?,? ?(?:(?:is|has to be|must be|would be|remains|seems|are) (?:\w+ly )?(?:the (?:\w+ )?(?:one|answer"
-    r"|choice|option|best|right|correct|winner|better|only)|what|my|correct|right"
-    r"|best|better|consistent|true|it\b)|(?:answers|fits|matches|satisfies|holds|works|explains|wins|takes|edges"
-    r"|prevails|sounds better|it (?:is|must|has|should)|makes (?:the )?most)\b"
-    r"|,? (?:then|definitely|final|no contest|by a hair|clearly|obviously|for sure)\b)"
+    r"(?i)\)?,? ?(?:(?:is|has to be|must be|would be|remains|seems|are) (?:\w+ly )?(?:the (?:\w+ )?(?:one|answer|choice"
+    r"|option|best|right|correct|winner|better|only)|what|my|correct|right|best|better|consistent|true|it\b)|(?:answers"
+    r"|fits|matches|satisfies|holds|works|explains|wins|takes|edges|prevails|sounds better|it (?:is|must|has|should)"
+    r"|makes (?:the )?most)\b|,? (?:then|definitely|final|no contest|by a hair|clearly|obviously|for sure)\b)"
 )
 _LEADS = expression(
     r"(?i)^\W*(?:(?:and|so|thus|therefore|hence|then|only|just|well|hmm|ok|okay|sure|consequently|yes|no|it's|it is"
-    r"|that's|this is|the answer is|still|definitely|certainly|clearly|overall|in short"
-    r"|in conclusion|i (?:find|think|believe|conclude|say|judge)(?: that)?|finally|ultimately|as a result"
-    r"|accordingly),? )*(?:the |an? )?\(?$"
+    r"|that's|this is|the answer is|still|definitely|certainly|clearly|overall|in short|in conclusion|i (?:find|think"
+    r"|believe|conclude|say|judge)(?: that)?|finally|ultimately|as a result|accordingly),? )*(?:the |an? )?\(?$"
 )
 _FEWEST = 5
 """Words from which on the end of a reply may choose: plainer rules read shorter ones."""
@@ -230,8 +215,7 @@ _BRIEF = 2
 _SHORT = 3
 """Characters up to which an option's text, such as a number, must end the sentence."""
 _GOES_ON = expression(
-    r"(?i)\b(?:let us|let me|let's|next|now|however|but|weigh|compare|step \d|on the other|depends|which one"
-    r"|hard to)\b"
+    r"(?i)\b(?:let us|let me|let's|next|now|however|but|weigh|compare|step \d|on the other|depends|which one|hard to)\b"
 )
 """What, after the last letter, leaves the choice to come."""
 _NAME = expression(rf"{LETTER}\)?\. ?[a-z]")
@@ -243,22 +227,19 @@ _ENGLISH = expression(
 
 
 def last_letter(text: str) -> int | None:
-    """The place of the letter in which the last sentence with a letter ends, or which it calls right.
+    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right.
 
     Args:
         text: a reply with marks; the time is linear in its length.
     """
-    start, said = next(
-        ((start, said) for start, said in reversed([*sentences(text)]) if re.search(LETTER, said)), (0, "")
-    )
+    lettered = [(start, said) for start, said in sentences(text) if re.search(LETTER, said)]
+    start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
         return None
     if _NAME.search(text) or (re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text)):
         return None
-    cut = next(
-        (split.end() for split in reversed([*_SPLITS.finditer(said)]) if re.search(LETTER, said[split.end() :])), 0
-    )
-    clause = said[cut:]
+    cuts = [0, *(split.end() for split in _SPLITS.finditer(said) if re.search(LETTER, said[split.end() :]))]
+    clause = said[cuts[-1] :]
     if _LOOSE.search(clause) or _SUPPOSES.search(said):
         return None
     kept = [group for group in _GROUP.finditer(clause) if not _is_denied(group, clause)]
@@ -266,16 +247,15 @@ def last_letter(text: str) -> int | None:
     if len(places) != 1 or not kept:
         return None
     last = kept[-1]
-    ends = (
-        re.fullmatch(r"\W*(?:\([^()]*\))?(?: (?:though|then|here|instead|indeed))?\W*", clause[last.end() :])
-        is not None
-    )
+    ends = re.fullmatch(r"\W*(?:\([^()]*\))?(?: (?:though|then|here|instead|indeed))?\W*", clause[last.end() :])
     praised = _LEADS.match(clause[: last.start()]) and _PRAISES.match(clause, last.end())
-    return places.pop() if (ends and not _is_listed(said, clause)) or praised else None
+    # A letter alone may be the end of a list, or where the text was cut off.
+    alone = said is clause and re.fullmatch(rf"\W*(?:\w+ )?\(?{MARK}\W*", said)
+    return places.pop() if (ends and not alone) or praised else None
 
 
 def only_option(text: str, options: Sequence[str]) -> int | None:
-    """The place of the one option whose text a brief reply without letters names, and does not deny or compare with."""
+    """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
     said = [said for _, said in sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None
@@ -303,8 +283,3 @@ _NO_ANSWER = expression(r"(?i)\b(?:no|none|not sure|don't know|unsure|cannot|ref
 def _is_denied(group: re.Match[str], clause: str) -> bool:
     before = _DENIED_BEFORE.search(clause[max(0, group.start() - _REACH) : group.start()])
     return bool(before or clauses.DENIES.match(clause, group.end()) or _DENIED_AFTER.match(clause, group.end()))
-
-
-def _is_listed(said: str, clause: str) -> bool:
-    """Whether a letter alone may be the end of a list, or where the text was cut off."""
-    return said is clause and re.fullmatch(rf"\W*(?:\w+ )?\(?{MARK}\W*", said) is not None

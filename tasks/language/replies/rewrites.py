@@ -206,8 +206,7 @@ _NAMED = rf"(?:{NOUN})?\b[AB](?![\w'])\^?"
 _ASIDE_LETTER = r"\b[AB](?![\w'])"
 _NOT_VERBS = (
     r"as|this|its|his|plus|whereas|thus|besides|always|unless|perhaps|sometimes|across|towards|versus|yes|less|hers"
-    r"|ours"
-    r"|theirs|articles|summaries|facts|details|numbers|others|words|years|people's"
+    r"|ours|theirs|articles|summaries|facts|details|numbers|others|words|years|people's"
 )
 VERB = (
     r"(?:(?:also|only|simply|just|still|therefore|thus|then|even|never|actually|not|both|wrongly|\w{2,}ly)\s+){0,2}"

@@ -28,10 +28,9 @@ _CONCLUDES = expression(
     r"|\bso (?=(?:the|my) (?:correct )?(?:answer|choice)\b|summary [ab]\b)"
 )
 _PAIR = expression(
-    rf"\b[AB]\b\^?\s{{0,3}}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)"
-    rf"\s+(?:(?:maybe|perhaps|possibly|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?"
-    rf"|\b[AB]\^[ \t]*[AB]\^|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?"
-    rf"(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
+    r"\b[AB]\b\^?\s{0,3}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)\s+(?:(?:maybe|perhaps|possibly"
+    rf"|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?|\b[AB]\^[ \t]*[AB]\^"
+    rf"|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
 )
 _PLAIN = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033", '"')
@@ -122,9 +121,8 @@ def sentences(text: str) -> Iterator[ReplySentence]:
 
 _ARTICLE = r"(?i:the|this) (?:\w+ ){0,2}?(?:article|text|source|passage|original)"
 _TELLS = (
-    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?"
-    r"|speaks of|tells"
-    r"|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
+    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?|speaks of"
+    r"|tells|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
 )
 _OPENS = r"(?m:^|(?<=[.;!?:,\n] )|(?<=[Ss]ince )|(?<=[Bb]ecause )|(?<=[Ww]hile )|(?<=[Ww]hereas ))"
 _DENIES = r"(?:not|never|no|n't|nothing|rather|instead|only|without|but|omits|fails|if|whether)\b"
@@ -147,15 +145,13 @@ _REFERRING = tuple(
         (rf"{_RETOLD},? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) {_SUMMARY}{_ENDS}", _AGREES),
         (rf"{_RETOLD}, which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) {_SUMMARY}{_ENDS}", _AGREES),
         (
-            rf"{_RETOLD}[,;.] (?i:and |so |which )?{_SUMMARY} "
-            r"(?:\w+ly )?(?:reflects|matches|agrees with|captures|repeats|conveys|preserves) (?:this|that|it)"
-            r"(?: \w+ly)?" + _ENDS,
+            rf"{_RETOLD}[,;.] (?i:and |so |which )?{_SUMMARY} (?:\w+ly )?(?:reflects|matches|agrees with|captures"
+            r"|repeats|conveys|preserves) (?:this|that|it)(?: \w+ly)?" + _ENDS,
             _AGREES,
         ),
         (
-            rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?"
-            r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article"
-            rf"|text|source|passage){_ENDS}",
+            rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?(?:stated|reported|described"
+            rf"|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article|text|source|passage){_ENDS}",
             r"\1, which is what the article says",
         ),
         (
