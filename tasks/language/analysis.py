@@ -42,12 +42,12 @@ class Analysis(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether another reading of the main verb is not much less likely."""
+        """Return whether another reading of the main verb is not much less likely."""
         return self.clause.margin < DOUBT
 
     @property
     def ambiguous(self) -> bool:
-        """Whether another reading of the main verb is nearly as likely."""
+        """Return whether another reading of the main verb is nearly as likely."""
         return self.clause.margin < AMBIGUOUS
 
 
@@ -99,7 +99,7 @@ _NOMINAL = f.NOUN | f.ADJ | f.NAME | f.NUMBER | f.PREP | f.DET | f.QUANT
 
 
 def _lacks_main_clause(s: Sentence, start: int) -> bool:
-    """Whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
+    """Return whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
     listed = s.tags[start] & f.NUMBER and not s.closed and is_title(s.text, s.starts[0], s.ends[-1])
     first = start + bool(s.tags[start] & f.ADV)
     compared = s.tag(first) & f.ADJ and s.word(first + 1) == "than"  # "Better than any book makes it seem."
@@ -159,13 +159,13 @@ _LETTING = words("let make help watch see have")
 
 
 def _is_finite(s: Sentence, k: int) -> bool:
-    """Whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
+    """Return whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
     tag = s.tags[k]
     return is_finite_aux(s, k) or bool(tag & f.THIRD and not tag & f.NOUN)
 
 
 def _asks_unmarked(s: Sentence, i: int) -> bool:
-    """Whether a text without a question mark is a question all the same: "what is the capital of france"."""
+    """Return whether a text without a question mark is a question all the same: "what is the capital of france"."""
     if s.tags[i] & f.AUX and not s.tags[i] & f.WH:
         # The auxiliary asks; it neither orders nor supposes.
         word = s.words[i]
@@ -188,7 +188,7 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
 
 
 def _orders_at(s: Sentence, start: int) -> bool:
-    """Whether an order starts with a word which is no ordinary verb: "Be quiet.", "Have a seat.", "Let's go."."""
+    """Return whether an order starts with a word that is no ordinary verb: "Be quiet.", "Have a seat."."""
     word, following = s.words[start], s.tag(start + 1)
     known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following)
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
@@ -224,7 +224,7 @@ def opening(s: Sentence) -> int:
 
 
 def _belongs(s: Sentence, i: int) -> bool:
-    """Whether a filler is part of the clause."""
+    """Return whether a filler is part of the clause."""
     if s.words[i] in _FILLERS_BEFORE_AUX and is_finite_aux(s, i + 1):
         return True
     if s.word(i + 1) == "that":
@@ -275,7 +275,7 @@ def subject_start(s: Sentence, start: int, verb: int) -> int:
 
 
 def _asks_at(s: Sentence, i: int) -> bool:
-    """Whether a question word or an inverted auxiliary stands here."""
+    """Return whether a question word or an inverted auxiliary stands here."""
     tag = s.tag(i)
     if tag & f.WH or ((tag & _PIED or (s.asks and tag & f.LOOSE)) and s.tag(i + 1) & f.WH):
         return True

@@ -20,13 +20,13 @@ from contrapose.tasks.language.search import (
     UNFINISHED,
     UNLICENSED,
     VERBAL,
-    ending,
+    ending_odds,
     last_joint,
     main_odds,
     may_open,
     prune,
     search,
-    unexplained,
+    unread_verb_odds,
 )
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.tokens import is_unknown
@@ -78,35 +78,35 @@ def find_clause(s: Sentence, start: int) -> Clause:
         odds = finite_odds(s, i, start)
         margin = BEAM
         if not s.tags[i] & f.AUX or odds <= BEAM:
-            margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
+            margin = main_odds(s, i, start, odds) - ending_odds(s, has_verb=False)
         if margin <= 0:
             return _NO_CLAUSE
         return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
     for i in verbs:
-        turn = _turn(s, at, i)
+        turn = _first_opener(s, at, i)
         if turn is not None:
             states = search(s, start, turn, verbs, {(main, (), (), False, -1): odds for main, odds in mains.items()})
             mains, further = {}, tuple[int, ...]()
             verb, most = -1, -math.inf
             for (main, others, waiting, inner, _), odds in states.items():
-                total = odds + ending(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
+                total = odds + ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
                 mains[main] = max(total, mains.get(main, total))
                 if total > most:
                     verb, further, most = main, others, total
-            return _clause(s, start, verb, further, mains)
+            return _make_clause(s, start, verb, further, mains)
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM - _weakness(s, i, start))
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending(s, has_verb=False)
-    return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
+        mains[-1] += ending_odds(s, has_verb=False)
+    return _make_clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
-    """Whether the words next to it let a full verb be finite."""
+    """Return whether the words next to it let a full verb be finite."""
     if i == start:
         return True
     k, tag, before = i - 1, s.tags[i], s.tags[i - 1]
@@ -121,7 +121,7 @@ def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
     return not (before & f.SINGULAR and not tag & _NOT_BASE and s.tag(i + 1) & f.AUX)
 
 
-def _turn(s: Sentence, begin: int, end: int) -> int | None:
+def _first_opener(s: Sentence, begin: int, end: int) -> int | None:
     """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
     for k in range(begin, end + 1):
         tag = s.tags[k]
@@ -133,7 +133,7 @@ def _turn(s: Sentence, begin: int, end: int) -> int | None:
 def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int, float]:
     """The main verbs found so far, with candidate `i` read as a verb and as none."""
     odds = finite_odds(s, i, start)
-    lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
     weighed = {main: total - lost * (main < 0) for main, total in mains.items()}
@@ -147,7 +147,7 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
     return weighed
 
 
-def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
+def _make_clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
     """The clause with the main verb `main`, likelier than all others in `mains`."""
     rivals = [odds for verb, odds in mains.items() if verb != main]
     margin = mains[main] - max(rivals) if rivals else BEAM

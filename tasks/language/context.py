@@ -22,7 +22,7 @@ _COMPLETED = words(
 
 
 def is_adverb(s: Sentence, i: int) -> bool:
-    """Whether word `i` may stand between an auxiliary and its verb."""
+    """Return whether word `i` may stand between an auxiliary and its verb."""
     return bool(s.tag(i) & _ADVERB)
 
 
@@ -43,12 +43,12 @@ def after_adverbs(s: Sentence, i: int) -> int:
 
 
 def takes_complement(s: Sentence, i: int) -> bool:
-    """Whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
+    """Return whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
     return s.word(i) in _COMPLETED
 
 
 def is_complement(s: Sentence, i: int) -> bool:
-    """Whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
+    """Return whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
     k = i - 1
     if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
         return False
@@ -60,7 +60,7 @@ def is_complement(s: Sentence, i: int) -> bool:
 
 
 def is_let(s: Sentence, i: int) -> bool:
-    """Whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
+    """Return whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
     k = i - 1
     while s.tag(k) & _OBJECT and i - k < 4 and not takes_complement(s, k):
         k -= 1
@@ -68,7 +68,7 @@ def is_let(s: Sentence, i: int) -> bool:
 
 
 def is_finite_aux(s: Sentence, i: int) -> bool:
-    """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
+    """Return whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
     tags = s.tags
     if not 0 <= i < len(tags) or not tags[i] & f.AUX:
         return False
@@ -94,7 +94,7 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
 
 
 def is_least(s: Sentence, i: int) -> bool:
-    """Whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
+    """Return whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
     if s.words[i] != "least" or s.word(i - 1) == "at":
         return False
     return (

@@ -68,7 +68,7 @@ _CROWDS = words("number lot variety majority group range pair couple series rest
 
 
 def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
-    """Whether the phrase, words `start` to `end` inclusive, takes a plural verb; None when it may take either."""
+    """Return whether the phrase, words `start` to `end` inclusive, takes a plural verb; None if it may take either."""
     if end < start:
         return None
     last = s.words[end]
@@ -81,7 +81,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return None if s.tag(start + 1) & f.PLURAL else False  # "Growing plants needs care.", "Growing plants need it."
     if first & f.WH:
         return False  # "What she said hurts."
-    head, joined = _head(s, start, end)
+    head, joined = _find_head(s, start, end)
     if joined and opener not in _EACH:
         return True
     if s.words[head] in _SINGULAR or opener in _SINGULAR_FIRST:
@@ -96,7 +96,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
     return None if number in (0, f.NOUN) else number == f.PLURAL
 
 
-def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
+def _find_head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
     """Index of the phrase's head, and whether "and" joins several."""
     for i in range(start, end + 1):
         tag = s.tags[i]
@@ -108,7 +108,7 @@ def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
-    """Whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
+    """Return whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
     tag, before = s.tags[i], s.tags[i - 1]
     if before & f.CLOSED or not before & f.NOUN:
         return False

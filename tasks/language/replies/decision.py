@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
-from contrapose.tasks.language.replies.options import last_choice
+from contrapose.tasks.language.replies.options import read_last_choice
 from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.predicates import Strength
 from contrapose.tasks.language.replies.rewrites import VERB, without_asides
@@ -272,9 +272,9 @@ def concluded(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
         return None
     plain = _CALLED.sub(lambda called: "" if called[0].startswith("'") else "option ", seen)
     plain = _ORDINAL.sub(lambda nth: "option A" if nth[1].lower() in ("first", "former") else "option B", plain)
-    return last_choice(plain, ("A", "B"))
+    return read_last_choice(plain, ("A", "B"))
 
 
 def is_tie(seen: str) -> bool:
-    """Whether a reply declares a tie, whatever it preferred before."""
+    """Return whether a reply declares a tie, whatever it preferred before."""
     return _TIED.search(seen) is not None

@@ -16,14 +16,24 @@ from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_A
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
-    fits,
-    headed,
-    ruled_out,
+    fits_label,
+    opening_and_closing_choice,
+    options_ruled_out,
+    options_wondered_about,
     sentences,
-    stated,
-    wondered,
+    statements_in,
 )
-from contrapose.tasks.language.replies.marks import CLASH, LETTER, MARK, TEXT, clean, closed_up, marked, place_of, plain
+from contrapose.tasks.language.replies.marks import (
+    CLASH,
+    LETTER,
+    MARK,
+    TEXT,
+    clean_text,
+    collapse_blanks,
+    mark_options,
+    option_index,
+    plain_option,
+)
 from contrapose.tasks.language.replies.spoken import ONLY_NAMED, Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
 
@@ -55,7 +65,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
         labels: single letters, one per option.
         options: their texts.
     """
-    return _choose(without_listing(window(closed_up(reply)), labels, options), tuple(labels), tuple(options))
+    return _choose(without_listing(window(collapse_blanks(reply)), labels, options), tuple(labels), tuple(options))
 
 
 @lru_cache(maxsize=REPLIES)
@@ -63,7 +73,7 @@ def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Cho
     return settled(
         seen,
         lambda text: _read(text, labels, options),
-        held=lambda verdict: _held(verdict, labels, options),
+        held=lambda verdict: _read_verdict(verdict, labels, options),
         count=len(options),
     )
 
@@ -73,16 +83,16 @@ _LABELLED = expression(
 )
 
 
-def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
+def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
     """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
-    texts = [plain(option).casefold() for option in options]
-    said = plain(verdict).casefold()
+    texts = [plain_option(option).casefold() for option in options]
+    said = plain_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
     labelled = _LABELLED.fullmatch(verdict)
     if labelled is None:
         return by_text
     place = {label.upper(): at for at, label in enumerate(labels)}.get(labelled[1].upper(), len(options))
-    behind = plain(labelled[2] or labelled[3] or "").casefold()
+    behind = plain_option(labelled[2] or labelled[3] or "").casefold()
     others = [text for at, text in enumerate(texts) if at != place and text and text in behind]
     return place if not others or (place < len(texts) and texts[place] in behind) else None
 
@@ -93,47 +103,51 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
         if place is None:
             return unparsed("a letter that labels no option")
         return Chosen(index=place, step="letter", reason="the letter alone")
-    text = marked(clean(seen), labels, options)
+    text = mark_options(clean_text(seen), labels, options)
     if CLASH in text:
         return unparsed("a letter with the text of another option")
-    if len({place_of(mark) for mark in _LINES.findall(text)}) > 1:
+    if len({option_index(mark) for mark in _LINES.findall(text)}) > 1:
         return unparsed("contradictory")
-    signed = {place_of(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
+    signed = {option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
     parts = [*sentences(text)]
-    said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
-    statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
+    said = [[*statements_in(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
+    statements = [
+        statement for several in ([*opening_and_closing_choice(text, options)], *said) for statement in several
+    ]
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
-    chosen = _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
+    chosen = _decide(
+        [statement for statement in statements if fits_label(text, statement, options)], text, len(options)
+    )
     if chosen.reason != NOTHING:
-        last = last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
+        last = read_last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
         return chosen if last in (None, chosen.index) else unparsed("contradictory")
     if DECLINES.search(text):
         return chosen
-    place = last_letter(text)
-    if place is not None and place < len(options) and place not in ruled_out(text):
+    place = read_last_letter(text)
+    if place is not None and place < len(options) and place not in options_ruled_out(text):
         return Chosen(index=place, step="pattern", reason="the letter at its end")
-    place = only_option(text, options)
+    place = read_only_option(text, options)
     return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
 
 
-def last_choice(seen: str, labels: Sequence[str]) -> int | None:
+def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
     """Return the place of the label that the last sentence about any of them chooses."""
-    text = marked(clean(seen), labels, [""] * len(labels))
+    text = mark_options(clean_text(seen), labels, [""] * len(labels))
     parts = [(start, said) for start, said in sentences(text) if re.search(MARK, said)]
     if not parts:
         return None
     start, last = parts[-1]
-    chosen = _decided([*stated(last, start, brief=False)], text[start:], len(labels))
+    chosen = _decide([*statements_in(last, start, brief=False)], text[start:], len(labels))
     if chosen.reason == NOTHING:
-        return last_letter(text)
+        return read_last_letter(text)
     return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
 
 
-def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+def _decide(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
         return unparsed(NOTHING)
@@ -145,9 +159,13 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
         for statement in statements
         if statement.plainness >= Plainness.STATED or top < Plainness.CONCLUDED or statement.position > last.position
     }
-    if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
+    if (
+        rivals != {last.place}
+        or last.place in options_ruled_out(text)
+        or options_wondered_about(text, last.position) - {last.place}
+    ):
         return unparsed("contradictory")
-    of_another = any(place_of(clash["text"]) != place_of(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
+    of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
     if of_another or BOTH_RIGHT.search(text, last.position):
         return unparsed("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
@@ -226,7 +244,7 @@ _ENGLISH = expression(
 """Words of which texts in English, or put into it, hold some."""
 
 
-def last_letter(text: str) -> int | None:
+def read_last_letter(text: str) -> int | None:
     """Return the place of the letter in which the last sentence with a letter ends, or which it calls right.
 
     Args:
@@ -243,7 +261,7 @@ def last_letter(text: str) -> int | None:
     if _LOOSE.search(clause) or _SUPPOSES.search(said):
         return None
     kept = [group for group in _GROUP.finditer(clause) if not _is_denied(group, clause)]
-    places = {place_of(mark) for group in kept for mark in re.findall(MARK, group[0])}
+    places = {option_index(mark) for group in kept for mark in re.findall(MARK, group[0])}
     if len(places) != 1 or not kept:
         return None
     last = kept[-1]
@@ -254,7 +272,7 @@ def last_letter(text: str) -> int | None:
     return places.pop() if (ends and not alone) or praised else None
 
 
-def only_option(text: str, options: Sequence[str]) -> int | None:
+def read_only_option(text: str, options: Sequence[str]) -> int | None:
     """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
     said = [said for _, said in sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
@@ -262,7 +280,7 @@ def only_option(text: str, options: Sequence[str]) -> int | None:
     if re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text):
         return None
     kept = [(group, part) for part in said for group in _GROUP.finditer(part) if not _is_denied(group, part)]
-    places = {place_of(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
+    places = {option_index(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
     if len(places) != 1:
         return None
     place, (group, part) = places.pop(), kept[-1]

@@ -66,22 +66,22 @@ _OF_WHAT = expression(r"\b(?:response|request|prompt|output|content|reply|messag
 
 
 def reply_kind(reply: str) -> ReplyKind:
-    """Whether a reply answers, says nothing (no letter and no digit), or refuses to answer."""
+    """Return whether a reply answers, says nothing (no letter and no digit), or refuses to answer."""
     if not _WORD.search(reply):
         return "empty"
     return "refusal" if is_refusal(reply) else "answer"
 
 
 def is_refusal(reply: str) -> bool:
-    """Whether a reply refuses, or a filter stands in its place."""
+    """Return whether a reply refuses, or a filter stands in its place."""
     opening = reply.lstrip()[:OPENING].translate(_PLAIN).lower()
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(opening)][:SENTENCES]
     if _QUOTED.match(opening):
         return False
-    return any(_is_refusing(sentence) for sentence in sentences) and not _SAID.search(opening)
-
-
-def _is_refusing(sentence: str) -> bool:
-    if _REFUSES.match(sentence) or _PASSIVELY.match(sentence):
-        return True
-    return bool(_WITHHELD.search(sentence) and _OF_WHAT.search(sentence))
+    refusing = any(
+        _REFUSES.match(sentence)
+        or _PASSIVELY.match(sentence)
+        or (_WITHHELD.search(sentence) and _OF_WHAT.search(sentence))
+        for sentence in sentences
+    )
+    return refusing and not _SAID.search(opening)

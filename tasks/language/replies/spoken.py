@@ -139,7 +139,7 @@ _DENIES = expression(
 )
 
 
-def turned(text: str) -> tuple[str, str] | None:
+def split_at_second_look(text: str) -> tuple[str, str] | None:
     """Return a reply before and after it last looks at its answer again; None if it never does."""
     turns = [
         turn
@@ -218,7 +218,7 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
     def read_last(text: str) -> Chosen:
         if _OPEN.search(text):
             return unparsed("cut off before the answer")
-        before, after = turned(text) or ("", text)
+        before, after = split_at_second_look(text) or ("", text)
         chosen = read_marked(after)
         if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
             return chosen

@@ -172,7 +172,7 @@ def _read_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | N
     subject = patterns.ALONE.match(core)
     return (
         _match_roundabout(core)
-        or of_part(core)
+        or judge_part(core)
         or (_match_subject(subject, core, opens=opens) if subject else _match_stated(core))
     )
 
@@ -289,7 +289,7 @@ _WITHIN = 120
 """Characters between a part and what is said of it: "the claim in Summary B that the mayor resigned"."""
 
 
-def of_part(clause: str) -> tuple[str, Strength] | None:
+def judge_part(clause: str) -> tuple[str, Strength] | None:
     """The letter of the summary whose part a clause begins with, and what is said of the part.
 
     Where several verbs may be the one that judges, they must judge alike.
@@ -301,13 +301,13 @@ def of_part(clause: str) -> tuple[str, Strength] | None:
     if part is None:
         return None
     rest = clause[part.end() :]
-    said = {_said(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
+    said = {_judge_verb(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
     judged = said.pop() if len(said) == 1 else None
     return (part["letter"], judged) if judged in (Strength.WRONG, Strength.PRAISE) else None
 
 
-def _said(rest: str, verb: re.Match[str]) -> Strength | None:
-    """What follows one verb; behind "that …" it must plainly be said of the part, and not within the clause."""
+def _judge_verb(rest: str, verb: re.Match[str]) -> Strength | None:
+    """Judge what follows one verb; behind "that …" it must plainly be said of the part, and not within the clause."""
     judged = verdict(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
     if judged is None or _WITH_CLAUSE.search(rest[: verb.start()]) is None:
         return judged

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.other_languages import in_english
-from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
+from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewrite
 from contrapose.tasks.language.replies.spoken import spoken
 
 READ_FIRST, READ_LAST = 4_000, 1_000
@@ -61,7 +61,7 @@ class ReplySentence:
 
 def window(reply: str) -> str:
     """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
-    text = _spaced(spoken(reply))
+    text = _collapse_gaps(spoken(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return _ROW.sub(r"\1: \2", text)
     start = text[:READ_FIRST].rsplit(None, 1)[0]
@@ -70,7 +70,7 @@ def window(reply: str) -> str:
     return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
 
 
-def _spaced(text: str) -> str:
+def _collapse_gaps(text: str) -> str:
     """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
     lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
@@ -97,11 +97,14 @@ def canonical(text: str) -> str:
     """
     if text.isupper():
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
-    text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
+    text = _collapse_gaps(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
-    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
+    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewrite(in_english(text)))
     text = _LOWER_CASE.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
-    text = by_source(text)
+    if _NEEDED.search(text):
+        # What refers to the article's words becomes a statement of its own.
+        for pattern, replacement in _REFERRING:
+            text = pattern.sub(replacement, text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()
 
@@ -180,15 +183,3 @@ _REFERRING = tuple(
     )
 )
 _NEEDED = expression(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")
-
-
-def by_source(text: str) -> str:
-    """Put what refers to the article's words as a statement of its own; in time linear in the length.
-
-    Args:
-        text: a canonical reply.
-    """
-    if _NEEDED.search(text):
-        for pattern, replacement in _REFERRING:
-            text = pattern.sub(replacement, text)
-    return text
