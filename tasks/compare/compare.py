@@ -24,7 +24,6 @@ from contrapose.tasks.compare.runs import (
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
 from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.statistics.looks import ONE_LOOK
 from contrapose.tasks.text.wording import counted
 
@@ -46,12 +45,20 @@ def compare(
     """
     refuse_margin(margin)
     among = Place.at(runs, setting="runs")
-    runs_compared = [finished_run(name, among) for name in _baseline_first(names, baseline, among)]
+    if baseline is not None:
+        wanted = run_folder(baseline, among)
+        same = [name == baseline or (wanted is not None and run_folder(name, among) == wanted) for name in names]
+        if not any(same):
+            raise ConfigError(
+                repr(baseline), expected=f"one of {', '.join(names)}", remedy="Name one of the runs.", where="baseline"
+            )
+        names = [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
+    runs_compared = [finished_run(name, among) for name in names]
     refuse_unlike(runs_compared)
     models = contenders(runs_compared)
     called = [model["name"] for model in models]
-    tests, notes = _each_test(runs_compared, called, margin=margin)
-    verdict, reason = _overall(tests)
+    tests, notes = _compare_tests(runs_compared, called, margin=margin)
+    verdict, reason = _overall_verdict(tests)
     return Comparison(
         schema_version=1,
         verdict=verdict,
@@ -76,20 +83,10 @@ def refuse_margin(margin: float) -> None:
         )
 
 
-def _baseline_first(names: Sequence[str], baseline: str | None, runs: Place) -> list[str]:
-    if baseline is None:
-        return list(names)
-    wanted = run_folder(baseline, runs)
-    same = [name == baseline or (wanted is not None and run_folder(name, runs) == wanted) for name in names]
-    if any(same):
-        return [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
-    raise ConfigError(
-        repr(baseline), expected=f"one of {', '.join(names)}", remedy="Name one of the runs.", where="baseline"
-    )
-
-
-def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> tuple[list[Contest], list[str]]:
-    """Every test that can be compared, and what is to be said of others, and of cases that were left out.
+def _compare_tests(
+    runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float
+) -> tuple[list[Contest], list[str]]:
+    """Compare every test that can be compared; also return notes on the others and on cases that were left out.
 
     Raises:
         ComparisonError: no test was scored alike over enough cases, or runs have other cases.
@@ -104,68 +101,69 @@ def _each_test(runs: Sequence[FinishedRun], names: Sequence[str], *, margin: flo
             refused.append(error)
             notes.append(f"{test} is not compared: {error.found}. {error.remedy}")
             continue
-        if rows.left_out:
-            alike = f"the {counted('cases', rows.asked.shape[1])} that were scored alike"
-            notes.append(f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}")
-        notes += _read_otherwise(runs, test)
-        if rows.noticed:
-            notes.append(f"{test} is compared by the cases that were answered rightly, and whose change was noticed.")
-        if rows.early:
-            notes.append(_asked_in_part(rows, test, runs, names))
-        if rows.looks != ONE_LOOK:
-            notes.append(_stopped_together(rows, runs[0].stopping[test], test))
-        tests.append(_compared(rows, test, runs, names, margin=margin))
+        notes += _test_notes(rows, test, runs, names)
+        if not rows.asked.shape[1]:
+            raise ComparisonError(
+                "no case was asked",
+                expected="at least one",
+                remedy="Choose other data, or other settings of the test.",
+                where=test,
+            )
+        pairs = pairs_of(rows, names, margin=margin)
+        tests.append(
+            Contest(
+                test_type=test,
+                cases=rows.asked.shape[1],
+                common=int(rows.common.sum()),
+                standings=standings(rows, pairs, names, gates=[run.gates[test] for run in runs]),
+                pairs=pairs,
+            )
+        )
     if not tests:
         raise together(refused)
     return tests, notes
 
 
-def _asked_in_part(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> str:
-    """How many cases of a test each run was asked, of which some stopped early, and what that leaves to compare."""
-    asked, whole, shared = rows.asked.sum(axis=1), rows.asked.shape[1], int(rows.asked.all(axis=0).sum())
-    cases = max([whole, *(run.early[test]["cases"] for run in runs if test in run.early)])
-    parts = [
-        f"{name} {'was asked ' if not place else ''}{asked[place]:,} of {cases:,}"
-        + (" cases" if not place else "")
-        + (" (stopped early)" if rows.early[place] else "")
-        for place, name in enumerate(names)
-    ]
-    return (
-        f"{test}: {', '.join(parts)}; {shared:,} are shared. Where one of two stopped early, only the cases that "
-        "both were asked are compared, and nothing is claimed: its own result chose them."
-    )
-
-
-def _stopped_together(rows: Rows, stopping: Stopping, test: str) -> str:
-    """How far models were asked side by side, and what that means for what is claimed of them."""
-    end = f"stopped together after {stopping['judged']:,} of {counted('cases', stopping['cases'])}"
-    how = end if stopping["judged"] < stopping["cases"] else "to the end"
-    several = counted("looks", len(rows.looks.shares))
-    return (
-        f"{test}: the models were asked side by side, {how}; differences, their intervals and p values count {several}."
-    )
-
-
-def _compared(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float) -> Contest:
-    if not rows.asked.shape[1]:
-        raise ComparisonError(
-            "no case was asked",
-            expected="at least one",
-            remedy="Choose other data, or other settings of the test.",
-            where=test,
+def _test_notes(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Sequence[str]) -> Iterator[str]:
+    """Yield what readers must know of a test: cases left out, other readings, early stops."""
+    whole = rows.asked.shape[1]
+    if rows.left_out:
+        alike = f"the {counted('cases', whole)} that were scored alike"
+        yield f"{test} is compared over {alike}: {rows.left_out.found}. {rows.left_out.remedy}"
+    settings = [run.tests[test].get("settings.read_with") for run in runs]
+    if "reply" in settings and len(set(settings)) > 1:
+        values = ", ".join(f"{run.folder.name} {setting}" for run, setting in zip(runs, settings, strict=True))
+        yield (
+            f"{test}: read_with differs ({values}). What rules can read is read alike; what they cannot was asked "
+            "about only where it is not reply, and counts in no pair of which one side is unread."
         )
-    pairs = pairs_of(rows, names, margin=margin)
-    return Contest(
-        test_type=test,
-        cases=rows.asked.shape[1],
-        common=int(rows.common.sum()),
-        standings=standings(rows, pairs, names, gates=[run.gates[test] for run in runs]),
-        pairs=pairs,
-    )
+    if rows.noticed:
+        yield f"{test} is compared by the cases that were answered rightly, and whose change was noticed."
+    if rows.early:
+        asked, shared = rows.asked.sum(axis=1), int(rows.asked.all(axis=0).sum())
+        cases = max([whole, *(run.early[test]["cases"] for run in runs if test in run.early)])
+        parts = [
+            f"{name} {'was asked ' if not place else ''}{asked[place]:,} of {cases:,}"
+            + (" cases" if not place else "")
+            + (" (stopped early)" if rows.early[place] else "")
+            for place, name in enumerate(names)
+        ]
+        yield (
+            f"{test}: {', '.join(parts)}; {shared:,} are shared. Where one of two stopped early, only the cases that "
+            "both were asked are compared, and nothing is claimed: its own result chose them."
+        )
+    if rows.looks != ONE_LOOK:
+        stopping, several = runs[0].stopping[test], counted("looks", len(rows.looks.shares))
+        end = f"stopped together after {stopping['judged']:,} of {counted('cases', stopping['cases'])}"
+        how = end if stopping["judged"] < stopping["cases"] else "to the end"
+        yield (
+            f"{test}: the models were asked side by side, {how}; differences, their intervals and p values count "
+            f"{several}."
+        )
 
 
-def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
-    """The worst verdict on any candidate in any test, and a sentence that says of which, and where."""
+def _overall_verdict(tests: Sequence[Contest]) -> tuple[Verdict, str]:
+    """Return the worst verdict on any candidate in any test, and a sentence that names candidate and tests."""
     verdicts = judged(tests)
     verdict = max((pair["verdict"] for _, pair in verdicts if pair["verdict"]), key=SEVERITY.index)
     where: dict[str, list[str]] = {}
@@ -173,10 +171,11 @@ def _overall(tests: Sequence[Contest]) -> tuple[Verdict, str]:
         if pair["verdict"] == verdict or verdict == "not worse":
             where.setdefault(pair["first"], []).append(test)
     baseline = next(pair["second"] for _, pair in verdicts)
-    said = "; ".join(
-        SENTENCES[verdict].format(first=name, second=baseline, where=_places(own, len(tests)))
-        for name, own in where.items()
-    )
+    parts = []
+    for name, own in where.items():
+        place = "on all tests" if len(own) == len(tests) > 1 else f"in {' and '.join(own)}"
+        parts.append(SENTENCES[verdict].format(first=name, second=baseline, where=place))
+    said = "; ".join(parts)
     return verdict, f"{said[0].upper()}{said[1:]}." if verdict == "cannot tell" else f"{said}."
 
 
@@ -188,39 +187,18 @@ SENTENCES: Mapping[Verdict, str] = {
 }
 
 
-def _places(tests: Sequence[str], of: int) -> str:
-    return "on all tests" if len(tests) == of > 1 else f"in {' and '.join(tests)}"
-
-
-def _warnings(runs: Sequence[FinishedRun]) -> list[str]:
+def _warnings(runs: Sequence[FinishedRun]) -> Iterator[str]:
+    """Yield warnings about the runs, whatever the tests say."""
     shared = names_of(runs)
-    left = [test for run in runs for test in run.tests if test not in shared]
-    without = {test: [run.folder.name for run in runs if test not in run.tests] for test in left}
-    calibrated = [test for test in shared if runs[0].tests[test].get("settings.threshold") == "auto"]
-    return [
-        *(f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete"),
-        *(f"{test} is not compared: it is not in {', '.join(folders)}." for test, folders in without.items()),
-        *_changed_reader(runs),
-        *(f"{test}: each model's threshold comes from its own controls." for test in calibrated),
-    ]
-
-
-def _read_otherwise(runs: Sequence[FinishedRun], test: str) -> Iterator[str]:
-    """That only some runs asked what the replies of a test choose that rules could not read."""
-    settings = [run.tests[test].get("settings.read_with") for run in runs]
-    if "reply" in settings and len(set(settings)) > 1:
-        values = ", ".join(f"{run.folder.name} {setting}" for run, setting in zip(runs, settings, strict=True))
-        yield (
-            f"{test}: read_with differs ({values}). What rules can read is read alike; what they cannot was asked "
-            "about only where it is not reply, and counts in no pair of which one side is unread."
-        )
-
-
-def _changed_reader(runs: Sequence[FinishedRun]) -> Iterator[str]:
-    """That the reader of one name was not the same when two runs asked it."""
+    yield from (f"{run.folder.name} is incomplete." for run in runs if run.verdict == "incomplete")
+    for test in dict.fromkeys(test for run in runs for test in run.tests if test not in shared):
+        folders = ", ".join(run.folder.name for run in runs if test not in run.tests)
+        yield f"{test} is not compared: it is not in {folders}."
+    # The reader of one name may not be the same when two runs asked it.
     read = [run for run in runs if run.reader]
     for first, run in ((read[0], other) for other in read[1:]):
-        differing = [name for name in {**first.reader, **run.reader} if first.reader.get(name) != run.reader.get(name)]
-        if differing:
-            what = ", ".join(differing)
-            yield f"the reader was another one in {run.folder.name} than in {first.folder.name}: {what}."
+        if what := [name for name in {**first.reader, **run.reader} if first.reader.get(name) != run.reader.get(name)]:
+            yield f"the reader was another one in {run.folder.name} than in {first.folder.name}: {', '.join(what)}."
+    for test in shared:
+        if runs[0].tests[test].get("settings.threshold") == "auto":
+            yield f"{test}: each model's threshold comes from its own controls."

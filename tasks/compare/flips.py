@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
-from contrapose.tasks.compare.rows import Rows, rows_of, whole_rows
-from contrapose.tasks.compare.runs import FinishedRun, finished_run
+from contrapose.tasks.compare.rows import rows_of, whole_rows
+from contrapose.tasks.compare.runs import finished_run
 from contrapose.tasks.core.comparison import Comparison, Flip, FlipCount, Flips
 from contrapose.tasks.core.places import Place
 
@@ -16,7 +14,7 @@ MOST = 500
 
 
 def flips_of(comparison: Comparison, *, most: int = MOST) -> Flips:
-    """What flipped between the baseline of a comparison and each other model.
+    """Return the cases that flipped between the baseline of a comparison and each other model.
 
     Args:
         comparison: of runs that are still where they were.
@@ -26,33 +24,20 @@ def flips_of(comparison: Comparison, *, most: int = MOST) -> Flips:
         ComparisonError: a run is not there any more.
     """
     runs = [finished_run(model["folder"], Place(".")) for model in comparison["models"]]
-    names = [model["name"] for model in comparison["models"]]
     shown: list[Flip] = []
     counts: dict[tuple[str, str], FlipCount] = {}
     for test in (contest["test_type"] for contest in comparison["tests"]):
         rows = rows_of(runs, test)
-        for place in range(1, len(runs)):
-            lost, gained = _flipped(rows, place)
-            counts[test, names[place]] = FlipCount(lost=len(lost), gained=len(gained))
-            pair = (runs[0], runs[place])
-            shown += _with_texts(pair, test, names[place], lost[:most], lost=True)
-            shown += _with_texts(pair, test, names[place], gained[:most], lost=False)
+        for place, model in enumerate(comparison["models"][1:], start=1):
+            # A share of repeats is neither passed nor failed.
+            before, after, name = rows.passed[0], rows.passed[place], model["name"]
+            lost, gained = (
+                rows.ids[np.flatnonzero(own)].tolist()
+                for own in ((before == 1) & (after == 0), (before == 0) & (after == 1))
+            )
+            counts[test, name] = FlipCount(lost=len(lost), gained=len(gained))
+            for ids, is_lost in ((lost[:most], True), (gained[:most], False)):
+                if ids:
+                    one, other = (whole_rows(run, test, ids) for run in (runs[0], runs[place]))
+                    shown += [Flip(test=test, model=name, lost=is_lost, rows=(one[id_], other[id_])) for id_ in ids]
     return Flips(shown=shown, counts=counts)
-
-
-def _flipped(rows: Rows, place: int) -> tuple[Sequence[str], Sequence[str]]:
-    """Ids of the cases that the model lost and gained; a share of repeats is neither passed nor failed."""
-    baseline, model = rows.passed[0], rows.passed[place]
-    lost, gained = (baseline == 1) & (model == 0), (baseline == 0) & (model == 1)
-    return [str(name) for name in rows.ids[np.flatnonzero(lost)]], [
-        str(name) for name in rows.ids[np.flatnonzero(gained)]
-    ]
-
-
-def _with_texts(
-    runs: tuple[FinishedRun, FinishedRun], test: str, model: str, ids: Sequence[str], *, lost: bool
-) -> Iterator[Flip]:
-    if not ids:
-        return
-    one, other = (whole_rows(run, test, ids) for run in runs)
-    yield from (Flip(test=test, model=model, lost=lost, rows=(one[name], other[name])) for name in ids)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -27,34 +26,24 @@ from contrapose.tasks.text.wording import counted
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
-    """All pairs of models in one test, those with the baseline first, which is the first of the rows and the names."""
+    """Compare all pairs of models in one test, those with the baseline first: the first of the rows and the names."""
     places = list(combinations(range(len(names)), 2))
-    pairs = _corrected([_pair(rows, (names[other], names[one]), (other, one)) for one, other in places])
-    return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
-
-
-def _corrected(pairs: list[Pair]) -> list[Pair]:
-    """The pairs with Holm's correction over all of them.
-
-    Which pairs may claim something hangs on results where runs stop early: those that may not count all the same.
-    """
-    tested = [pair["difference"]["p"] for pair in pairs if pair["difference"] and "stopped" not in pair]
+    pairs = [_compare_pair(rows, (names[other], names[one]), (other, one)) for one, other in places]
+    # Holm's correction is over all pairs: which of them may claim something depends on results where runs stop early.
+    tested = [pair["difference"] for pair in pairs if pair["difference"] and pair["difference"]["p"] is not None]
     silent = sum("stopped" in pair for pair in pairs)
-    adjusted = iter(holm([*(p for p in tested if p is not None), *[1.0] * silent]))
-    return [
-        {**pair, "difference": {**pair["difference"], "adjusted": next(adjusted)}}
-        if pair["difference"] and pair["difference"]["p"] is not None
-        else pair
-        for pair in pairs
-    ]
+    values = [own["p"] for own in tested if own["p"] is not None]
+    for own, adjusted in zip(tested, holm([*values, *[1.0] * silent]), strict=False):
+        own["adjusted"] = adjusted
+    return [decide(pair, margin) if one == 0 else pair for (one, _), pair in zip(places, pairs, strict=True)]
 
 
 def rate(
     passed: np.ndarray, cluster: np.ndarray, *, chosen: bool = False, looks: Looks = ONE_LOOK
 ) -> ComparedRate | None:
-    """Pass rate of cases that were all scored, with its interval, which counts all looks; None where there are none.
+    """Return the pass rate of scored cases with its interval, which counts all looks; None if there are no cases.
 
-    No interval is told where the cases are chosen, by a run that stopped when its own result let it.
+    It has no interval if the cases are chosen, by a run that stopped when its own result let it.
     """
     if not len(passed):
         return None
@@ -72,7 +61,7 @@ def rate(
     return ComparedRate(value=estimate.value, interval=estimate.interval) if estimate else None
 
 
-def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
+def _compare_pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     first, second = (rows.passed[place] for place in places)
     scored = [np.isfinite(first), np.isfinite(second)]
     stopped = [name for name, place in zip(names, places, strict=True) if rows.early and rows.early[place]]
@@ -81,7 +70,18 @@ def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
     rates = [
         rate(passed[both], rows.cluster[both], chosen=bool(stopped), looks=rows.looks) for passed in (first, second)
     ]
-    differing = described if stopped else partial(paired, looks=rows.looks)
+    difference: Difference | None = None
+    if both.any() and stopped:
+        # A run stops where its own rate lies far from its gate, by chance too: one of the two that are compared chose
+        # these cases. P values and intervals for samples of fixed size err too often over them; what several looks may
+        # claim needs looks at the difference itself, at both models side by side.
+        value = float(np.mean(first[both] - second[both]))
+        difference = Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
+    elif both.any():
+        difference = paired(first[both], second[both], rows.cluster[both], looks=rows.looks)
+    # All cases without a score may have failed, or passed.
+    low = np.nan_to_num(first[asked], nan=0.0) - np.nan_to_num(second[asked], nan=1.0)
+    high = np.nan_to_num(first[asked], nan=1.0) - np.nan_to_num(second[asked], nan=0.0)
     pair = Pair(
         first=names[0],
         second=names[1],
@@ -91,19 +91,12 @@ def _pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -> Pair:
         only_second=int((asked & scored[1] & ~scored[0]).sum()),
         neither=int((asked & ~scored[0] & ~scored[1]).sum()),
         rates=None if rates[0] is None or rates[1] is None else (rates[0], rates[1]),
-        difference=differing(first[both], second[both], rows.cluster[both]) if both.any() else None,
-        extremes=_extremes(first[asked], second[asked]),
+        difference=difference,
+        extremes=(float(low.mean()), float(high.mean())),
         verdict=None,
         reason="",
     )
     return {**pair, "stopped": stopped} if stopped else pair
-
-
-def _extremes(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """The difference of two models over all cases, if those without a score failed or passed, whichever is meant."""
-    low = np.nan_to_num(first, nan=0.0) - np.nan_to_num(second, nan=1.0)
-    high = np.nan_to_num(first, nan=1.0) - np.nan_to_num(second, nan=0.0)
-    return float(low.mean()), float(high.mean())
 
 
 FLIPS = 9_999
@@ -114,17 +107,6 @@ PORTION = 500
 MCNEMAR = "exact McNemar test"
 SIGN_FLIPS = "sign flips of clusters"
 UNTESTED = "none: an early stop chose the cases"
-
-
-def described(first: np.ndarray, second: np.ndarray, cluster: np.ndarray) -> Difference:
-    """The difference over cases that both models were asked, one of which stopped early: its value alone.
-
-    A run stops where its own rate lies far from its gate, by chance too. So the cases up to there are chosen by one of
-    the two that are compared, and p values and intervals for samples of fixed size err too often over them. What
-    several looks may claim needs looks at the difference itself, at both models side by side.
-    """
-    value = float(np.mean(first - second))
-    return Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
 
 
 def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK) -> Difference:
@@ -198,50 +180,40 @@ def decide(pair: Pair, margin: float) -> Pair:
     Its second model is the baseline. "Not worse" is a claim of its own for each candidate, and needs no correction for
     their number. It is a test of non-inferiority: G. Piaggio and others, JAMA 308 (2012) 2594-2604.
     """
-    estimate, asked = pair["difference"], _asked(pair)
+    estimate, asked = pair["difference"], _count_asked(pair)
     if "stopped" in pair:
-        return {**pair, "verdict": "cannot tell", "reason": _no_claim(pair["stopped"], asked)}
-    if estimate is None or not _covered(pair):
+        alone = len(pair["stopped"]) == 1
+        whose, who = ("its own result", "it is") if alone else ("their own results", "they are")
+        reason = (
+            f"No claim: {' and '.join(pair['stopped'])} stopped early, by {whose}, which so chose the "
+            f"{counted('cases', asked)} that both were asked. With --stop all {who} asked only what is missing."
+        )
+        return {**pair, "verdict": "cannot tell", "reason": reason}
+    if estimate is None or not _is_covered(pair):
         reason = f"Only {pair['cases']:,} of {asked:,} cases could be scored for both; {MIN_COVERAGE:.0%} are needed."
         return {**pair, "verdict": "cannot tell", "reason": reason}
-    verdict = _verdict(estimate, direction(pair), margin)
+    sign = direction(pair)
+    verdict: Verdict = "better" if sign > 0 else "worse" if sign < 0 else "cannot tell"
+    if sign <= 0 and estimate["bounds"] and estimate["bounds"][0] >= -margin:
+        verdict = "not worse"
     return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin)}
 
 
-def _no_claim(stopped: Sequence[str], shared: int) -> str:
-    alone = len(stopped) == 1
-    whose, who = ("its own result", "it is") if alone else ("their own results", "they are")
-    return (
-        f"No claim: {' and '.join(stopped)} stopped early, by {whose}, which so chose the {counted('cases', shared)} "
-        f"that both were asked. With --stop all {who} asked only what is missing."
-    )
-
-
 def direction(pair: Pair) -> int:
-    """1 where the first model is significantly better, -1 where it is worse, else 0; 0 too where coverage is low."""
+    """Return 1 if the first model is significantly better, -1 if it is worse, else 0; also 0 if coverage is low."""
     estimate = pair["difference"]
     if estimate is None or estimate["interval"] is None or estimate["adjusted"] is None or estimate["adjusted"] > LEVEL:
         return 0
     low, high = estimate["interval"]
-    return int(low > 0) - int(high < 0) if _covered(pair) else 0
+    return int(low > 0) - int(high < 0) if _is_covered(pair) else 0
 
 
-def _covered(pair: Pair) -> bool:
-    """Whether enough cases could be scored for both."""
-    return pair["cases"] >= MIN_COVERAGE * _asked(pair)
+def _is_covered(pair: Pair) -> bool:
+    return pair["cases"] >= MIN_COVERAGE * _count_asked(pair)
 
 
-def _asked(pair: Pair) -> int:
-    """Cases that at least one of the two was asked."""
+def _count_asked(pair: Pair) -> int:
     return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
-
-
-def _verdict(estimate: Difference, sign: int, margin: float) -> Verdict:
-    if sign > 0:
-        return "better"
-    if estimate["bounds"] and estimate["bounds"][0] >= -margin:
-        return "not worse"
-    return "worse" if sign < 0 else "cannot tell"
 
 
 def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
@@ -249,29 +221,18 @@ def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
     if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases tells nothing about others."
     if verdict == "not worse":
-        return f"With 95 % confidence the difference is at least {_points(estimate['bounds'][0])}; {_allowed(margin)}."
-    low, high = map(_points, estimate["interval"])
+        allowed = f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
+        least = f"{100 * estimate['bounds'][0]:+.1f} points"
+        return f"With 95 % confidence the difference is at least {least}; {allowed}."
+    low, high = (f"{100 * end:+.1f} points" for end in estimate["interval"])
     sure = f"With 95 % confidence the difference lies between {low} and {high}"
     if verdict != "cannot tell":
         return f"{sure}."
     if estimate["interval"][0] <= 0 <= estimate["interval"][1]:
         return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
-    return f"{sure}; {_unshown(p, adjusted)}."
-
-
-def _unshown(p: float, adjusted: float) -> str:
-    """Why a difference does not count whose interval leaves out zero."""
     if p > LEVEL:
-        return f"its p value does not show a difference (p = {over(p)})"
-    return f"alone this is a difference, among all pairs of models it is not (Holm: p = {over(adjusted)})"
-
-
-def _allowed(margin: float) -> str:
-    return f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f} points"
+        return f"{sure}; its p value does not show a difference (p = {over(p)})."
+    return f"{sure}; alone this is a difference, among all pairs of models it is not (Holm: p = {over(adjusted)})."
 
 
 def standings(

@@ -70,14 +70,18 @@ class Rows:
 
 
 def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
-    """The cases of a test in all runs, but for those that were scored in different ways.
+    """Return the cases of a test in all runs, but for those that were scored in different ways.
 
     Raises:
         OtherScorerError: all of them were.
         ComparisonError: a table cannot be read.
     """
-    tables, noticed = _of_known_answers([_read(run, test) for run in runs])
-    rows, codes = _aligned(tables, noticed=noticed)
+    wanted = (pc.field("test_type") == test) & ~pc.field("control")
+    files = [run.folder / "results.parquet" for run in runs]
+    tables, noticed = _keep_known_answers(
+        [read_columns(file, COLUMNS, optional=OPTIONAL, rows=wanted) for file in files]
+    )
+    rows, codes = _align(tables, noticed=noticed)
     differing, why = _scored_otherwise(runs, test, codes, [table["scorer"] for table in tables], rows.ids)
     if why and differing.all():
         raise why
@@ -96,28 +100,43 @@ def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
 
 
 def rows_in(tables: Sequence[Sequence[Table]], looks: Looks) -> Rows:
-    """The cases of one test, of which each run has some results in tables, as far as they are asked side by side."""
+    """Return the cases of one test, of which each run has some results in tables, asked side by side so far."""
     wanted = [name for name in (*COLUMNS.names, "control") if name in column_names(tables[0][0])]
     parts = [[read_arrow(part, columns=wanted) for part in own] for own in tables]
-    kept, noticed = _of_known_answers([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])
-    return replace(_aligned(kept, noticed=noticed)[0], looks=looks)
+    kept, noticed = _keep_known_answers([pa.concat_tables(own).filter(~pc.field("control")) for own in parts])
+    return replace(_align(kept, noticed=noticed)[0], looks=looks)
 
 
-def _of_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], bool]:
-    """Of all runs the rows whose right answer is known, and whether they are judged by it; else all rows."""
-    noticed = all(map(_answers_are_known, tables))
-    return [table.filter(table["answer_known"]) if noticed else table for table in tables], noticed
+def _keep_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], bool]:
+    """Keep the rows whose right answer is known if all runs are judged by it, else all rows; also return which."""
+    for table in tables:
+        if not {RIGHT_AND_NOTICED, "answer_known"} <= set(table.column_names) or not table.num_rows:
+            return list(tables), False
+        known = pc.sum(pc.fill_null(table["answer_known"], False)).as_py() or 0
+        if not 2 * known >= table.num_rows > table[RIGHT_AND_NOTICED].null_count:
+            return list(tables), False
+    return [table.filter(table["answer_known"]) for table in tables], True
 
 
-def _aligned(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.ndarray]]:
-    """The cases that runs have results of, and for each run which of them its rows are about."""
-    codes, ids = _coded([_case(table) for table in tables])
-    groups, _ = _coded([table["cluster"] for table in tables])
-    samples, _ = _coded([table["sample_id"] for table in tables])
-    judged = [_noticed(table) if noticed else (table["pass"], _known(table)) for table in tables]
-    scored = [
-        _mean(own, passed, known=known, cases=len(ids)) for own, (passed, known) in zip(codes, judged, strict=True)
-    ]
+def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.ndarray]]:
+    """Return the cases of which runs have results, and for each run which of them its rows are about.
+
+    Sets of samples that were right before differ between models: `noticed` takes all samples, so that a model that
+    collapsed shows it.
+    """
+    codes, ids = _encode([_case_ids(table) for table in tables])
+    groups, _ = _encode([table["cluster"] for table in tables])
+    samples, _ = _encode([table["sample_id"] for table in tables])
+    scored = []
+    for own, table in zip(codes, tables, strict=True):
+        passed = table[RIGHT_AND_NOTICED if noticed else "pass"]
+        known = pc.and_(passed.is_valid(), table["error"].is_null())
+        if not noticed and "undecided" in table.column_names:  # runs of older versions have no such column
+            known = pc.and_not(known, pc.fill_null(table["undecided"], False))
+        place = own[known.to_numpy()]
+        sums = np.bincount(place, weights=passed.filter(known).to_numpy(), minlength=len(ids))
+        with np.errstate(invalid="ignore"):
+            scored.append(np.asarray(sums / np.bincount(place, minlength=len(ids))))
     cluster = np.empty(len(ids), dtype=np.int64)
     for own, group, sample in zip(codes, groups, samples, strict=True):
         # A case without a cluster is its sample's; a cluster may be named as a sample of another one is.
@@ -127,36 +146,8 @@ def _aligned(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[n
     return Rows(passed=np.stack(scored), asked=asked, cluster=cluster, ids=names, noticed=noticed), codes
 
 
-def _answers_are_known(table: pa.Table) -> bool:
-    """Whether most cases have a right answer, and the test tells whether it was given up when it should."""
-    if not {RIGHT_AND_NOTICED, "answer_known"} <= set(table.column_names) or not table.num_rows:
-        return False
-    known = pc.sum(pc.fill_null(table["answer_known"], False)).as_py() or 0
-    return bool(2 * known >= table.num_rows > table[RIGHT_AND_NOTICED].null_count)
-
-
-def _noticed(table: pa.Table) -> tuple[Any, Any]:
-    """Whether each answer was right before and then noticed, and of which rows that is known.
-
-    Sets of samples that were right before differ between models; over all samples a model that collapsed shows it.
-    """
-    column = table[RIGHT_AND_NOTICED]
-    return column, pc.and_(column.is_valid(), table["error"].is_null())
-
-
-def _known(table: pa.Table) -> Any:
-    """Which rows say whether their case passed; runs of older versions leave nothing open."""
-    known = pc.and_(table["pass"].is_valid(), table["error"].is_null())
-    return pc.and_not(known, pc.fill_null(table["undecided"], False)) if "undecided" in table.column_names else known
-
-
-def _read(run: FinishedRun, test: str) -> pa.Table:
-    rows = (pc.field("test_type") == test) & ~pc.field("control")
-    return read_columns(run.folder / "results.parquet", COLUMNS, optional=OPTIONAL, rows=rows)
-
-
-def _case(table: pa.Table) -> Any:
-    """Id of the case that a row repeats, which is its own where it repeats none."""
+def _case_ids(table: pa.Table) -> Any:
+    """Return the id of the case that a row repeats, which is its own if it repeats none."""
     if "repeat" not in table.column_names or not pc.max(table["repeat"]).as_py():
         return table["case_id"]
     return pc.if_else(
@@ -166,26 +157,21 @@ def _case(table: pa.Table) -> Any:
     )
 
 
-def _coded(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
-    """Each column as whole numbers that stand for its values, the same ones in all columns, and these values."""
+def _encode(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
+    """Return each column as whole numbers that stand for its values, the same in all columns, and these values."""
     chunks = [chunk for column in columns for chunk in column.chunks]
     codes, values = pd.factorize(pd.array(pa.chunked_array(chunks, pa.string()), dtype="string[pyarrow]"))
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), values
 
 
-def _mean(codes: np.ndarray, passed: Any, *, known: Any, cases: int) -> np.ndarray:
-    """Share of the scored rows of each case that passed; NaN where none was scored."""
-    own = codes[known.to_numpy()]
-    sums = np.bincount(own, weights=passed.filter(known).to_numpy(), minlength=cases)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(sums / np.bincount(own, minlength=cases))
-
-
 def _scored_otherwise(
     runs: Sequence[FinishedRun], test: str, codes: Sequence[np.ndarray], scorers: Sequence[Any], ids: Any
 ) -> tuple[np.ndarray, OtherScorerError | None]:
-    """Which cases two runs scored in different ways, and an error that says so; None where there are none."""
-    used, names = _coded(scorers)
+    """Mark the cases that two runs scored in different ways; also return an error that says so, None if there are none.
+
+    It names the setting under which a model that gives likelihoods is scored as one that gives none.
+    """
+    used, names = _encode(scorers)
     known, by = np.full(len(ids), UNKNOWN), np.zeros(len(ids), dtype=int)
     differing, first = np.zeros(len(ids), dtype=bool), None
     for place, (own, scorer) in enumerate(zip(codes, used, strict=True)):
@@ -197,33 +183,26 @@ def _scored_otherwise(
             first = ids[case], (runs[by[case]], runs[place]), (str(names[known[case]]), str(names[scorer[at]]))
         by[own] = np.where(known[own] == UNKNOWN, place, by[own])
         known[own] = np.where(known[own] == UNKNOWN, scorer, known[own])
-    return differing, first and _other_scorer(test, int(differing.sum()), *first)
-
-
-def _other_scorer(
-    test: str, count: int, case: str, pair: tuple[FinishedRun, FinishedRun], values: tuple[str, str]
-) -> OtherScorerError:
+    if first is None:
+        return differing, None
+    example, pair, values = first
+    common = "scorer: embedding"
+    if values[0] in READINGS:
+        unread = any(run.tests[test].get("settings.read_with") == "reply" for run in pair)
+        common = f"read_with: {'reply' if unread else 'ask'}"
     error = unlike(
-        f"scorer of {count} cases, such as {case!r},",
+        f"scorer of {int(differing.sum())} cases, such as {example!r},",
         *pair,
         values=values,
         test=test,
-        remedy=f"Both compare under `{_common_setting(pair, test, values)}` of {test}: set it in the suite, and "
-        "evaluate again what was scored otherwise.",
+        remedy=f"Both compare under `{common}` of {test}: set it in the suite, and evaluate again what was scored "
+        "otherwise.",
     )
-    return OtherScorerError(error.found, expected=error.expected, remedy=error.remedy, where=error.where)
+    return differing, OtherScorerError(error.found, expected=error.expected, remedy=error.remedy, where=error.where)
 
 
 READINGS = ("likelihood", "reply", "label")
 """Scorers of a choice, which `read_with` decides; `scorer` decides the others."""
-
-
-def _common_setting(pair: Sequence[FinishedRun], test: str, scorers: tuple[str, str]) -> str:
-    """The setting under which a model that gives likelihoods is scored as one that gives none."""
-    if scorers[0] not in READINGS:
-        return "scorer: embedding"
-    unread = any(run.tests[test].get("settings.read_with") == "reply" for run in pair)
-    return f"read_with: {'reply' if unread else 'ask'}"
 
 
 CASE_COLUMNS = pa.schema([(name, pa.string()) for name in ("id", "sample_id", "skip_reason")])
@@ -261,45 +240,32 @@ def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
     Raises:
         ComparisonError: with the first case that is missing.
     """
-    first = _cases(runs[0], test)
-    for run in runs[1:]:
-        other = _cases(run, test)
-        if first["id"].equals(other["id"]):
+    wanted = (pc.field("probe") == test) & ~pc.field("control")
+    tables = [read_columns(run.folder / "cases.parquet", CASE_COLUMNS, rows=wanted) for run in runs]
+    for place in range(1, len(runs)):
+        if tables[0]["id"].equals(tables[place]["id"]):
             continue
-        for one, two, missing in ((first, other, (runs[0], run)), (other, first, (run, runs[0]))):
-            lacking = _lacking(one, two, early=test in missing[1].early)
+        for here, there in ((0, place), (place, 0)):
+            one, other = tables[here], tables[there]
+            alone = one.filter(pc.invert(pc.is_in(one["id"], other["id"])))
+            skipped = other.filter(other["skip_reason"].is_valid())["sample_id"]
+            excused = pc.or_(alone["skip_reason"].is_valid(), pc.is_in(alone["sample_id"], skipped))
+            known = pc.is_in(alone["sample_id"], other["sample_id"])
+            unasked = pc.and_(pc.invert(known), test in runs[there].early)
+            lacking = alone.filter(pc.invert(pc.or_(pc.and_(excused, known), unasked)))["id"]
             if len(lacking):
-                raise _missing(lacking[0].as_py(), *missing, test=test, count=len(lacking))
-
-
-def _cases(run: FinishedRun, test: str) -> pa.Table:
-    """Id, sample and reason to skip it, of every case of a test that is no control."""
-    rows = (pc.field("probe") == test) & ~pc.field("control")
-    return read_columns(run.folder / "cases.parquet", CASE_COLUMNS, rows=rows)
-
-
-def _lacking(one: pa.Table, other: pa.Table, *, early: bool) -> Any:
-    """Ids of the first that the second should have, too; the second may have stopped early."""
-    alone = one.filter(pc.invert(pc.is_in(one["id"], other["id"])))
-    skipped = other.filter(other["skip_reason"].is_valid())["sample_id"]
-    excused = pc.or_(alone["skip_reason"].is_valid(), pc.is_in(alone["sample_id"], skipped))
-    known = pc.is_in(alone["sample_id"], other["sample_id"])
-    unasked = pc.and_(pc.invert(known), early)
-    return alone.filter(pc.invert(pc.or_(pc.and_(excused, known), unasked)))["id"]
-
-
-def _missing(case: str, one: FinishedRun, other: FinishedRun, *, test: str, count: int) -> ComparisonError:
-    named = f"case {case!r}" + (f" (one of {count})" if count > 1 else "")
-    return ComparisonError(
-        f"{named} is in {one.folder.name} and not in {other.folder.name}",
-        expected="the same cases in runs that are compared",
-        remedy="Evaluate both models on the same rows, with the same limit and seed.",
-        where=f"{other.folder.name}, {test}",
-    )
+                more = f" (one of {len(lacking)})" if len(lacking) > 1 else ""
+                names = runs[here].folder.name, runs[there].folder.name
+                raise ComparisonError(
+                    f"case {lacking[0].as_py()!r}{more} is in {names[0]} and not in {names[1]}",
+                    expected="the same cases in runs that are compared",
+                    remedy="Evaluate both models on the same rows, with the same limit and seed.",
+                    where=f"{names[1]}, {test}",
+                )
 
 
 def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
-    """Columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
+    """Read columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
 
     Raises:
         ComparisonError: it is gone, or is no such table.
@@ -323,7 +289,7 @@ def whole_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dic
 
 @contextmanager
 def _read_from(file: Place) -> Iterator[Path]:
-    """The file on this machine; what is wrong with it is told as an error of the comparison."""
+    """Yield the file on this machine, and report what is wrong with it as an error of the comparison."""
     try:
         with file.here() as path:
             yield path

@@ -54,28 +54,37 @@ class FinishedRun:
 
     @property
     def early(self) -> Mapping[str, Stopping]:
-        """How far those were asked that did."""
+        """Return how far the tests were asked that did stop early."""
         return {test: stop for test, stop in self.stopping.items() if stop["judged"] < stop["cases"]}
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
-    """A run by its folder, or by its id, which is looked for among folders of runs.
+    """Read a run by its folder, or by its id, which is looked for among folders of runs.
 
     Raises:
         ComparisonError: there is no such run, or it is not finished.
     """
     folder = run_folder(name, runs)
     if folder is None:
-        raise _unfit(name, f"no such folder, and no run of that id in {runs}")
-    summary, manifest = (_content(folder, file) for file in ("summary.json", "manifest.json"))
+        raise _unfit_error(name, f"no such folder, and no run of that id in {runs}")
+    contents: dict[str, Any] = {}
+    for file in ("summary.json", "manifest.json"):
+        try:
+            contents[file] = (folder / file).json()
+        except FileNotFoundError:
+            raise _unfit_error(str(folder), f"no {file}, so the run is not finished") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise _unfit_error(str(folder), f"{file} cannot be read ({why})") from error
     try:
-        return _run(folder, summary, manifest)
+        return _read_run(folder, contents["summary.json"], contents["manifest.json"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _unfit(str(folder), f"summary.json or manifest.json is not one that a run writes ({error!r})") from error
+        observed = f"summary.json or manifest.json is not one that a run writes ({error!r})"
+        raise _unfit_error(str(folder), observed) from error
 
 
 def run_folder(name: str, runs: Place) -> Place | None:
-    """The folder that a run's folder or id stands for; None where there is none."""
+    """Return the folder that a run's folder or id stands for; None if there is none."""
     if "://" not in name and (folder := existing_folder(name)):
         return Place(str(folder.resolve()))
     place = Place.at(name, setting="the run") if "://" in name else runs / name
@@ -87,7 +96,7 @@ def run_folder(name: str, runs: Place) -> Place | None:
 
 
 def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
-    """When runs might have been stopped that were asked the same cases of a test side by side; None for any others."""
+    """Return when runs might have been stopped that were asked the same cases side by side; None for any others."""
     own = [run.stopping.get(test) for run in runs]
     schedules = [(stop.get("beside", []), stop.get("shares", [])) if stop else ([], []) for stop in own]
     beside, shares = schedules[0]
@@ -96,7 +105,7 @@ def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
 
 
 def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
-    """The runs as comparisons name them: each by its model, with its place where another has the same one."""
+    """Name the runs for a comparison: by their models, with their places where two have the same model."""
     models = [run.model for run in runs]
     return [
         Contender(
@@ -111,19 +120,12 @@ def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
     ]
 
 
-def _content(folder: Place, name: str) -> Any:
-    try:
-        return (folder / name).json()
-    except FileNotFoundError:
-        raise _unfit(str(folder), f"no {name}, so the run is not finished") from None
-    except (OSError, ValueError) as error:
-        raise _unfit(
-            str(folder), f"{name} cannot be read ({getattr(error, 'strerror', None) or type(error).__name__})"
-        ) from error
-
-
-def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
+def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
     config = manifest["config"]
+    reader = config.get("reader")
+    # Only what can change what the reader reads.
+    reader_args = answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
+    outcomes = {str(outcome["test_type"]): outcome for outcome in summary["tests"]}
     return FinishedRun(
         folder=folder,
         id=str(summary["run_id"]),
@@ -131,46 +133,34 @@ def _run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any])
         revision=str(summary["model"]["revision"]),
         verdict=str(summary["verdict"]),
         general={name: config.get(name, other) for name, other in GENERAL.items()}
-        | _named("gen_kwargs", config["gen_kwargs"])
-        | _named("reader_args", _reader_args(config)),
+        | _with_prefix("gen_kwargs", config["gen_kwargs"])
+        | _with_prefix("reader_args", reader_args),
         reader=manifest.get("reader", {}),
-        tests={str(outcome["test_type"]): _facts(outcome, config) for outcome in summary["tests"]},
-        gates={str(outcome["test_type"]): outcome.get("min_pass_rate") for outcome in summary["tests"]},
-        stopping={
-            str(outcome["test_type"]): outcome["stopping"] for outcome in summary["tests"] if outcome.get("stopping")
-        },
+        tests={test: _test_facts(outcome, config) for test, outcome in outcomes.items()},
+        gates={test: outcome.get("min_pass_rate") for test, outcome in outcomes.items()},
+        stopping={test: outcome["stopping"] for test, outcome in outcomes.items() if outcome.get("stopping")},
     )
 
 
-def _reader_args(config: Mapping[str, Any]) -> Mapping[str, object]:
-    """What was said of the reader that can change what it reads."""
-    reader = config.get("reader")
-    return answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
-
-
-def _facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
+def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
     own = config["tests"][outcome["category"]][outcome["test_type"]]
     data = data_of(own.get("data"), config.get("data") or outcome["data"]["source"])
+    # The limit of a bundled suite cuts no data of the user's own.
+    uncut = config.get("limit_from") == "bundled" and "limited_by" not in outcome["data"]
     return {
         "data": outcome["data"]["sha256"],
-        **_named("data", data.model_dump(mode="json", exclude=PLACE)),
+        **_with_prefix("data", data.model_dump(mode="json", exclude=PLACE)),
         "version of the test": outcome["probe_version"],
-        "limit": own.get("limit") or _limit(outcome, config),
-        **_named("settings", outcome["settings"]),
+        "limit": own.get("limit") or (None if uncut else config.get("limit")),
+        **_with_prefix("settings", outcome["settings"]),
     }
 
 
-def _limit(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> object:
-    """The run's limit as far as it is one for this test: a bundled suite's cuts no data of one's own."""
-    bundled = config.get("limit_from") == "bundled"
-    return None if bundled and "limited_by" not in outcome["data"] else config.get("limit")
-
-
-def _named(group: str, values: Mapping[str, object]) -> dict[str, object]:
+def _with_prefix(group: str, values: Mapping[str, object]) -> dict[str, object]:
     return {f"{group}.{name}": value for name, value in values.items()}
 
 
-def _unfit(name: str, observed: str) -> ComparisonError:
+def _unfit_error(name: str, observed: str) -> ComparisonError:
     return ComparisonError(
         observed,
         expected="the folder of a finished run, or its id",
@@ -180,7 +170,7 @@ def _unfit(name: str, observed: str) -> ComparisonError:
 
 
 def names_of(runs: Iterable[FinishedRun]) -> list[str]:
-    """Tests that every run has, in the order of the first run."""
+    """Return the tests that every run has, in the order of the first run."""
     first, *others = runs
     return [test for test in first.tests if all(test in other.tests for other in others)]
 
@@ -200,51 +190,6 @@ def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
     Raises:
         ComparisonError: with the run, the test, what differs, and both values.
     """
-    _refuse_twice(runs)
-    first, *others = runs
-    if not names_of(runs):
-        raise ComparisonError(
-            "; ".join(f"{run.folder.name} has {', '.join(run.tests) or 'none'}" for run in runs),
-            expected="at least one test that all runs have",
-            remedy="Evaluate the models with the same suite.",
-        )
-    for other in others:
-        _same(first, other, first.general, other.general, test="every test")
-        for test in names_of(runs):
-            _same(first, other, *(_without_scorers(run.tests[test]) for run in (first, other)), test=test)
-
-
-SCORERS = ("settings.scorer", "settings.read_with")
-"""Settings that say how cases are scored: the rows tell how each one was."""
-
-
-def _without_scorers(facts: Mapping[str, object]) -> Mapping[str, object]:
-    return {name: value for name, value in facts.items() if name not in SCORERS}
-
-
-def unlike(
-    what: str, first: FinishedRun, second: FinishedRun, *, values: tuple[object, object], test: str, remedy: str = ""
-) -> ComparisonError:
-    """The error that two runs differ in one thing."""
-    one, other = map(_short, values)
-    return ComparisonError(
-        f"{what} is {one} in {first.folder.name} and {other} in {second.folder.name}",
-        expected="the same in runs that are compared",
-        remedy=remedy or REMEDIES.get(what, f"Evaluate one of the models again with the same {what}."),
-        where=f"{second.folder.name}, {test}",
-    )
-
-
-def _same(
-    first: FinishedRun, second: FinishedRun, one: Mapping[str, object], other: Mapping[str, object], *, test: str
-) -> None:
-    for what in dict.fromkeys([*one, *other]):
-        values = one.get(what), other.get(what)
-        if values[0] != values[1]:
-            raise unlike(what, first, second, values=values, test=test)
-
-
-def _refuse_twice(runs: Sequence[FinishedRun]) -> None:
     folders = [run.folder for run in runs]
     if len(set(folders)) < max(2, len(folders)):
         raise ComparisonError(
@@ -253,8 +198,36 @@ def _refuse_twice(runs: Sequence[FinishedRun]) -> None:
             remedy="Name the folders of the runs that are to be compared.",
             where="runs",
         )
+    if not names_of(runs):
+        raise ComparisonError(
+            "; ".join(f"{run.folder.name} has {', '.join(run.tests) or 'none'}" for run in runs),
+            expected="at least one test that all runs have",
+            remedy="Evaluate the models with the same suite.",
+        )
+    first = runs[0]
+    for other in runs[1:]:
+        facts = [("every test", first.general, other.general)]
+        facts += [(test, first.tests[test], other.tests[test]) for test in names_of(runs)]
+        for test, one, two in facts:
+            for what in dict.fromkeys([*one, *two]):
+                values = one.get(what), two.get(what)
+                if what not in SCORERS and values[0] != values[1]:
+                    raise unlike(what, first, other, values=values, test=test)
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+SCORERS = ("settings.scorer", "settings.read_with")
+"""Settings that say how cases are scored: the rows tell how each one was."""
+
+
+def unlike(
+    what: str, first: FinishedRun, second: FinishedRun, *, values: tuple[object, object], test: str, remedy: str = ""
+) -> ComparisonError:
+    """Return the error that two runs differ in one thing."""
+    texts = map(repr, values)
+    one, other = (text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in texts)
+    return ComparisonError(
+        f"{what} is {one} in {first.folder.name} and {other} in {second.folder.name}",
+        expected="the same in runs that are compared",
+        remedy=remedy or REMEDIES.get(what, f"Evaluate one of the models again with the same {what}."),
+        where=f"{second.folder.name}, {test}",
+    )

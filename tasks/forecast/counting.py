@@ -35,18 +35,12 @@ class Count:
         return self.questions - self.answered
 
     def __add__(self, other: Count) -> Count:
-        return Count(
-            questions=self.questions + other.questions,
-            answered=self.answered + other.answered,
-            characters=self.characters + other.characters,
-            replies=self.replies + other.replies,
-            choices=self.choices + other.choices,
-        )
+        return Count(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
 
 
 @dataclass(slots=True)
 class AtMost:
-    """Calls that may come on top of what is counted, and their greatest number."""
+    """Upper bound of the calls that may come on top of those counted."""
 
     tests: dict[str, int] = field(default_factory=dict)
     """Of each test that may make some."""
@@ -60,7 +54,7 @@ class AtMost:
 
     @property
     def total(self) -> Count:
-        """Of all tests together; what two tests share is counted once."""
+        """Count of all tests together; a call that two tests share is counted once."""
         return sum(self._distinct.values(), Count())
 
 
@@ -116,35 +110,38 @@ class Counter:
             if len(samples) < share_of(CHECKS):
                 samples.update(case.sample_id for case in cases if case.options)
             if asks_back:
-                about |= self._about_replies(cases)
+                about |= self._count_asking_back(cases)
             for question, known in self._questions(cases, first, answers):
                 # Hashes, for a million questions: their texts need not stay.
                 if (name := hash(question)) not in own:
                     own.add(name)
-                    one = _one(question, known=known)
+                    one = Count(questions=1, answered=1) if known else _count_call(question)
                     count += one
                     self.total += Count() if name in self._seen else one
-            if asks_back_instead is not None and (open_ := _open_choices(cases, answers)):
-                replies |= self._replies(open_) | (self._about_replies(open_) if asks_back_instead else {})
+            if asks_back_instead is not None:
+                # Likelihoods may turn out not to decide these cases: they are then asked for a reply.
+                undecided = [
+                    replace(case, asks="generate")
+                    for case in cases
+                    if case.asks == "choose" and not all(question in answers for question in asked([case]))
+                ]
+                questions = asked(undecided)
+                present = self._look_up(questions)
+                replies |= {hash(question): _count_call(question) for question in questions if question not in present}
+                replies |= self._count_asking_back(undecided) if asks_back_instead else {}
             counts.append(count)
         self._seen |= own
         self.tests[test] = counts[-1]
-        made_up = min(share_of(CHECKS), len(samples))
-        self.asked_back.add(test, about | _made_up(test, made_up, about))
+        checks = min(share_of(CHECKS), len(samples))
+        self.asked_back.add(test, about | _count_checks(test, checks, about))
         further = {name: count for name, count in replies.items() if name not in own}
-        self.instead.add(test, further | _made_up(test, made_up if asks_back_instead else 0, further))
+        self.instead.add(test, further | _count_checks(test, checks if asks_back_instead else 0, further))
         return counts
 
     def _questions(
         self, cases: Sequence[Case], first: Sequence[Question], answers: Answers
     ) -> Iterator[tuple[Question, bool]]:
-        """The questions of a portion, and whether each is answered.
-
-        Args:
-            cases: of the portion.
-            first: their questions that need no other answer.
-            answers: to these, as far as they are known.
-        """
+        """Yield the questions of a portion, those that need no other answer first, and whether each is answered."""
         yield from ((question, question in answers) for question in first)
         read = instead(cases, answers)
         known = {**answers, **self._look_up(read)}
@@ -152,19 +149,18 @@ class Counter:
         for later in (losses(cases, known), besides(cases, known, form=self.form)):
             known_later = self._look_up(later)
             yield from ((question, question in known_later) for question in later)
-        yield from ((question, False) for question in _later_still(cases, known))
+        for case in cases:
+            # Stand-ins for losses of replies that nobody knows yet.
+            pair = asked([judged(case, known)]) if case.loss_of == "expected_result" else []
+            if not all(question in known for question in pair):
+                for question in pair:
+                    yield Question(kind="loss", prompt=question.prompt, repeat=question.repeat), False
 
     def _look_up(self, questions: Sequence[Question]) -> Answers:
         return self.look_up(questions) if questions else {}
 
-    def _replies(self, cases: Sequence[Case]) -> dict[int, Count]:
-        """The distinct replies of cases that are not there yet, by the hash of their question."""
-        questions = asked(cases)
-        there = self._look_up(questions)
-        return {hash(question): _one(question, known=False) for question in questions if question not in there}
-
-    def _about_replies(self, cases: Iterable[Case]) -> dict[int, Count]:
-        """What may be asked about the distinct replies that choose among options, each as long as it may be."""
+    def _count_asking_back(self, cases: Iterable[Case]) -> dict[int, Count]:
+        """Count the questions about distinct replies that choose among options, each as long as it may be."""
         quoted = min(self.longest_reply, asking_back.QUOTED_FIRST + asking_back.QUOTED_LAST)
         return {
             hash(("about", question)): Count(
@@ -176,33 +172,15 @@ class Counter:
         }
 
 
-def _made_up(test: str, most: int, about: Mapping[int, Count]) -> dict[int, Count]:
-    """Calls about made-up replies, by which a model is checked that is asked about others; none where it is not."""
+def _count_checks(test: str, most: int, about: Mapping[int, Count]) -> dict[int, Count]:
+    """Count the calls about made-up replies that check the reader model; none if it is asked about no other reply."""
     longest = max((count.characters for count in about.values()), default=0) + MOST_CHARACTERS
     one = Count(questions=1, characters=longest, replies=1)
     return {hash(("made up", test, number)): one for number in range(most if about else 0)}
 
 
-def _open_choices(cases: Iterable[Case], answers: Answers) -> list[Case]:
-    """The cases of which it is not known yet whether likelihoods decide them, as they are asked if these do not."""
-    return [
-        replace(case, asks="generate")
-        for case in cases
-        if case.asks == "choose" and not all(question in answers for question in asked([case]))
-    ]
-
-
-def _later_still(cases: Sequence[Case], replies: Answers) -> Iterator[Question]:
-    """Stand-ins for losses of replies that nobody knows yet."""
-    for case in cases:
-        pair = asked([judged(case, replies)]) if case.loss_of == "expected_result" else []
-        if not all(question in replies for question in pair):
-            yield from (Question(kind="loss", prompt=question.prompt, repeat=question.repeat) for question in pair)
-
-
-def _one(question: Question, *, known: bool) -> Count:
-    if known:
-        return Count(questions=1, answered=1)
+def _count_call(question: Question) -> Count:
+    """Count one question without an answer."""
     return Count(
         questions=1,
         characters=len(question.prompt) + len(question.text),

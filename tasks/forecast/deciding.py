@@ -15,11 +15,9 @@ from contrapose.tasks.statistics.shares import copies
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""
-
-
 BIAS = 0.1
-"""A position bias that is worth finding: pairs in which the first of both orders is chosen, minus those in which the
-second is, as a share."""
+"""A position bias worth finding: share of pairs that choose the first in both orders, minus those that choose the
+second."""
 
 
 @dataclass(slots=True)
@@ -34,7 +32,7 @@ class Groups:
     """How many of them there were after each portion, and before the first."""
 
     def counting(self, portions: Iterable[Sequence[Case]]) -> Iterator[Sequence[Case]]:
-        """The same portions; their cases are counted as they pass."""
+        """Yield the portions unchanged, and count their cases as they pass."""
         for portion in portions:
             cases = [case for case in portion if is_judged(case)]
             self.samples.update(case.sample_id for case in cases)
@@ -44,12 +42,12 @@ class Groups:
 
 
 def is_judged(case: Case) -> bool:
-    """Whether it is held against the gate, once it is answered."""
+    """Return whether the case counts at the gate once it is answered."""
     return case.skip_reason is None and not case.control
 
 
 def cluster_of(case: Case) -> tuple[str, bool]:
-    """The name of its cluster, else of its sample, and whether it is the sample's."""
+    """Return the name of its cluster, else of its sample, and whether it is the sample's."""
     return case.cluster or case.sample_id, case.cluster is None
 
 
@@ -76,19 +74,19 @@ class Deciding:
 
     @property
     def wide(self) -> bool:
-        """Whether too many rates stay undecided."""
+        """Return whether too many rates stay undecided."""
         return self.reach.passes_from is None or self.reach.undecided > WIDE
 
 
 def deciding(
     groups: Groups, *, samples: int, rows: int, gate: float, level: float, orders: bool = False
 ) -> Deciding | None:
-    """What one test can decide; None where nothing of it will be asked.
+    """Return what one test can decide; None if it asks nothing.
 
     Args:
         groups: of its cases.
-        samples: drawn, those that will be skipped too.
-        rows: of the source, from which they are drawn.
+        samples: drawn from the `rows` of the source, skipped ones included.
+        rows: of the source.
         gate: least pass rate.
         level: p value that a verdict needs.
         orders: whether two orders of the same things are compared.

@@ -79,12 +79,12 @@ class Course:
 
     @cached_property
     def looks(self) -> list[Look]:
-        """Those of the run."""
+        """Return the looks of the run."""
         return looks_between([ClusterRows(size, size) for size in self.groups.clusters.values()], size=self.size)
 
     @cached_property
     def parts(self) -> list[Stretch]:
-        """What comes before each look."""
+        """Return the stretch before each look."""
         samples = np.array(list(self.groups.samples.values()))
         ends = np.cumsum(samples)
         begins = np.searchsorted(ends, np.cumsum([0, *self.groups.clusters.values()])[:-1], side="right")
@@ -96,7 +96,7 @@ class Course:
 
     @cached_property
     def asked(self) -> list[Count]:
-        """What is asked up to each look: within a portion as much with every case."""
+        """Return the count up to each look; within a portion every case asks as much."""
         at = [look.judged for look in self.looks[:-1]]
         between = {
             name: np.interp(at, self.groups.judged, [getattr(count, name) for count in self.counts]).round().astype(int)
@@ -107,24 +107,19 @@ class Course:
 
     @property
     def grouped(self) -> bool:
-        """Whether some of its cases are not independent."""
+        """Return whether some of its cases are not independent."""
         return len(self.groups.clusters) < self.groups.samples.total()
 
     @property
     def runs(self) -> int:
-        """How many are simulated for each true rate."""
+        """Return the number of runs simulated for each true rate."""
         return max(FEWEST_RUNS, min(RUNS, MOST_DRAWN // len(self.groups.samples)))
-
-    def levels(self, level: float) -> list[float]:
-        """The p value that decides at each look, of cases that are alone: clusters have theirs made thicker."""
-        shares = tuple(look.judged / self.looks[-1].judged for look in self.looks)
-        return [Looks(shares=shares[:count]).level(level) for count in range(1, len(shares) + 1)]
 
 
 def expected(
     course: Course, gate: float, *, level: float, cost: Callable[[Count], float | None], seed: int
 ) -> Iterator[Expected]:
-    """What becomes of a test, if each of its cases is scored, for several true pass rates around its gate.
+    """Simulate a test, all of whose cases are scored, for several true pass rates around its gate.
 
     Args:
         course: its cases and looks.
@@ -133,12 +128,14 @@ def expected(
         cost: of what is asked.
         seed: of the simulation.
     """
-    calls, levels = np.array([count.calls for count in course.asked]), course.levels(level)
-    costs = [cost(count) for count in course.asked]
+    calls, costs = np.array([count.calls for count in course.asked]), [cost(count) for count in course.asked]
+    parts = [look.judged / course.looks[-1].judged for look in course.looks]
+    # Levels of independent cases: clusters have theirs made thicker.
+    levels = [Looks(shares=tuple(parts[:count])).level(level) for count in range(1, len(parts) + 1)]
     known = [own for own in costs if own is not None]
     for rate in sorted({min(1.0, max(0.0, round(gate + points / 100, 6))) for points in POINTS}):
         rng = np.random.default_rng([seed, round(100 * rate)])
-        verdicts, ends = _ended(course.parts, rate, gate=gate, levels=levels, runs=course.runs, rng=rng)
+        verdicts, ends = _simulate_runs(course.parts, rate, gate=gate, levels=levels, runs=course.runs, rng=rng)
         shares = calls[ends] / calls[-1] if calls[-1] else None
         yield Expected(
             true_rate=rate,
@@ -154,14 +151,14 @@ def expected(
         )
 
 
-def _ended(
+def _simulate_runs(
     parts: Sequence[Stretch], rate: float, *, gate: float, levels: Sequence[float], runs: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The verdict of each run, 1 for pass, -1 for fail and 0 for none, and the look at which it ended."""
+    """Return each run's verdict (1 pass, -1 fail, 0 none) and the look at which it ended."""
     verdicts, ends = np.zeros(runs, dtype=int), np.full(runs, len(parts) - 1)
     going, tally = np.arange(runs), NOTHING.of(np.zeros(runs, dtype=int))
     for look, (part, level) in enumerate(zip(parts, levels, strict=True)):
-        tally = tally.plus(_passed(part, rate, runs=len(going), rng=rng), part.clusters)
+        tally = tally.plus(sample_passes(part, rate, runs=len(going), rng=rng), part.clusters)
         now = evidences(tally, gate)
         up, down, _ = now.at_looks() if len(parts) > 1 else now
         high, low = up <= level, down <= level
@@ -173,25 +170,22 @@ def _ended(
     return verdicts, ends
 
 
-def _passed(part: Stretch, rate: float, *, runs: int, rng: np.random.Generator) -> np.ndarray:
-    """(runs, clusters): cases that pass, which are as much alike within samples and clusters as is assumed."""
+def sample_passes(part: Stretch, rate: float, *, runs: int, rng: np.random.Generator) -> np.ndarray:
+    """(runs, clusters): cases that pass, correlated within samples and clusters as assumed."""
     if rate in (0, 1):
         return np.tile(part.clusters * int(rate), (runs, 1))
-    shape, several = (runs, len(part.samples)), part.samples.max() > 1
+
+    def rates_around(mean: float | np.ndarray, correlation: float, size: int) -> np.ndarray:
+        # Beta-distributed rates, so that counts are beta-binomial and cases correlate.
+        spread, mean = (1 - correlation) / correlation, np.clip(mean, CERTAIN, 1 - CERTAIN)
+        return rng.beta(mean * spread, (1 - mean) * spread, (runs, size))
+
+    samples, several = len(part.samples), part.samples.max() > 1
     rates: float | np.ndarray = rate
-    if len(part.begins) < len(part.samples):
-        of_clusters = _around(rate, IN_CLUSTER, shape=(runs, len(part.begins)), rng=rng)
-        rates = of_clusters[:, np.searchsorted(part.begins, np.arange(len(part.samples)), side="right") - 1]
-        rates = _around(rates, IN_SAMPLE_OF_CLUSTER, shape=shape, rng=rng) if several else rates
+    if len(part.begins) < samples:
+        of_clusters = rates_around(rate, IN_CLUSTER, len(part.begins))
+        rates = of_clusters[:, np.searchsorted(part.begins, np.arange(samples), side="right") - 1]
+        rates = rates_around(rates, IN_SAMPLE_OF_CLUSTER, samples) if several else rates
     elif several:
-        rates = _around(rate, IN_SAMPLE, shape=shape, rng=rng)
-    return np.asarray(np.add.reduceat(rng.binomial(part.samples, rates, shape), part.begins, axis=1))
-
-
-def _around(
-    mean: float | np.ndarray, correlation: float, *, shape: tuple[int, int], rng: np.random.Generator
-) -> np.ndarray:
-    """Rates around a mean whose cases correlate: the beta distribution, so that counts are beta-binomial."""
-    spread = (1 - correlation) / correlation
-    mean = np.clip(mean, CERTAIN, 1 - CERTAIN)
-    return rng.beta(mean * spread, (1 - mean) * spread, shape)
+        rates = rates_around(rate, IN_SAMPLE, samples)
+    return np.asarray(np.add.reduceat(rng.binomial(part.samples, rates, (runs, samples)), part.begins, axis=1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ class Experience:
 
     @property
     def characters_per_token(self) -> float | None:
-        """Of prompts; system instruction and chat template raise the tokens, as they will again."""
+        """Return the ratio of prompts; system instruction and chat template raise the tokens, as they will again."""
         read = sum(answer.read for answer in self.answers)
         characters = sum(answer.characters for answer in self.answers)
         return characters / read if len(self.answers) >= ENOUGH and read else None
@@ -83,23 +83,22 @@ def experience_of(config: RunConfig) -> Experience:
     store = Store()
     pasts: list[Past] = []
     for run, stored in store.runs.latest(RUNS_LOOKED_AT):
-        if _same_model(stored, config):
-            pasts += _pasts(store.answers.asked_by(run, model=config.model, most=MOST - len(pasts)))
+        try:
+            if _manner(json.loads(stored)) != _manner(config.model_dump(mode="json")):
+                continue
+        except (ValueError, AttributeError):
+            continue
+        for text, read, written, seconds in store.answers.asked_by(run, model=config.model, most=MOST - len(pasts)):
+            question = json.loads(text)
+            size = len(question["prompt"]) + len(question.get("text", ""))
+            pasts.append(Past(kind=question["kind"], characters=size, read=read, written=written, seconds=seconds))
         if len(pasts) == MOST:
             break
     return Experience(answers=tuple(pasts))
 
 
-def _same_model(stored: str, config: RunConfig) -> bool:
-    try:
-        values: Mapping[str, Any] = json.loads(stored)
-        return _manner(values) == _manner(config.model_dump(mode="json"))
-    except (ValueError, AttributeError):
-        return False
-
-
 def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
-    """What tokens and time depend on."""
+    """Return the settings on which tokens and time depend."""
     args = values.get("model_args") or {}
     return (
         values.get("model"),
@@ -109,12 +108,3 @@ def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
         values.get("gen_kwargs"),
         values.get("apply_chat_template"),
     )
-
-
-def _pasts(rows: Iterable[Any]) -> list[Past]:
-    pasts = []
-    for text, read, written, seconds in rows:
-        question = json.loads(text)
-        characters = len(question["prompt"]) + len(question.get("text", ""))
-        pasts.append(Past(kind=question["kind"], characters=characters, read=read, written=written, seconds=seconds))
-    return pasts

@@ -45,59 +45,50 @@ class Forecast:
 
 
 def forecast(count: Count, spec: ModelSpec, *, past: Experience, price: Price | None) -> Forecast:
-    """What some questions take.
+    """Return the tokens, time and cost of some questions.
 
     Args:
-        count: what is to be asked.
+        count: of the questions.
         spec: the model and its settings.
         past: earlier answers of the same model.
-        price: what its tokens cost; None where it is unknown.
+        price: of its tokens; None if unknown.
     """
-    read = _read(count, spec, past)
-    written = _written(count, spec, past)
+    limit = spec.generation.max_new_tokens
+    longest = count.replies * limit + count.choices
+    if measured := past.characters_per_token:
+        because = f"{measured:.1f} characters a token, {_say_measured(past.answers)}"
+        read = Figure(value=round(count.characters / measured), because=because)
+    else:
+        characters = count.characters + count.calls * sum(len(message["content"]) for message in spec.messages(""))
+        because = f"{CHARACTERS_PER_TOKEN:g} characters a token, a rule of thumb for English"
+        read = Figure(value=round(characters / CHARACTERS_PER_TOKEN), because=because)
+    if not count.replies:
+        because = "one token a choice" if longest else "no reply is written"
+        written = Figure(value=longest, most=longest, because=because)
+    elif (mean := past.reply_tokens) is None:
+        because = f"{limit} tokens a reply, the limit max_new_tokens: an upper bound"
+        written = Figure(value=longest, most=longest, because=because)
+    else:
+        size = min(mean, limit)
+        because = f"{size:.1f} tokens a reply, {_say_measured(past.replies)}; at most {limit} (max_new_tokens)"
+        written = Figure(value=round(count.replies * size) + count.choices, most=longest, because=because)
     return Forecast(
         prompt_tokens=read,
         completion_tokens=written,
-        seconds=_seconds(count, spec, past, tokens=(read.value or 0) + (written.value or 0)),
-        cost=_cost(count, read, written, price),
+        seconds=_forecast_seconds(count, spec, past, tokens=(read.value or 0) + (written.value or 0)),
+        cost=_forecast_cost(count, read, written, price),
     )
 
 
-def _read(count: Count, spec: ModelSpec, past: Experience) -> Figure:
-    if measured := past.characters_per_token:
-        because = f"{measured:.1f} characters a token, {_measured(past.answers)}"
-        return Figure(value=round(count.characters / measured), because=because)
-    before = sum(len(message["content"]) for message in spec.messages(""))
-    characters = count.characters + count.calls * before
-    because = f"{CHARACTERS_PER_TOKEN:g} characters a token, a rule of thumb for English"
-    return Figure(value=round(characters / CHARACTERS_PER_TOKEN), because=because)
-
-
-def _written(count: Count, spec: ModelSpec, past: Experience) -> Figure:
-    limit = spec.generation.max_new_tokens
-    longest = count.replies * limit + count.choices
-    if not count.replies:
-        return Figure(value=longest, most=longest, because="one token a choice" if longest else "no reply is written")
-    if (mean := past.reply_tokens) is None:
-        because = f"{limit} tokens a reply, the limit max_new_tokens: an upper bound"
-        return Figure(value=longest, most=longest, because=because)
-    because = f"{min(mean, limit):.1f} tokens a reply, {_measured(past.replies)}; at most {limit} (max_new_tokens)"
-    return Figure(value=round(count.replies * min(mean, limit)) + count.choices, most=longest, because=because)
-
-
-def _seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens: float) -> Figure:
+def _forecast_seconds(count: Count, spec: ModelSpec, past: Experience, *, tokens: float) -> Figure:
+    """Return the time of a local model by its speed; of a remote one by its latency or limits, if these are slower."""
     if not count.calls:
         return Figure(value=0.0, because="nothing is left to ask")
-    if not provider(spec.known_provider).local:
-        return _seconds_remote(count, spec, past, tokens=tokens)
-    if past.tokens_per_second is None:
-        return Figure(value=None, because=UNKNOWN)
-    because = f"{past.tokens_per_second:,.0f} tokens a second, {_measured(past.answers)}; without loading the model"
-    return Figure(value=tokens / past.tokens_per_second, because=because)
-
-
-def _seconds_remote(count: Count, spec: ModelSpec, past: Experience, *, tokens: float) -> Figure:
-    """Latency shared by the requests under way, or what the limits of a minute allow, whichever is slower."""
+    if provider(spec.known_provider).local:
+        if past.tokens_per_second is None:
+            return Figure(value=None, because=UNKNOWN)
+        speed = f"{past.tokens_per_second:,.0f} tokens a second, {_say_measured(past.answers)}"
+        return Figure(value=tokens / past.tokens_per_second, because=f"{speed}; without loading the model")
     amounts = {"requests_per_minute": count.calls, "tokens_per_minute": tokens}
     rates = {name: rate for name in amounts if (rate := _number(spec, name))}
     held = max((60 * amounts[name] / rate for name, rate in rates.items()), default=0.0)
@@ -107,19 +98,19 @@ def _seconds_remote(count: Count, spec: ModelSpec, past: Experience, *, tokens: 
     free = count.calls * past.seconds_per_call / at_once
     if held > free:
         return Figure(value=held, because=f"as fast as {' and '.join(rates)} allow")
-    because = f"{past.seconds_per_call:.2f} s a request, {_measured(past.answers)}; {at_once} at once"
+    because = f"{past.seconds_per_call:.2f} s a request, {_say_measured(past.answers)}; {at_once} at once"
     return Figure(value=free, because=because)
 
 
 def _number(spec: ModelSpec, name: str) -> float | None:
-    """A positive number among the arguments; what is none is the provider's to refuse."""
+    """Return a positive number among the arguments; the provider refuses any other."""
     try:
         return max(float(spec.args[name]), 0.0) or None
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _cost(count: Count, read: Figure, written: Figure, price: Price | None) -> Figure:
+def _forecast_cost(count: Count, read: Figure, written: Figure, price: Price | None) -> Figure:
     if price is None:
         return Figure(value=None, because="what the model costs is not known; set price to {input: ..., output: ...}")
     if price == FREE:
@@ -133,5 +124,5 @@ def _cost(count: Count, read: Figure, written: Figure, price: Price | None) -> F
     return Figure(value=value, most=most, because=because)
 
 
-def _measured(answers: Sequence[Past]) -> str:
+def _say_measured(answers: Sequence[Past]) -> str:
     return f"measured on {len(answers):,} earlier answers"

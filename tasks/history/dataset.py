@@ -68,7 +68,7 @@ SEAL = re.compile(rb"sha256:[0-9a-f]{64}")
 
 
 def is_broken(content: bytes) -> bool:
-    """Whether a file was changed since it was sealed; one that was never sealed was not, as far as anybody knows."""
+    """Return whether a file was changed since it was sealed; one without a seal counts as intact."""
     seals = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
     return len(seals) == 1 and _hash(content.replace(seals[0], BLANK)) != seals[0]
 

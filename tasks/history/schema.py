@@ -111,7 +111,7 @@ def _as_today(table: pa.Table) -> pa.Table:
 
 
 def _sound(row: Mapping[str, Any]) -> bool:
-    """Whether nothing is missing that a run always has, and every value is one that it can have."""
+    """Return whether nothing is missing that a run always has, and every value is one that it can have."""
     if any(value is None for value in row.values()):
         return False
     facets = json.loads(row["made_of"])

@@ -42,12 +42,12 @@ class Analysis(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether another reading of the main verb is not much less likely."""
+        """Return whether another reading of the main verb is not much less likely."""
         return self.clause.margin < DOUBT
 
     @property
     def ambiguous(self) -> bool:
-        """Whether another reading of the main verb is nearly as likely."""
+        """Return whether another reading of the main verb is nearly as likely."""
         return self.clause.margin < AMBIGUOUS
 
 
@@ -64,21 +64,29 @@ def analyse_sentence(s: Sentence) -> Analysis:
     """Take a sentence apart."""
     start = opening(s)
     if start >= len(s.words):
-        return _fragment(s, 0)
+        return Analysis(s, "fragment", 0, 0, _NONE)
     if len(s.words) > LONGEST:
         return Analysis(s, "statement", start, start, _UNTOLD)
     asked = question_start(s, start) if s.asks or s.tags[start] & _ASKING else None
-    if asked is not None and (s.asks or _asks_unmarked(s, asked)):
+    if asked is not None and (s.asks or (not s.closed and _asks_unmarked(s, asked))):
         polar = s.tags[asked] & f.AUX and not s.tags[asked] & f.WH
         return Analysis(s, "polar" if polar else "wh", asked, asked, _NONE)
     if _orders_at(s, start):
         return Analysis(s, "order", start, start, Clause(start, start, lexical=True, others=(), margin=_SURE))
-    clause = _reported(s, start, find_clause(s, start))
+    clause = find_clause(s, start)
     verb = clause.verb
+    comma = max((k for k in range(start, verb) if s.words[k] == ","), default=-1)
+    last = max(verb + 1, verb + 2 * bool(s.tag(verb) & f.HAVE)) >= len(s.words)
+    if comma >= 0 and last and s.tags[-1] & f.EMBED:
+        # Analyse what is reported: "It rains, | the man said."
+        reported = find_clause(replace(s, words=s.words[:comma], tags=s.tags[:comma]), start)
+        clause = reported if reported.verb >= 0 else clause
+        verb = clause.verb
     if verb < 0 or _lacks_main_clause(s, start):
-        return _fragment(s, start)
+        return Analysis(s, "fragment", start, start, _NONE)
     subject = subject_start(s, start, verb)
-    kind: Kind = "order" if _is_order(s, subject, clause) else "statement"
+    orders = clause.lexical if verb == subject else s.words[subject:verb] in (["always"], ["please"])
+    kind: Kind = "order" if orders else "statement"
     return Analysis(s, kind, start, subject, clause._replace(margin=min(clause.margin, _most_sure(s, subject, verb))))
 
 
@@ -90,12 +98,8 @@ _PARTS = f.OPENER | f.LOOSE | f.COORD | f.BREAK | f.QUOTED | f.SUBJ & ~f.DET
 _NOMINAL = f.NOUN | f.ADJ | f.NAME | f.NUMBER | f.PREP | f.DET | f.QUANT
 
 
-def _fragment(s: Sentence, start: int) -> Analysis:
-    return Analysis(s, "fragment", start, start, _NONE)
-
-
 def _lacks_main_clause(s: Sentence, start: int) -> bool:
-    """Whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
+    """Return whether it is "If it rains and the road is wet," or the title of a list: "17 Things You Need To Know"."""
     listed = s.tags[start] & f.NUMBER and not s.closed and is_title(s.text, s.starts[0], s.ends[-1])
     first = start + bool(s.tags[start] & f.ADV)
     compared = s.tag(first) & f.ADJ and s.word(first + 1) == "than"  # "Better than any book makes it seem."
@@ -105,16 +109,6 @@ def _lacks_main_clause(s: Sentence, start: int) -> bool:
         return bool(s.tags[start] & (f.SUB | f.TO | f.PREP))
     alone = s.tags[start] & f.SUB and "," not in s.words and not s.tags[-1] & UNFINISHED
     return bool(alone and not s.closed and is_title(s.text, s.starts[0], s.ends[-1]))
-
-
-def _reported(s: Sentence, start: int, clause: Clause) -> Clause:
-    """What is reported, where who reports it stands behind: "It rains, | the man said."."""
-    verb = clause.verb
-    comma = max((k for k in range(start, verb) if s.words[k] == ","), default=-1)
-    if comma < 0 or max(verb + 1, verb + 2 * bool(s.tags[verb] & f.HAVE)) < len(s.words) or not s.tags[-1] & f.EMBED:
-        return clause
-    reported = find_clause(replace(s, words=s.words[:comma], tags=s.tags[:comma]), start)
-    return reported if reported.verb >= 0 else clause
 
 
 def _most_sure(s: Sentence, subject: int, verb: int) -> float:
@@ -136,45 +130,28 @@ def _most_sure(s: Sentence, subject: int, verb: int) -> float:
         return 0.0  # "the vampire diaries do damon and elena get together"
     if s.tags[verb] & f.BASE and subject == verb and ("and", "you") in pairwise(s.words):
         return 0.0  # "Add salt and you have a soup."
-    if ((s.asks or not s.closed) and _asks_behind(s, verb)) or _orders_behind(s, verb):
-        return 0.0
+    comma = next((k for k in range(verb + 1, len(s.words)) if s.words[k] in (",", ";", "but")), len(s.words))
+    asking, behind = f.WH if s.asks else 0, range(comma, len(s.words))
+    if (s.asks or not s.closed) and any(s.tags[k] & asking or s.words[k] in ("what", "how", "why") for k in behind):
+        return 0.0  # "She was cold, what did she need?"
+    if not s.tags[verb] & f.BASE and any(_orders_behind_comma(s, k) for k in range(verb + 1, len(s.words) - 2)):
+        return 0.0  # "You are given a text, read it"
     first, second = s.tags[subject], s.tag(subject + 1)
     if not s.closed and first & (f.NOUN | f.CLOSED) == f.PLURAL and second & (f.NAME | f.SUBJ) and subject + 1 < verb:
         return 0.0  # "Things Anna wants you to know"
-    announced = not s.closed and _is_announced(s, subject, verb)
-    if s.words[subject : subject + 2] == ["how", "to"] or _asks_inside(s) or announced:
-        return 0.0
+    to = next((k for k in range(subject, verb) if not s.tags[k] & _NOMINAL), verb)
+    coming = to > subject and s.tags[to] & f.TO and s.tag(to + 1) & f.BASE and s.tags[to - 1] & (f.NAME | f.PLURAL)
+    if (not s.closed and coming) or s.words[subject : subject + 2] == ["how", "to"]:
+        return 0.0  # "Spain to host talks, says minister"
+    inverted = (k for k in range(1, len(s.words) - 2) if s.words[k + 1] in _PRONOUNS and s.tags[k] & f.AUX)
+    if any(is_finite_aux(s, k) and not s.tags[k] & f.CLITIC and not s.tags[k - 1] & f.BREAK for k in inverted):
+        return 0.0  # "shingrix how often do you get it"
     return DOUBT - 0.1 if s.asks and not s.union & f.WH else _SURE
 
 
-def _asks_inside(s: Sentence) -> bool:
-    """Whether a pronoun stands between an auxiliary and its verb: "shingrix how often do you get it"."""
-    inverted = (k for k in range(1, len(s.words) - 2) if s.words[k + 1] in _PRONOUNS and s.tags[k] & f.AUX)
-    return any(is_finite_aux(s, k) and not s.tags[k] & f.CLITIC and not s.tags[k - 1] & f.BREAK for k in inverted)
-
-
-def _asks_behind(s: Sentence, verb: int) -> bool:
-    """Whether a comma parts a statement from what is asked: "She was cold, what did she need?"."""
-    comma = next((k for k in range(verb + 1, len(s.words)) if s.words[k] in (",", ";", "but")), len(s.words))
-    asking = f.WH if s.asks else 0
-    return any(s.tags[k] & asking or s.words[k] in ("what", "how", "why") for k in range(comma, len(s.words)))
-
-
-def _orders_behind(s: Sentence, verb: int) -> bool:
-    """Whether a comma parts a statement from an order: "You are given a text, read it"."""
-    commas = (k for k in range(verb + 1, len(s.words) - 2) if s.words[k] == ",")
-    return not s.tags[verb] & f.BASE and any(_orders(s, k + 1) for k in commas)
-
-
-def _orders(s: Sentence, i: int) -> bool:
-    bare = s.tags[i] & (f.BASE | f.PAST | f.USUALLY_VERB) == f.BASE | f.USUALLY_VERB
-    return bare and bool(s.tag(i + 1) & (f.DET | f.OBJ))
-
-
-def _is_announced(s: Sentence, subject: int, verb: int) -> bool:
-    """Whether a title says what is to come: "Spain to host talks, says minister"."""
-    to = next((k for k in range(subject, verb) if not s.tags[k] & _NOMINAL), verb)
-    return to > subject and bool(s.tags[to] & f.TO and s.tag(to + 1) & f.BASE and s.tags[to - 1] & (f.NAME | f.PLURAL))
+def _orders_behind_comma(s: Sentence, k: int) -> bool:
+    bare = s.tags[k + 1] & (f.BASE | f.PAST | f.USUALLY_VERB) == f.BASE | f.USUALLY_VERB
+    return s.words[k] == "," and bare and bool(s.tag(k + 2) & (f.DET | f.OBJ))
 
 
 _PRONOUNS = words("i you he she we they")
@@ -182,17 +159,21 @@ _LETTING = words("let make help watch see have")
 
 
 def _is_finite(s: Sentence, k: int) -> bool:
-    """Whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
+    """Return whether a word is a finite auxiliary or a verb form that is nothing else: "Trigger finger involves …"."""
     tag = s.tags[k]
     return is_finite_aux(s, k) or bool(tag & f.THIRD and not tag & f.NOUN)
 
 
 def _asks_unmarked(s: Sentence, i: int) -> bool:
-    """Whether a text without a question mark is a question all the same: "what is the capital of france"."""
-    if s.closed:
-        return False
+    """Return whether a text without a question mark is a question all the same: "what is the capital of france"."""
     if s.tags[i] & f.AUX and not s.tags[i] & f.WH:
-        return _inverts(s, i)
+        # The auxiliary asks; it neither orders nor supposes.
+        word = s.words[i]
+        if word in ("should", "had", "were") and "," in s.words:
+            return False
+        if word == "do":
+            return s.word(i + 1) == "any" or inverted_verb(s, i) is not None
+        return word != "may" and (word != "have" or bool(s.tag(i + 1) & f.SUBJ) or "ever" in s.words)
     wh = i if s.tags[i] & f.WH else i + 1
     word, verbs = s.words[wh], [k for k in range(wh + 1, len(s.words)) if is_finite_aux(s, k)]
     if s.tags[wh] & f.CLITIC or verbs[:1] == [wh + 1] or word in ("who", "whose"):
@@ -206,29 +187,14 @@ def _asks_unmarked(s: Sentence, i: int) -> bool:
     return word == "which" or (not verbs and bool(s.tag(wh + 1) & (f.THIRD | f.PAST)))
 
 
-def _inverts(s: Sentence, aux: int) -> bool:
-    """Whether an auxiliary stands before its subject to ask, not to order or to suppose."""
-    word, after = s.words[aux], s.tag(aux + 1)
-    if word in ("should", "had", "were") and "," in s.words:
-        return False
-    if word == "do":
-        return s.word(aux + 1) == "any" or inverted_verb(s, aux) is not None
-    return word != "may" and (word != "have" or bool(after & f.SUBJ) or "ever" in s.words)
-
-
 def _orders_at(s: Sentence, start: int) -> bool:
-    """Whether an order starts with a word which is no ordinary verb: "Be quiet.", "Have a seat.", "Let's go."."""
+    """Return whether an order starts with a word that is no ordinary verb: "Be quiet.", "Have a seat."."""
     word, following = s.words[start], s.tag(start + 1)
     known = word == "let's" or (word == "be" and following) or (word in ("have", "do") and following)
     if not known or (word == "do" and not following & (f.BASE | f.DET | f.QUANT)):
         return False
     rest = find_clause(s, start + 1)
     return rest.verb < 0 or rest.margin <= DOUBT or bool(s.tags[rest.verb] & (f.BASE | f.DO | f.HAVE))
-
-
-def _is_order(s: Sentence, subject: int, clause: Clause) -> bool:
-    verb = clause.verb
-    return clause.lexical if verb == subject else s.words[subject:verb] in (["always"], ["please"])
 
 
 _FILLERS = words(
@@ -246,14 +212,19 @@ _FRONTED_PHRASE = _FRONTED & ~f.WH
 
 def opening(s: Sentence) -> int:
     """Index of the first word behind a label ("Question:") and fillers ("However,")."""
-    i = _after_label(s)
+    i = 0
+    for k, word in enumerate(s.words[:_LABEL_LENGTH]):
+        if word == ":" and k + 1 < len(s.words):
+            i = k + 1
+        if i or (s.tags[k] & f.AUX and word != "do"):
+            break
     while i < len(s.words) and s.words[i] in _FILLERS and not _belongs(s, i):
         i += 1
     return i
 
 
 def _belongs(s: Sentence, i: int) -> bool:
-    """Whether a filler is part of the clause."""
+    """Return whether a filler is part of the clause."""
     if s.words[i] in _FILLERS_BEFORE_AUX and is_finite_aux(s, i + 1):
         return True
     if s.word(i + 1) == "that":
@@ -265,42 +236,32 @@ def _belongs(s: Sentence, i: int) -> bool:
 def question_start(s: Sentence, start: int) -> int | None:
     """Index of the question word or inverted auxiliary; None when the sentence holds no question of its own."""
     if _asks_at(s, start):
-        return _behind_when(s, start)
-    named = s.word(start + 1) == ","  # "Anna, is it late?"
-    if not named and not s.tags[start] & _FRONTED and not _is_introduced(s, start):
-        return None
+        # The question may be behind a label, or behind a clause that "when" opens: "When it rains, | what …?".
+        labels = (i for i in range(start + 2, len(s.words)) if s.words[i - 1] == ":" and s.words[i - 2][-1].isdigit())
+        last = max((i for i in labels if _asks_at(s, i)), default=start)
+        if s.words[last] != "when" or (is_finite_aux(s, last + 1) and not s.tags[last + 1] & f.CLITIC):
+            return last
+        behind = _after_comma(s, last)
+        return last if behind is None else behind
+    if s.word(start + 1) != "," and not s.tags[start] & _FRONTED:  # not "Anna, is it late?"
+        # "Pursuant to the terms, are there …?": no verb stands before the comma.
+        comma = next((k for k in range(start, len(s.words)) if s.words[k] == ","), start)
+        if not (s.asks and is_finite_aux(s, comma + 1)) or any(is_finite_aux(s, k) for k in range(start, comma)):
+            return None
     behind_comma = _after_comma(s, start)
-    return _after_fronted(s, start) if behind_comma is None and s.asks else behind_comma
-
-
-def _behind_when(s: Sentence, start: int) -> int:
-    """The question behind a clause that "when" opens, or behind a label: "When it rains, | what …?"."""
-    labels = (i for i in range(start + 2, len(s.words)) if s.words[i - 1] == ":" and s.words[i - 2][-1].isdigit())
-    last = max((i for i in labels if _asks_at(s, i)), default=start)
-    if s.words[last] != "when" or (is_finite_aux(s, last + 1) and not s.tags[last + 1] & f.CLITIC):
-        return last
-    behind = _after_comma(s, last)
-    return last if behind is None else behind
-
-
-def _is_introduced(s: Sentence, start: int) -> bool:
-    """Whether no verb stands before a comma and an auxiliary: "Pursuant to the terms, are there …?"."""
-    comma = next((k for k in range(start, len(s.words)) if s.words[k] == ","), start)
-    return s.asks and is_finite_aux(s, comma + 1) and not any(is_finite_aux(s, k) for k in range(start, comma))
+    if behind_comma is not None or not s.asks:
+        return behind_comma
+    # A fronted clause without a comma.
+    asking = (i for i in range(start, len(s.words) - 1) if s.tags[i] & f.WH and not s.tags[i - 1] & f.PREP)
+    at = max((i for i in asking if is_finite_aux(s, i + 1) or s.words[i] == "how"), default=None)
+    relative = at is not None and s.words[at] in ("which", "who") and not s.tags[start] & (f.SUB | f.LOOSE)
+    return None if relative and any(is_finite_aux(s, i) for i in range(start, at or 0)) else at
 
 
 def _after_comma(s: Sentence, start: int) -> int | None:
     """A question word or auxiliary behind a fronted clause that a comma ends; None when there is none."""
     commas = (i + 1 + (s.word(i + 1) == "then") for i in range(start, len(s.words) - 1) if s.words[i] == ",")
     return next((i for i in commas if _asks_at(s, i)), None)
-
-
-def _after_fronted(s: Sentence, start: int) -> int | None:
-    """A question word and its auxiliary behind a fronted clause without a comma; None when there is none."""
-    asking = (i for i in range(start, len(s.words) - 1) if s.tags[i] & f.WH and not s.tags[i - 1] & f.PREP)
-    at = max((i for i in asking if is_finite_aux(s, i + 1) or s.words[i] == "how"), default=None)
-    relative = at is not None and s.words[at] in ("which", "who") and not s.tags[start] & (f.SUB | f.LOOSE)
-    return None if relative and any(is_finite_aux(s, i) for i in range(start, at or 0)) else at
 
 
 def subject_start(s: Sentence, start: int, verb: int) -> int:
@@ -313,17 +274,8 @@ def subject_start(s: Sentence, start: int, verb: int) -> int:
     return next((i + 1 for i in reversed(commas) if s.tags[i + 1] & (f.NP_START | f.NOUN | f.NAME | f.ADJ)), start)
 
 
-def _after_label(s: Sentence) -> int:
-    for i, word in enumerate(s.words[:_LABEL_LENGTH]):
-        if word == ":" and i + 1 < len(s.words):
-            return i + 1
-        if s.tags[i] & f.AUX and word != "do":
-            return 0
-    return 0
-
-
 def _asks_at(s: Sentence, i: int) -> bool:
-    """Whether a question word or an inverted auxiliary stands here."""
+    """Return whether a question word or an inverted auxiliary stands here."""
     tag = s.tag(i)
     if tag & f.WH or ((tag & _PIED or (s.asks and tag & f.LOOSE)) and s.tag(i + 1) & f.WH):
         return True

@@ -20,14 +20,13 @@ from contrapose.tasks.language.search import (
     UNFINISHED,
     UNLICENSED,
     VERBAL,
-    States,
-    ending,
+    ending_odds,
     last_joint,
     main_odds,
     may_open,
     prune,
     search,
-    unexplained,
+    unread_verb_odds,
 )
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.tokens import is_unknown
@@ -60,36 +59,54 @@ _NO_CLAUSE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=BEAM)
 
 def find_clause(s: Sentence, start: int) -> Clause:
     """The main clause that starts at word `start`."""
-    verbs = _candidates(s, start)
+    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & VERBAL)
+    verbs = [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
     if not verbs:
-        return _contracted(s, start)
+        # An "is" or "has" contracted with a noun: "The dog's sleeping."
+        for i in range(start, len(s.words) - 1):
+            k = after_adverbs(s, i)
+            after, behind = s.tag(k), s.tag(k + 1)
+            if s.words[i].endswith("'s") and (
+                after & f.DET or (after & (f.ING | f.PART | f.ADJ) and not behind & (f.NOUN | f.ADJ | f.NAME))
+            ):
+                s.tags[i] |= f.CLITIC
+                return Clause(start, i, lexical=False, others=(), margin=1.0)
+        return _NO_CLAUSE
     relative = s.tags[verbs[0]] & f.CLITIC and verbs[0] > start
     if len(verbs) == 1 and not relative and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
-        return _only(s, verbs[0], start)
+        i = verbs[0]
+        odds = finite_odds(s, i, start)
+        margin = BEAM
+        if not s.tags[i] & f.AUX or odds <= BEAM:
+            margin = main_odds(s, i, start, odds) - ending_odds(s, has_verb=False)
+        if margin <= 0:
+            return _NO_CLAUSE
+        return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
     mains, joint = {-1: 0.0}, last_joint(s)
     at = start
     for i in verbs:
-        turn = _turn(s, at, i)
+        turn = _first_opener(s, at, i)
         if turn is not None:
-            states: States = {(main, (), (), False, -1): odds for main, odds in mains.items()}
-            return _decide(s, start, search(s, start, turn, verbs, states))
+            states = search(s, start, turn, verbs, {(main, (), (), False, -1): odds for main, odds in mains.items()})
+            mains, further = {}, tuple[int, ...]()
+            verb, most = -1, -math.inf
+            for (main, others, waiting, inner, _), odds in states.items():
+                total = odds + ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
+                mains[main] = max(total, mains.get(main, total))
+                if total > most:
+                    verb, further, most = main, others, total
+            return _make_clause(s, start, verb, further, mains)
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
             return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM - _weakness(s, i, start))
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending(s, has_verb=False)
-    return _clause(s, start, max(mains, key=mains.__getitem__), (), mains)
-
-
-def _candidates(s: Sentence, start: int) -> list[int]:
-    """Indices of the words that may be finite verbs, judged by the words next to them alone."""
-    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & VERBAL)
-    return [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
+        mains[-1] += ending_odds(s, has_verb=False)
+    return _make_clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
 def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
-    """Whether the words next to it let a full verb be finite."""
+    """Return whether the words next to it let a full verb be finite."""
     if i == start:
         return True
     k, tag, before = i - 1, s.tags[i], s.tags[i - 1]
@@ -104,7 +121,7 @@ def _may_be_finite(s: Sentence, i: int, start: int) -> bool:
     return not (before & f.SINGULAR and not tag & _NOT_BASE and s.tag(i + 1) & f.AUX)
 
 
-def _turn(s: Sentence, begin: int, end: int) -> int | None:
+def _first_opener(s: Sentence, begin: int, end: int) -> int | None:
     """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
     for k in range(begin, end + 1):
         tag = s.tags[k]
@@ -116,7 +133,7 @@ def _turn(s: Sentence, begin: int, end: int) -> int | None:
 def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int, float]:
     """The main verbs found so far, with candidate `i` read as a verb and as none."""
     odds = finite_odds(s, i, start)
-    lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
     weighed = {main: total - lost * (main < 0) for main, total in mains.items()}
@@ -130,19 +147,7 @@ def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int
     return weighed
 
 
-def _decide(s: Sentence, start: int, states: States) -> Clause:
-    mains: dict[int, float] = {}
-    further: tuple[int, ...] = ()
-    verb, most = -1, -math.inf
-    for (main, others, waiting, inner, _), odds in states.items():
-        total = odds + ending(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
-        mains[main] = max(total, mains.get(main, total))
-        if total > most:
-            verb, further, most = main, others, total
-    return _clause(s, start, verb, further, mains)
-
-
-def _clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
+def _make_clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
     """The clause with the main verb `main`, likelier than all others in `mains`."""
     rivals = [odds for verb, odds in mains.items() if verb != main]
     margin = mains[main] - max(rivals) if rivals else BEAM
@@ -156,10 +161,14 @@ _NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | JOINTS
 def _weakness(s: Sentence, i: int, start: int) -> float:
     """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
     tag, before, after = s.tag(i), s.tag(before_adverbs(s, i)), s.tag(after_adverbs(s, i))
-    if tag & f.AUX and i > start and _is_reported(s, i, start):
-        return 5.0
-    if tag & f.AUX and not s.closed and _is_told(s, i, start):
-        return 3.0
+    aim = s.tags[start] & f.TO and "," not in s.words[start:i]
+    hidden = any(word & OPENERS for word in s.tags[start:i])
+    if tag & f.AUX and i > start and aim and any(word & f.EMBED for word in s.tags[start:i]):
+        return 5.0  # "To make sure it is …"
+    finite = f.EMBED | f.USUALLY_VERB
+    telling = (word for word in s.tags[start + 1 : i - 1] if word & finite == finite and word & (f.PAST | f.THIRD))
+    if tag & f.AUX and not s.closed and not hidden and any(not word & f.BASE for word in telling):
+        return 3.0  # "Minister denies talks will fail"
     pronoun = before & f.SUBJ and not before & f.DET
     if i <= start or tag & f.AUX or not tag & _NO_VERB or pronoun or agrees_as_verb(s, i):
         return 0.0
@@ -186,64 +195,17 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
     if not sure and (after & JOINTS or (not after and tag & (f.NOUN | f.PART))):
         lost += 1.0
     stem = tag & f.PART and not tag & f.EMBED and (s.asks or not s.closed)
-    if stem and after & f.NOUN and not after & f.CLOSED and _has_later(s, i):
-        lost += 2.5  # "Light cured resin is …"
-    aim = s.tags[start] & f.TO and "," not in s.words[start:i]
+    if stem and after & f.NOUN and not after & f.CLOSED:
+        behind = range(i + 1, len(s.words))
+        stop = next((k for k in behind if s.tags[k] & (f.OPENER | JOINTS) or is_finite_aux(s, k)), i)
+        lost += 2.5 * (stop > i and is_finite_aux(s, stop))  # "Light cured resin is …"
     if aim or (s.tags[start] & f.PREP and "," not in s.words[start:i] and not before & f.NAME):
         lost += 3.0 if aim else 1.0
     if before & (f.ADJ | f.NUMBER) and not has_object:
         lost += 0.8
     order = s.tags[start] & f.BASE and not s.tags[start] & (f.CLOSED | f.USUALLY_NOUN | f.USUALLY_ADJ)
-    hidden = any(word & OPENERS for word in s.tags[start:i])
     noun = tag & f.NOUN or (tag & f.PART and not has_object)
     if s.words[i] == "like" or (order and (noun or before & JOINTS or hidden)):
         lost += 2.5  # "Rub orange peels on skin.", "Treat cracked skin."
     short = s.closed and not order and not aim and len(s.words) <= SHORT  # "The gate creaked."
     return max(lost - 1.5, -0.5) if short else lost
-
-
-def _has_later(s: Sentence, i: int) -> bool:
-    """Whether a finite auxiliary stands behind word `i` in the same clause."""
-    behind = range(i + 1, len(s.words))
-    stop = next((k for k in behind if s.tags[k] & (f.OPENER | JOINTS) or is_finite_aux(s, k)), i)
-    return stop > i and is_finite_aux(s, stop)
-
-
-def _is_told(s: Sentence, i: int, start: int) -> bool:
-    """Whether an auxiliary may belong to what a title says that someone says: "Minister denies talks will fail"."""
-    if any(tag & OPENERS for tag in s.tags[start:i]):
-        return False
-    finite = f.EMBED | f.USUALLY_VERB
-    telling = (tag for tag in s.tags[start + 1 : i - 1] if tag & finite == finite and tag & (f.PAST | f.THIRD))
-    return any(not tag & f.BASE for tag in telling)
-
-
-def _is_reported(s: Sentence, i: int, start: int) -> bool:
-    """Whether an auxiliary may belong to what an infinitive introduces: "To make sure it is …"."""
-    return bool(s.tags[start] & f.TO and "," not in s.words[start:i] and any(tag & f.EMBED for tag in s.tags[start:i]))
-
-
-def _only(s: Sentence, i: int, start: int) -> Clause:
-    """The clause whose one candidate is word `i`, with no opener before it."""
-    odds = finite_odds(s, i, start)
-    if s.tags[i] & f.AUX and odds > BEAM:
-        return Clause(start, i, False, (), BEAM - _weakness(s, i, start))
-    margin = main_odds(s, i, start, odds) - ending(s, has_verb=False)
-    if margin <= 0:
-        return _NO_CLAUSE
-    return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
-
-
-def _contracted(s: Sentence, start: int) -> Clause:
-    """The clause whose verb is an "is" or "has" contracted with a noun: "The dog's sleeping."."""
-    for i in range(start, len(s.words) - 1):
-        if s.words[i].endswith("'s") and _says(s, after_adverbs(s, i)):
-            s.tags[i] |= f.CLITIC
-            return Clause(start, i, lexical=False, others=(), margin=1.0)
-    return _NO_CLAUSE
-
-
-def _says(s: Sentence, k: int) -> bool:
-    """Whether word `k` opens what is said of a subject."""
-    after, behind = s.tag(k), s.tag(k + 1)
-    return bool(after & f.DET or (after & (f.ING | f.PART | f.ADJ) and not behind & (f.NOUN | f.ADJ | f.NAME)))

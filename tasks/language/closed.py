@@ -84,7 +84,7 @@ PLURAL_PRONOUNS = words("i you we they these those both many few several")
 
 @cache
 def table() -> dict[str, int]:
-    """Every word of a closed class, in lower case with straight apostrophes, and its flags."""
+    """Return every word of a closed class, in lower case with straight apostrophes, and its flags."""
     flags: dict[str, int] = {}
     for flag, listed in _CLASSES.items():
         for word in words(listed):

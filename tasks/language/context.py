@@ -22,7 +22,7 @@ _COMPLETED = words(
 
 
 def is_adverb(s: Sentence, i: int) -> bool:
-    """Whether word `i` may stand between an auxiliary and its verb."""
+    """Return whether word `i` may stand between an auxiliary and its verb."""
     return bool(s.tag(i) & _ADVERB)
 
 
@@ -43,27 +43,24 @@ def after_adverbs(s: Sentence, i: int) -> int:
 
 
 def takes_complement(s: Sentence, i: int) -> bool:
-    """Whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
+    """Return whether word `i` is known as a verb whose object has a complement: "makes leaves green"."""
     return s.word(i) in _COMPLETED
 
 
-def _may_take_complement(s: Sentence, i: int) -> bool:
-    """Whether it is, or may be as the verb of a relative clause: "that drives dogs mad"."""
-    return takes_complement(s, i) or bool(s.tag(i) & f.FINITE and s.tag(i - 1) & f.REL)
-
-
 def is_complement(s: Sentence, i: int) -> bool:
-    """Whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
+    """Return whether word `i` may be what a verb makes of its object: the "green" of "makes leaves green"."""
     k = i - 1
     if not s.tag(i) & f.ADJ or not s.tag(k) & f.NOUN:
         return False
-    while s.tag(k) & _OBJECT and not _may_take_complement(s, k - 1):
+    while s.tag(k) & _OBJECT and not (
+        takes_complement(s, k - 1) or (s.tag(k - 1) & f.FINITE and s.tag(k - 2) & f.REL)  # "that drives dogs mad"
+    ):
         k -= 1
     return bool(s.tag(k) & _OBJECT)
 
 
 def is_let(s: Sentence, i: int) -> bool:
-    """Whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
+    """Return whether a bare form is what someone is made or helped to do: the "sit" of "makes dogs sit"."""
     k = i - 1
     while s.tag(k) & _OBJECT and i - k < 4 and not takes_complement(s, k):
         k -= 1
@@ -71,7 +68,7 @@ def is_let(s: Sentence, i: int) -> bool:
 
 
 def is_finite_aux(s: Sentence, i: int) -> bool:
-    """Whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
+    """Return whether word `i` is a finite auxiliary, copula or modal, and not a noun or name like "can" or "Will"."""
     tags = s.tags
     if not 0 <= i < len(tags) or not tags[i] & f.AUX:
         return False
@@ -79,7 +76,11 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     if before & f.TO or (before & _NO_ITS and s.words[i] == "it's"):
         return False  # meant is "its"
     if tag & f.MODAL:
-        return _is_modal(s, i, before)
+        if before & _NO_MODAL and not before & f.SUBJ and s.word(i + 1) not in ("be", "have"):
+            return False
+        if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
+            return False  # "Anna's will", "a watering can"
+        return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))
     if s.source(i) == "IS" and not s.text.isupper() and before & (f.ADJ | f.PREP | f.DET):
         return False  # "a senior IS leader"
     if s.words[i] == "am":
@@ -92,16 +93,8 @@ def is_finite_aux(s: Sentence, i: int) -> bool:
     return True
 
 
-def _is_modal(s: Sentence, i: int, before: int) -> bool:
-    if before & _NO_MODAL and not before & f.SUBJ and s.word(i + 1) not in ("be", "have"):
-        return False
-    if s.word(i - 1).endswith("'s") or (s.closed and i + 1 == len(s.words) and before & f.NOUN):
-        return False  # "Anna's will", "a watering can"
-    return bool(before & f.SUBJ) or not (s.tag(i + 1) & _BEHIND_NOUN or s.word(i + 1) in ("has", "of"))
-
-
 def is_least(s: Sentence, i: int) -> bool:
-    """Whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
+    """Return whether "least" comes close to a negation of what follows: "least likely", "least resembles"."""
     if s.words[i] != "least" or s.word(i - 1) == "at":
         return False
     return (

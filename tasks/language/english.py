@@ -51,7 +51,7 @@ WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 def is_english(text: str) -> bool:
-    """Whether a text is English, or too short or too odd to tell; false only where it is plainly another language."""
+    """Return False only for text plainly in another language: what is too short or too odd counts as English."""
     part = text[-LONGEST:].replace("\u2019", "'")
     spelled = WORD.findall(part)
     words = [word.lower() for word in spelled]
@@ -64,7 +64,7 @@ def is_english(text: str) -> bool:
     common = part.isascii() and any(map(_is_common, words))
     mixed = FOREIGN.isdisjoint(words) and (common or (bool(small) and _share_known(small) == 1.0))
     least = IMPROBABLE_MIXED if names or mixed else IMPROBABLE
-    return bool(dict(_identifier().rank(part)).get("en", 1.0) >= least)
+    return bool(dict(_language_identifier().rank(part)).get("en", 1.0) >= least)
 
 
 def _share_known(words: list[str]) -> float:
@@ -73,12 +73,12 @@ def _share_known(words: list[str]) -> float:
 
 
 def _is_common(word: str) -> bool:
-    """Whether a word is common in English; a shorter one may be as common in another language."""
+    """Return whether a word is common in English; a shorter one may be as common in another language."""
     return len(word) > 3 and (word in closed.table() or bool(vocabulary().flags.get(word, 0) & _USUAL))
 
 
 @cache
-def _identifier() -> LanguageIdentifier:
+def _language_identifier() -> LanguageIdentifier:
     """The model, which ships with its package; loaded by the first text that needs it."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -33,7 +33,7 @@ def compile_all() -> None:
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` returns, but for the time that it takes; a mistake in the text is told at the first use.
+    """Return a pattern like that of `re.compile`, compiled at its first use, where a mistake in the text raises.
 
     Functions of `re` that take a compiled expression do not take this one: call its methods.
     """

@@ -20,7 +20,15 @@ def base_of(form: str, kind: int) -> str | None:
     if stem:
         base = base_of(stem, kind)
         return None if base is None else prefix + base
-    return _regular_base(form)
+    # An ending that leaves no doubt.
+    if form.endswith(("ifies", "ified")):
+        return form[:-3] + "y"
+    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
+        return form[:-3]  # British: levelled, travelled
+    for ending in ("ize", "ise", "ate"):
+        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
+            return form[:-1]
+    return form if form.endswith(VERB_ENDINGS) else None
 
 
 def third_person(base: str) -> str:
@@ -47,18 +55,6 @@ def past_of(base: str) -> str:
     return base + ("d" if base.endswith("e") else "ed")
 
 
-def _regular_base(form: str) -> str | None:
-    """The base of an unknown form whose ending leaves no doubt."""
-    if form.endswith(("ifies", "ified")):
-        return form[:-3] + "y"
-    if form.endswith("lled") and form[:-3] in vocabulary().verbs:
-        return form[:-3]  # British: levelled, travelled
-    for ending in ("ize", "ise", "ate"):
-        if form in (form[: -len(ending) - 1] + ending + "s", form[: -len(ending) - 1] + ending + "d"):
-            return form[:-1]
-    return form if form.endswith(VERB_ENDINGS) else None
-
-
 _SINGULAR = words(
     "he she it this that each every everyone everybody someone somebody something everything one nothing anyone"
 )
@@ -72,7 +68,7 @@ _CROWDS = words("number lot variety majority group range pair couple series rest
 
 
 def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
-    """Whether the phrase, words `start` to `end` inclusive, takes a plural verb; None when it may take either."""
+    """Return whether the phrase, words `start` to `end` inclusive, takes a plural verb; None if it may take either."""
     if end < start:
         return None
     last = s.words[end]
@@ -85,7 +81,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return None if s.tag(start + 1) & f.PLURAL else False  # "Growing plants needs care.", "Growing plants need it."
     if first & f.WH:
         return False  # "What she said hurts."
-    head, joined = _head(s, start, end)
+    head, joined = _find_head(s, start, end)
     if joined and opener not in _EACH:
         return True
     if s.words[head] in _SINGULAR or opener in _SINGULAR_FIRST:
@@ -100,7 +96,7 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
     return None if number in (0, f.NOUN) else number == f.PLURAL
 
 
-def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
+def _find_head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
     """Index of the phrase's head, and whether "and" joins several."""
     for i in range(start, end + 1):
         tag = s.tags[i]
@@ -112,7 +108,7 @@ def _head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
-    """Whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
+    """Return whether a participle stands behind a noun: "plants grown in pots", "people living here"."""
     tag, before = s.tags[i], s.tags[i - 1]
     if before & f.CLOSED or not before & f.NOUN:
         return False
@@ -138,25 +134,20 @@ def form_of(s: Sentence, verb: int, subject: int) -> int:
     if tag & f.THIRD:
         return f.THIRD
     if tag & f.PAST and tag & f.BASE:
-        return _base_or_past(s, verb, subject)
+        word = s.words[verb]
+        if subject == verb:
+            return f.BASE
+        plural = is_plural_phrase(s, subject, verb - 1)
+        if plural is False:
+            return f.PAST
+        if base_of(word, f.PAST) != word:
+            return f.PAST if word in RATHER_PAST else f.BASE
+        if any(
+            other in _PAST_TIME or other in _PAST_VERBS or (len(other) == 4 and other.isdigit() and other[0] in "12")
+            for other in s.words
+        ):
+            return f.PAST
+        if any(other in _PRESENT_TIME for other in s.words):
+            return f.BASE
+        return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
     return f.PAST if tag & f.PAST else f.BASE
-
-
-def _base_or_past(s: Sentence, verb: int, subject: int) -> int:
-    word = s.words[verb]
-    if subject == verb:
-        return f.BASE
-    plural = is_plural_phrase(s, subject, verb - 1)
-    if plural is False:
-        return f.PAST
-    if base_of(word, f.PAST) != word:
-        return f.PAST if word in RATHER_PAST else f.BASE
-    if any(other in _PAST_TIME or other in _PAST_VERBS or _is_year(other) for other in s.words):
-        return f.PAST
-    if any(other in _PRESENT_TIME for other in s.words):
-        return f.BASE
-    return f.PAST if s.words[subject] in ("i", "we", "they", "you") else f.BASE
-
-
-def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdigit() and word[0] in "12"

@@ -46,7 +46,7 @@ _MARGIN, _WIDE_MARGIN = 0.4, 1.0
 
 def inverted_verb(s: Sentence, aux: int) -> int | None:
     """Index of the bare verb behind the subject of an inverted form of "do" or a modal; None when it cannot be told."""
-    return _best(s, aux, _base_odds)
+    return _find_best_place(s, aux, _base_odds)
 
 
 def inverted_predicate(s: Sentence, be: int) -> int | None:
@@ -61,7 +61,7 @@ def inverted_predicate(s: Sentence, be: int) -> int | None:
     if s.word(first) in _LONE or (s.word(first) in _POINTING and not s.tag(first + 1) & f.NOUN):
         ends = first + 1 == len(s.words) or is_finite_aux(s, first + 1) or s.tags[first + 1] & (f.BREAK | f.COORD)
         return None if ends or s.words[first] not in _AGREEING.get(s.words[be], _LONE | _POINTING) else first + 1
-    return _best(s, be, _predicate_odds)
+    return _find_best_place(s, be, _predicate_odds)
 
 
 def inverted_participle(s: Sentence, have: int) -> int | None:
@@ -77,8 +77,8 @@ def inverted_participle(s: Sentence, have: int) -> int | None:
     return None
 
 
-def _interrupted(s: Sentence, aux: int, at: int) -> bool:
-    """Whether a finite verb stands in what would be the subject, or behind a noun of the predicate."""
+def _is_interrupted(s: Sentence, aux: int, at: int) -> bool:
+    """Return whether a finite verb stands in what would be the subject, or behind a noun of the predicate."""
     subject = range(aux + 1, at)
     relative = any(s.words[i] in _RELATIVES for i in subject)
     if not relative and any(is_finite_aux(s, i) or _is_inflected(s, i) for i in subject):
@@ -89,16 +89,21 @@ def _interrupted(s: Sentence, aux: int, at: int) -> bool:
 
 
 def _is_inflected(s: Sentence, i: int) -> bool:
-    """Whether a word is a finite verb and nothing else: "determines", "wrote"."""
+    """Return whether a word is a finite verb and nothing else: "determines", "wrote"."""
     tag = s.tags[i]
     other = tag & (f.NAME | f.CLOSED | f.NOUN | f.ADJ | f.PART | f.BASE)
     return bool(tag & (f.THIRD | f.PAST)) and not other and s.words[i] in vocabulary().flags
 
 
-def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
+def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
     """The likeliest place behind the subject; None when no place is likely, or two are as likely."""
-    if s.word(aux + 1) == "be" or (odds is _base_odds and _says_used_to(s)):
+    if s.word(aux + 1) == "be":
         return None  # "Can be sold?"
+    pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
+    plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
+    used_to = any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
+    if odds is _base_odds and used_to:
+        return None  # "did he used to come"
     places: list[tuple[float, int]] = []
     inside = False  # a relative clause of the subject, whose verb has not come yet
     for i in range(aux + 2, len(s.words)):
@@ -119,7 +124,10 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
         value = odds(s, i, aux)
         if value is None:
             continue
-        if s.tags[i] & f.DET and any(other >= _STRONG and _has_complement(s, k) for other, k in places):
+        if s.tags[i] & f.DET and any(
+            other >= _STRONG and (s.tags[k] & _VERBAL or _is_adjective(s, k)) and s.tag(k + 1) & (f.PREP | f.TO)
+            for other, k in places
+        ):
             value -= 2.0  # it is told of what stands behind a predicate: "entitled to | a fee"
         if value > _WEAK or all(other < _WEAK for other, _ in places):
             places.append((value, i))
@@ -132,34 +140,22 @@ def _best(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | No
     margin = _MARGIN if s.asks else _WIDE_MARGIN
     sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
     title = not s.asks and _may_be_title(s, aux, at)
-    return at if sure and not title and not _interrupted(s, aux, at) else None
-
-
-def _says_used_to(s: Sentence) -> bool:
-    """Whether "used to" stands for "use to": "did he used to come"."""
-    pairs = (i for i in range(1, len(s.words) - 1) if s.words[i : i + 2] == ["used", "to"])
-    plain = (i for i in pairs if not s.tags[i - 1] & f.BE and s.words[i - 1] not in ("be", "been", "get"))
-    return any(s.word(i + 2) in PLAIN or s.tag(i + 2) & (f.BASE | f.NOUN) == f.BASE for i in plain)
-
-
-def _has_complement(s: Sentence, i: int) -> bool:
-    """Whether a participle or adjective has a phrase behind it: "played on", "able to"."""
-    return bool(s.tags[i] & _VERBAL or _is_adjective(s, i)) and bool(s.tag(i + 1) & (f.PREP | f.TO))
+    return at if sure and not title and not _is_interrupted(s, aux, at) else None
 
 
 def _is_pure(s: Sentence, i: int) -> bool:
-    """Whether a bare verb is nothing else."""
+    """Return whether a bare verb is nothing else."""
     return not s.tags[i] & (f.NOUN | f.ADJ | f.CLOSED | f.NAME)
 
 
 def _is_surely(s: Sentence, i: int) -> bool:
-    """Whether a bare verb is followed by its object: "make the", "kill you"."""
+    """Return whether a bare verb is followed by its object: "make the", "kill you"."""
     likely = _is_pure(s, i) or s.words[i] in PLAIN or s.tags[i] & f.USUALLY_VERB
     return bool(likely and s.tag(i + 1) & (f.DET | f.OBJ))
 
 
 def _may_be_title(s: Sentence, aux: int, at: int) -> bool:
-    """Whether a name that is a phrase may reach over word `at`: "is take your dog to work day | in june"."""
+    """Return whether a name that is a phrase may reach over word `at`: "is take your dog to work day | in june"."""
     if any(word in _PRONOUNS for word in s.words[aux + 2 : at]) or (s.tags[aux] & f.BE and s.tags[at] & f.TO):
         return True
     last = s.tags[at - 1]
@@ -191,14 +187,14 @@ def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
     form = 3.0 if plain else 0.8 if tag & f.USUALLY_VERB else -1.0
     return (
         form
-        + _before_base(s, i, k, before)
-        + _number(s, aux, k)
-        + _after_base(s, i)
+        + _odds_before_base(s, i, k, before)
+        + _number_odds(s, aux, k)
+        + _odds_after_base(s, i)
         - (2.5 if tag & f.RARELY_VERB else 0)
     )
 
 
-def _before_base(s: Sentence, i: int, k: int, before: int) -> float:
+def _odds_before_base(s: Sentence, i: int, k: int, before: int) -> float:
     if before & (f.DET | f.QUANT) and not (before & f.SUBJ and k >= 1):
         return -0.5 if before & f.QUANT else -6.0
     if before & f.PREP or s.words[k] in _NEVER_LAST:
@@ -217,8 +213,8 @@ def _before_base(s: Sentence, i: int, k: int, before: int) -> float:
     return 0.0
 
 
-def _number(s: Sentence, aux: int, k: int) -> float:
-    """Whether the words so far make a subject of the auxiliary's number."""
+def _number_odds(s: Sentence, aux: int, k: int) -> float:
+    """Return whether the words so far make a subject of the auxiliary's number."""
     if s.words[aux] not in ("do", "does") or s.words[k - 1 : k + 1] == ["united", "states"]:
         return 0.0
     plural = is_plural_phrase(s, aux + 1, k)
@@ -229,7 +225,7 @@ def _number(s: Sentence, aux: int, k: int) -> float:
     return -3.0 if plural else -6.0
 
 
-def _after_base(s: Sentence, i: int) -> float:
+def _odds_after_base(s: Sentence, i: int) -> float:
     tag = s.tag(i + 1)
     if not s.word(i + 1):
         return 1.0
@@ -264,12 +260,18 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
         or (tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET)
     ):
         return None
-    if tag & f.DET and (_opens_clause(s, i) or _multiplies(s, i - 1)):
-        return None
-    odds = _predicate_kind(s, i, tag, last=i + 1 == len(s.words))
+    if tag & f.DET:
+        stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
+        if is_finite_aux(s, stop) or s.words[i - 1] in _MULTIPLES:
+            return None  # "the last time | the river was frozen", "half | the price"
+        if s.words[i - 1] == "times" and s.tags[i - 2] & (f.NUMBER | f.QUANT):
+            return None  # "4 times | the size"
+    odds = _kind_odds(s, i, tag, last=i + 1 == len(s.words))
     if before & f.ING and s.tag(i - 2) & (f.PREP | f.SUB) and i - 2 > be:
         return None  # "without requiring | the consent"
-    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not _is_only_adjective(s, i - 1):
+    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not (
+        _is_adjective(s, i - 1) and (not s.tags[i - 1] & f.NOUN or not s.tags[i - 1] & f.ADJ)
+    ):
         return odds
     verbal = tag & _VERBAL and (not tag & f.NOUN or tag & f.USUALLY_VERB) and before & (f.ADJ | f.OBJ | f.VERB)
     verbal = verbal or (tag & f.DET and before & (f.ADJ | f.OBJ) and not before & _VERBAL)
@@ -277,41 +279,21 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
 
 
 def _is_adjective(s: Sentence, i: int) -> bool:
-    """Whether a word can be an adjective; of some the dictionary has the noun alone."""
+    """Return whether a word can be an adjective; of some the dictionary has the noun alone."""
     tag = s.tag(i)
     return bool(tag & f.ADJ) or bool(tag & f.USUALLY_ADJ and len(s.words[i]) > 6 and s.words[i].endswith(_ADJECTIVES))
 
 
-def _is_only_adjective(s: Sentence, i: int) -> bool:
-    return _is_adjective(s, i) and (not s.tags[i] & f.NOUN or not s.tags[i] & f.ADJ)
-
-
-def _opens_clause(s: Sentence, i: int) -> bool:
-    """Whether a noun phrase has a verb of its own: "the last time | the river was frozen"."""
-    stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
-    return is_finite_aux(s, stop)
-
-
-def _multiplies(s: Sentence, i: int) -> bool:
-    """Whether what follows is counted: "4 times | the size", "half | the price"."""
-    return s.words[i] in _MULTIPLES or (s.words[i] == "times" and bool(s.tags[i - 1] & (f.NUMBER | f.QUANT)))
-
-
-def _says_when(s: Sentence, i: int) -> bool:
-    """Whether it is "every year", "this time" or "the whole day"."""
-    k = i + 1 + bool(s.tag(i + 1) & f.ADJ and not s.tag(i + 2) & f.CLOSED)
-    return s.words[i] in _EACH_TIME and (s.word(i + 1) in _TIMES or s.word(k) in _TIMES)
-
-
-def _predicate_kind(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
+def _kind_odds(s: Sentence, i: int, tag: int, *, last: bool) -> float | None:
     after = s.tag(i + 1)
     closes = last or bool(after & (f.PREP | f.SUB | f.LOOSE | f.TO | f.COORD | f.ADV | f.REL))
     if s.words[i] in _NUMERALS:
         return 0.3
     if s.words[i] == "all" and after & f.DET:
         return None
-    if tag & (f.DET | f.QUANT) and _says_when(s, i):
-        return 0.4
+    k = i + 1 + bool(after & f.ADJ and not s.tag(i + 2) & f.CLOSED)
+    if tag & (f.DET | f.QUANT) and s.words[i] in _EACH_TIME and (s.word(i + 1) in _TIMES or s.word(k) in _TIMES):
+        return 0.4  # "every year", "this time", "the whole day"
     if s.words[i] == "the" and s.words[i - 1] in _WORKS and not after & (f.ADJ | f.ADV):
         return 0.5  # "the show the ark"
     if tag & (f.DET | f.QUANT) or s.words[i] in _POSSESSIVES:

@@ -51,8 +51,8 @@ def relative_odds(s: Sentence, i: int) -> float:
     """Log-odds that word `i`, right behind "who", "which" or "that", is the verb of that relative clause."""
     tag = s.tags[i]
     if tag & f.AUX:
-        return _of_auxiliary(s, i)
-    return min(_of_form(s.words[i], tag), 1.0) + after(s, i) + 2.5
+        return _auxiliary_odds(s, i)
+    return min(_form_odds(s.words[i], tag), 1.0) + odds_by_word_after(s, i) + 2.5
 
 
 def finite_odds(s: Sentence, i: int, start: int) -> float:
@@ -62,19 +62,21 @@ def finite_odds(s: Sentence, i: int, start: int) -> float:
     """
     tag = s.tags[i]
     if tag & f.AUX:
-        return _of_auxiliary(s, i)
-    odds = before(s, i, start) - (3.0 if s.words[i] == "like" and len(s.words) > (SHORT if s.closed else 4) else 0.0)
+        return _auxiliary_odds(s, i)
+    odds = odds_by_word_before(s, i, start) - (
+        3.0 if s.words[i] == "like" and len(s.words) > (SHORT if s.closed else 4) else 0.0
+    )
     if tag & f.BASE and not tag & _THIRD_OR_PAST and i > start and is_let(s, i):
         odds -= 4.0
     plain = s.closed and i + 1 == len(s.words) <= SHORT
     noun = tag & f.USUALLY_NOUN and not plain and i > start and not s.tag(i - 1) & (f.SUBJ | f.REL)
     if noun and not s.tag(i + 1) & _OBJECT_OR_NAME and not agrees_as_verb(s, i):
         odds -= 1.0
-    return odds if odds == NEVER else _of_form(s.words[i], tag) + odds + after(s, i)
+    return odds if odds == NEVER else _form_odds(s.words[i], tag) + odds + odds_by_word_after(s, i)
 
 
 def agrees_as_verb(s: Sentence, i: int) -> bool:
-    """Whether a plural noun stands before a bare form, as it hardly does before a noun: "cranes rest"."""
+    """Return whether a plural noun stands before a bare form, as it hardly does before a noun: "cranes rest"."""
     before = s.tags[before_adverbs(s, i)]
     bare = s.tags[i] & (f.BASE | f.RARELY_VERB) == f.BASE and s.words[i] not in RATHER_PAST
     if before & f.THIRD and s.tag(i - 2) & (f.NAME | f.SINGULAR) and not s.closed:
@@ -105,15 +107,15 @@ def agreement(s: Sentence, i: int, start: int) -> float:
     return odds
 
 
-def _of_auxiliary(s: Sentence, i: int) -> float:
+def _auxiliary_odds(s: Sentence, i: int) -> float:
     if not is_finite_aux(s, i):
         return NEVER
     k = before_adverbs(s, i)
     return 1.0 if s.tag(k) & _FINITE_AUX and is_finite_aux(s, k) else SURE
 
 
-def _of_form(word: str, tag: int) -> float:
-    """What the word alone says."""
+def _form_odds(word: str, tag: int) -> float:
+    """Return the log-odds of the word alone."""
     if tag & f.RARELY_VERB or ("-" in word and tag & f.PART):
         return -2.5
     if not tag & _OTHER_CLASSES or word in INTRANSITIVE:
@@ -167,7 +169,7 @@ _TAKES_TO = words(
 _NO_OBJECT = f.PREP | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.TO | f.SUB
 
 
-def after(s: Sentence, i: int) -> float:
+def odds_by_word_after(s: Sentence, i: int) -> float:
     """Log-odds by the word after candidate `i`."""
     form, k = s.tags[i], i + 1
     participle = form & f.PART and not form & f.BASE
@@ -175,12 +177,12 @@ def after(s: Sentence, i: int) -> float:
     if k == len(s.tags) and needs_object:
         return -1.0 if s.closed else -2.5
     if k == len(s.tags):
-        return _at_end(s, i) if s.closed else -0.2 if participle else 0.0
+        return _odds_at_end(s, i) if s.closed else -0.2 if participle else 0.0
     tag = s.tags[k]
     if tag & f.NUMBER and form & _THIRD_OR_PAST and not form & f.RARELY_VERB:
         return 1.5
     if not tag & _SET:
-        return _before_open(s, i, k)
+        return _odds_before_open(s, i, k)
     if tag & f.TO and s.words[i] in _TAKES_TO:
         return 2.5
     if needs_object and tag & _NO_OBJECT and s.words[k] not in PARTICLES and "that" not in s.words[k:]:
@@ -206,10 +208,10 @@ def after(s: Sentence, i: int) -> float:
         return -0.3 if participle else 0.8
     if tag & _PHRASE:
         return -0.2 if participle else 0.2
-    return 0.7 if tag & f.NAME else _before_open(s, i, k)
+    return 0.7 if tag & f.NAME else _odds_before_open(s, i, k)
 
 
-def _at_end(s: Sentence, i: int) -> float:
+def _odds_at_end(s: Sentence, i: int) -> float:
     """The last word of a sentence: a noun rather than a verb where it is one in most texts ("Risk factors.")."""
     before, form = s.tags[i - 1], s.tags[i]
     if form & f.BASE and before & f.PLURAL and not before & f.NAME:
@@ -218,7 +220,7 @@ def _at_end(s: Sentence, i: int) -> float:
     return -2.5 if compound and form & f.NOUN and not form & f.USUALLY_VERB else 0.0
 
 
-def _before_open(s: Sentence, i: int, k: int) -> float:
+def _odds_before_open(s: Sentence, i: int, k: int) -> float:
     tag, form = s.tags[k], s.tags[i]
     if tag & f.ADV or s.words[k].endswith("ly"):
         return 0.6
@@ -254,54 +256,48 @@ _AWAY = words("out up off down away over back along around through left right")
 PARTICLES = words("out up off down away over back along around through")
 
 
-def before(s: Sentence, i: int, start: int) -> float:
+def odds_by_word_before(s: Sentence, i: int, start: int) -> float:
     """Log-odds by the word before candidate `i`, adverbs left out; NEVER when it rules a finite verb out."""
     k, form = before_adverbs(s, i, start), s.tags[i]
     if k < start:
-        return _as_order(s, i)
+        return _odds_as_order(s, i)
     word, tag = s.words[k], s.tags[k]
     if tag & f.CLOSED:
-        return _behind_closed(s, i, k, start)
+        if word in _NOMINATIVE:
+            return 5.0
+        if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
+            return NEVER
+        if tag & f.SUBJ:
+            direct = k == start or s.tags[k - 1] & _OPENS
+            return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points_at_subject(word, form) else 0.0)
+        if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
+            return -0.5
+        if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
+            return -0.5  # "Five plus seven equals twelve."
+        if tag & _DETERMINED:
+            return -6.0
+        if tag & f.PREP:
+            # A stranded preposition or a particle may end a relative clause: "where I grew up", "that we rely on".
+            if not s.tag(k - 1) & f.VERB or s.tag(k - 1) & f.CLOSED:
+                return -3.5
+            return -0.8 if word in PARTICLES else -2.0
+        if tag & f.OBJ:
+            return 2.0 if s.tag(k - 1) & f.PREP and s.tag(k - 2) & _COUNTED else -2.0  # "some of them | live"
+        if tag & f.OPENER or word == "than":
+            return -4.0
+        if tag & f.COORD:
+            # A noun where a noun stands before, unless the form is a verb alone.
+            noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
+            return 0.5 if k != i - 1 else -2.0 if form & f.NOUN and noun_before else 0.0
+        return _odds_behind_comma(s, i, k, start) if tag & f.BREAK else _odds_behind_open(s, i, k, start)
     if word in _HELPING:
         return NEVER
-    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
+    if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
         return -0.5
-    return -6.0 if word.endswith(("'s", "s'")) else _behind_open(s, i, k, start)
+    return -6.0 if word.endswith(("'s", "s'")) else _odds_behind_open(s, i, k, start)
 
 
-def _behind_closed(s: Sentence, i: int, k: int, start: int) -> float:
-    word, tag, form = s.words[k], s.tags[k], s.tags[i]
-    if word in _NOMINATIVE:
-        return 5.0
-    if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
-        return NEVER
-    if tag & f.SUBJ:
-        direct = k == start or s.tags[k - 1] & _OPENS
-        return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points(word, form) else 0.0)
-    if word in _HEADLESS and form & _BASE_OR_PAST and _is_first(s, k, start):
-        return -0.5
-    if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
-        return -0.5  # "Five plus seven equals twelve."
-    if tag & _DETERMINED:
-        return -6.0
-    if tag & f.PREP:
-        return _behind_preposition(s, k)
-    if tag & f.OBJ:
-        return 2.0 if s.tag(k - 1) & f.PREP and s.tag(k - 2) & _COUNTED else -2.0  # "some of them | live"
-    return _behind_link(s, i, k, start)
-
-
-def _behind_link(s: Sentence, i: int, k: int, start: int) -> float:
-    """Behind an opener, "and" or a comma; behind other words as behind those of an open class."""
-    tag = s.tags[k]
-    if tag & f.OPENER or s.words[k] == "than":
-        return -4.0
-    if tag & f.COORD:
-        return _behind_and(s, i, k)
-    return _behind_comma(s, i, k, start) if tag & f.BREAK else _behind_open(s, i, k, start)
-
-
-def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
+def _odds_behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     word, tag, form = s.words[k], s.tags[k], s.tags[i]
     if tag & f.QUOTED:
         return 1.0
@@ -329,20 +325,7 @@ def _behind_open(s: Sentence, i: int, k: int, start: int) -> float:
     return -0.5 if not tag & f.ADJ else -2.5 if form & _NOMINAL else -1.0
 
 
-def _is_first(s: Sentence, k: int, start: int) -> bool:
-    """Whether word `k` opens its clause or stands behind a comma or "and"."""
-    return k == start or bool(s.tags[k - 1] & _JOINED)
-
-
-def _behind_preposition(s: Sentence, k: int) -> float:
-    """A stranded preposition or a particle may end a relative clause: "where I grew up", "that we rely on"."""
-    verb_before = s.tag(k - 1) & f.VERB and not s.tag(k - 1) & f.CLOSED
-    if not verb_before:
-        return -3.5
-    return -0.8 if s.words[k] in PARTICLES else -2.0
-
-
-def _as_order(s: Sentence, i: int) -> float:
+def _odds_as_order(s: Sentence, i: int) -> float:
     """A verb without a subject: an order, or nothing."""
     form, after = s.tags[i], s.tag(i + 1)
     if not form & f.BASE:
@@ -363,10 +346,10 @@ def _as_order(s: Sentence, i: int) -> float:
     return polite + (0.3 if after & _PHRASE_BEFORE else -0.7)
 
 
-def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
+def _odds_behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
     """Behind an appositive a verb is likely; a participle that another comma closes off is none."""
     if s.tags[i] & f.BASE and s.tags[start] & _FRONTED:
-        return _as_order(s, i) + 0.5  # "If it rains, stay inside."
+        return _odds_as_order(s, i) + 0.5  # "If it rains, stay inside."
     names = s.tag(i + 1) & (f.NOUN | f.NAME) and not s.tag(i + 1) & f.CLOSED
     if s.tags[i] & f.EMBED and names and "," not in s.words[start:k]:
         return -3.0  # "…, says police chief"
@@ -378,16 +361,8 @@ def _behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
     return -2.5 if aside else -0.5
 
 
-def _points(word: str, form: int) -> bool:
-    """Whether "this" or "that" stands alone before a verb: "This means …"."""
+def _points_at_subject(word: str, form: int) -> bool:
+    """Return whether "this" or "that" stands alone before a verb: "This means …"."""
     if word in ("these", "those"):
         return bool(form & f.BASE) and (not form & f.NOUN or bool(form & f.USUALLY_VERB))
     return bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)
-
-
-def _behind_and(s: Sentence, i: int, k: int) -> float:
-    """After "and": a noun when a noun stands before, unless the form is a verb alone."""
-    if k != i - 1:
-        return 0.5
-    noun_before = s.tag(k - 1) & f.NOUN and not s.tag(k - 1) & f.CLOSED
-    return -2.0 if s.tags[i] & f.NOUN and noun_before else 0.0

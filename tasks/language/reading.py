@@ -7,7 +7,7 @@ import re
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import ACRONYMS, words
 from contrapose.tasks.language.sentence import Sentence, UnreadableError
-from contrapose.tasks.language.tokens import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, seen
+from contrapose.tasks.language.tokens import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, read_token
 
 _TOKEN = re.compile(r"(\w+(?:[-'`\u00b4\u2019]\w+)*)|[^\w\s]")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”\u2019)\]*_]*\s+|\n\s*")
@@ -35,7 +35,17 @@ def read(text: str) -> Sentence:
     Raises:
         UnreadableError: `empty`, `no_word`, `unbalanced_quotes` or `options_in_text`.
     """
-    begin, end = _span(text, len(text.rstrip()))
+    end = len(text.rstrip())
+    line = text.rfind("\n", 0, end) + 1
+    last = text[line:end].lstrip()
+    if line and _OPTION.match(last):
+        raise UnreadableError("options_in_text")
+    if line and _ANSWER_LABEL.match(last):
+        # An empty last line "Answer:" is left out.
+        end = len(text[:line].rstrip()) or end
+    begin = last_sentence(text, end)
+    wrapped = _WRAPPED.match(text, begin, end) if text[begin : begin + 1] == "(" else None
+    begin, end = wrapped.span(1) if wrapped else (begin, end)
     tail = text[max(begin, end - _LONGEST_TAIL) : end].rstrip("\"'”\u2019)]*_")
     sentence = Sentence(text, [], [], [], [], 0, tail.endswith("?"), tail.endswith((".", "!", "?")))
     _fill(sentence, begin, end)
@@ -50,44 +60,21 @@ def read(text: str) -> Sentence:
     return sentence
 
 
-def _span(text: str, end: int) -> tuple[int, int]:
-    """Where the last sentence starts and ends; an empty "Answer:" line and outer brackets are left out."""
-    if "\n" in text:
-        end = _before_label(text, end)
-    begin = last_sentence(text, end)
-    wrapped = _WRAPPED.match(text, begin, end) if text[begin : begin + 1] == "(" else None
-    return wrapped.span(1) if wrapped else (begin, end)
-
-
-def _before_label(text: str, end: int) -> int:
-    """Where the text ends when an empty last line "Answer:" is left out."""
-    line = text.rfind("\n", 0, end) + 1
-    last = text[line:end].lstrip()
-    if line and _OPTION.match(last):
-        raise UnreadableError("options_in_text")
-    if not line or not _ANSWER_LABEL.match(last):
-        return end
-    return len(text[:line].rstrip()) or end
-
-
 def last_sentence(text: str, end: int) -> int:
     """Offset where the last sentence before `end` starts. Abbreviations and initials end no sentence."""
     begin = 0
     for stop in _SENTENCE_END.finditer(text, 0, end):
         before = text[max(begin, stop.start() - 20) : stop.start()]
         ends = before.lower().endswith(_BEFORE_CAPITAL) and text[stop.end() : stop.end() + 1].isupper()
-        if text[stop.start()] != "." or ends or not _is_abbreviation(before):
+        said = before.rsplit(None, 2)
+        last = said[-1].lower().lstrip("(\"'“") if said else ""
+        if len(last) == 1 and last.isalpha():
+            abbreviates = len(said) == 1 or not said[-2][-1].isdigit()  # not a unit: "5 s."
+        else:
+            abbreviates = last in _ABBREVIATIONS or ("." in last and not last[-1].isdigit())
+        if text[stop.start()] != "." or ends or not abbreviates:
             begin = stop.end()
     return begin if begin < end else 0
-
-
-def _is_abbreviation(before: str) -> bool:
-    """Whether a full stop behind these characters ends no sentence; behind a unit or an amount it does ("5 s.")."""
-    said = before.rsplit(None, 2)
-    last = said[-1].lower().lstrip("(\"'“") if said else ""
-    if len(last) == 1 and last.isalpha():
-        return len(said) == 1 or not said[-2][-1].isdigit()
-    return last in _ABBREVIATIONS or ("." in last and not last[-1].isdigit())
 
 
 def _fill(sentence: Sentence, begin: int, end: int) -> None:
@@ -98,9 +85,7 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
     sentence.closed = sentence.closed and (sentence.asks or not capitals)  # its full stop may be that of "U.S."
     shouting = text.isupper()
     capitals = capitals or shouting
-    known = seen()
-    closer = ""
-    bracket = False
+    closer, bracket = "", False
     for match in _TOKEN.finditer(text, begin, end):
         mark = match[0]
         if closer:
@@ -109,19 +94,21 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
                 if not bracket:
                     ends[-1] = match.end()
             continue
-        word, tag, name, kind = known[mark]
+        word, tag, name, kind = read_token(mark)
         if kind != WORD:
             if mark in _APOSTROPHES and words and ends[-1] == match.start() and words[-1].endswith("s"):
                 words[-1] += "'"  # "the players' bench"
             if kind == IDLE:
                 continue
-            closer = _closer(mark, text, match) if kind == QUOTE else ""
+            closer = _closing_mark(mark, text, match) if kind == QUOTE else ""
             bracket = mark in ("(", "[")
-            if (not closer and not _breaks(mark, text, match)) or (closer and bracket):
-                continue
-            if closer:
+            if closer and not bracket:
                 word, tag = '"', f.QUOTED
-        elif name and _is_name(word, mark, words, capitals=capitals, shouting=shouting):
+            elif closer or mark not in BREAKS or text[match.end() : match.end() + 1].isdigit():
+                continue  # not the comma of "1,000"
+        elif name and words and not capitals:
+            tag = name if words[-1] != ":" else tag
+        elif name and (is_unknown(word) or (mark in ACRONYMS and not shouting)):
             tag = name
         elif tag & f.NUMBER and words and words[-1] == "no" and text[match.start() - 2] == ".":
             tags[-1] = f.SINGULAR  # "No. 7"
@@ -134,15 +121,8 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
         raise UnreadableError("unbalanced_quotes")
 
 
-def _is_name(word: str, spelled: str, before: list[str], *, capitals: bool, shouting: bool) -> bool:
-    """Whether a word with a capital is a name: not where each has one, unless it can be nothing else."""
-    if before and not capitals:
-        return before[-1] != ":"
-    return is_unknown(word) or (spelled in ACRONYMS and not shouting)
-
-
 def is_title(text: str, begin: int, end: int) -> bool:
-    """Whether each longer word between two offsets has a capital, as in a headline: there it makes no name."""
+    """Return whether each longer word between two offsets has a capital, as in a headline: there it makes no name."""
     if _LOWER.search(text, begin, end) or text.isupper():
         return False
     capitals = [match[0].lower() for match in _CAPITAL.finditer(text, begin, end)]
@@ -154,16 +134,11 @@ def is_title(text: str, begin: int, end: int) -> bool:
     return text[end - 1] not in ".?!" and all(tag & f.CLOSED and not tag & f.AUX for tag in small)
 
 
-def _closer(mark: str, text: str, match: re.Match[str]) -> str:
-    """The mark that ends what `mark` opens, or "" when it opens nothing."""
+def _closing_mark(mark: str, text: str, match: re.Match[str]) -> str:
+    """Return the mark that ends what `mark` opens, or "" when it opens nothing."""
     if mark in "”»)]":
         raise UnreadableError("unbalanced_quotes")
     if mark in "'`\u2018":
         before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         return _SINGLE[mark] if after.strip() and not before.strip() else ""
     return _CLOSERS[mark]
-
-
-def _breaks(mark: str, text: str, match: re.Match[str]) -> bool:
-    """Whether a mark stands between phrases: a comma or a dash, but not the comma of "1,000"."""
-    return mark in BREAKS and not text[match.end() : match.end() + 1].isdigit()

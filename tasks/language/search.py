@@ -48,16 +48,22 @@ def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: 
     for i in range(begin, max(verbs) + 1):
         tag = tags[i]
         if tag & JOINTS:
-            states = _join(states, i, comma=bool(tag & f.BREAK))
+            comma = bool(tag & f.BREAK)
+            reached: States = {}
+            for (main, others, waiting, inner, _), odds in states.items():
+                state = (main, others, waiting, inner, i)
+                reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
+            states = reached
         elif i in verbs or tag & OPENERS or may_open(s, i):
             states = _read(s, i, start, tag, states)
-            if i > joint and _settled(states):
+            mains = {state[0] for state in states}
+            if i > joint and (len(mains) == 1 and -1 not in mains):
                 break
     return states
 
 
 def may_open(s: Sentence, i: int) -> bool:
-    """Whether a noun phrase that starts at word `i` may open a clause without a conjunction."""
+    """Return whether a noun phrase that starts at word `i` may open a clause without a conjunction."""
     tag, before = s.tags[i], s.tag(i - 1)
     if tag & NOMINAL:
         return bool(before & _BEFORE_CONTACT)
@@ -65,7 +71,7 @@ def may_open(s: Sentence, i: int) -> bool:
 
 
 def _reports(s: Sentence, i: int) -> bool:
-    """Whether a clause without a conjunction may follow: "declares | country is at war"."""
+    """Return whether a clause without a conjunction may follow: "declares | country is at war"."""
     return bool(s.tag(i) & f.EMBED and not s.tag(i) & f.USUALLY_NOUN) and not takes_complement(s, i)
 
 
@@ -83,28 +89,13 @@ def prune(readings: dict[_Key, float]) -> None:
         del readings[key]
 
 
-def _settled(states: States) -> bool:
-    """Whether all states have one and the same main verb, so that nothing behind it can change that."""
-    mains = {state[0] for state in states}
-    return len(mains) == 1 and -1 not in mains
-
-
-def _join(states: States, i: int, *, comma: bool) -> States:
-    """A comma or "and": a further verb may follow."""
-    reached: States = {}
-    for (main, others, waiting, inner, _), odds in states.items():
-        state = (main, others, waiting, inner, i)
-        reached[state] = max(reached.get(state, NEVER), odds - 2.0 if comma and waiting else odds)
-    return reached
-
-
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
-    """Every state under every reading of word `i`; unlikely ones are dropped."""
-    opener = link(s, i, start) if tag & _LINKING or may_open(s, i) else None
+    """Return every state under every reading of word `i`; unlikely ones are dropped."""
+    opener = read_opener(s, i, start) if tag & _LINKING or may_open(s, i) else None
     verb = _Verb(s, i, start) if tag & VERBAL else None
     if opener is None and verb is None:
         return states
-    lost = unexplained(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     reached: States = {} if opener is not None and opener.passes == NO else dict(states)
     if lost:
         reached = {state: odds - lost * (state[0] < 0) for state, odds in reached.items()}
@@ -116,9 +107,9 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
             if stuck and state[0] < 0 and not state[2]:
                 reached[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
             if tag & f.CLITIC:  # the verb is there already: "anyone who's tired", "the food they've bought"
-                _keep(reached, (*state[:3], True, state[4]), odds + opener.opens + SURE)
+                _keep_best(reached, (*state[:3], True, state[4]), odds + opener.opens + SURE)
             else:
-                _open(reached, state, odds, opener.opens, opener.passes, at)
+                _add_opened(reached, state, odds, opener.opens, opener.passes, at)
     if verb is not None and (opener is None or not tag & f.CLITIC or opener.passes != NO):
         for state, odds in states.items():
             verb.read(reached, state, odds)
@@ -126,17 +117,17 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     return reached
 
 
-def _open(reached: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
+def _add_opened(reached: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
     main, others, waiting, inner, joint = state
     if passes not in (NO, 0.0):
         reached[state] = odds + passes
     if len(waiting) < _DEEPEST:
-        _keep(reached, (main, others, (*waiting, at), inner, joint), odds + opens)
+        _keep_best(reached, (main, others, (*waiting, at), inner, joint), odds + opens)
     elif passes == NO:
-        _keep(reached, state, odds)
+        _keep_best(reached, state, odds)
 
 
-def _keep(reached: States, state: State, odds: float) -> None:
+def _keep_best(reached: States, state: State, odds: float) -> None:
     reached[state] = max(reached.get(state, NEVER), odds)
 
 
@@ -163,35 +154,35 @@ class _Verb:
         if state[0] < 0:
             self._as_main(reached, state, odds, self._odds)
         elif state[4] == -1:
-            _keep(reached, state, odds + (self._odds + UNLICENSED))
+            _keep_best(reached, state, odds + (self._odds + UNLICENSED))
         else:
             self._as_further(reached, state, odds, self._odds)
 
     def _as_further(self, reached: States, state: State, odds: float, finite: float) -> None:
         main, others, waiting, inner, joint = state
-        gain = finite + joined(self.s, self.i, joint, main) + (0.5 if others else -0.5)
+        gain = finite + joined_odds(self.s, self.i, joint, main) + (0.5 if others else -0.5)
         if inner:
-            _keep(reached, (main, others, waiting, inner, -1), odds + gain)
+            _keep_best(reached, (main, others, waiting, inner, -1), odds + gain)
             gain -= 1.0
-        _keep(reached, (main, (*others, self.i), waiting, False, -1), odds + gain)
+        _keep_best(reached, (main, (*others, self.i), waiting, False, -1), odds + gain)
 
     def _as_main(self, reached: States, state: State, odds: float, finite: float) -> None:
         _, others, waiting, inner, joint = state
         s, i = self.s, self.i
         if self._main is None:
             self._main = main_odds(s, i, self.start, finite)
-        main = self._main + (behind_relative(s, i) if inner else 0.0)
+        main = self._main + (relative_object_odds(s, i) if inner else 0.0)
         joins = s.tag(before_adverbs(s, i)) & f.COORD
         free = s.tags[self.start] & FRONTED and "," not in s.words[self.start : i]
         if s.tags[i] & f.CLITIC and i > self.start and s.tags[i - 1] & f.NOUN and not free:
             main -= 6.0  # "the people | I've met"
         if joins or (inner and joint >= 0 and s.tags[joint] & f.COORD and s.tags[self.start] & FRONTED):
             main -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
-        _keep(reached, (i, others, waiting, False, -1), odds + main)
+        _keep_best(reached, (i, others, waiting, False, -1), odds + main)
         if s.tags[i] & f.EMBED:
-            _keep(reached, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
+            _keep_best(reached, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
         if inner and joint >= 0 and s.tags[joint] & f.COORD:
-            _keep(reached, (-1, others, waiting, inner, -1), odds + (finite + joined(s, i, joint, -1) - 0.5))
+            _keep_best(reached, (-1, others, waiting, inner, -1), odds + (finite + joined_odds(s, i, joint, -1) - 0.5))
 
     def _as_inner(self, reached: States, state: State, odds: float) -> None:
         main, others, waiting, _, _ = state
@@ -201,9 +192,9 @@ class _Verb:
             gain = self._inner[begin] = inner_odds(self.s, self.i, begin)
         if gain == NEVER:
             return
-        _keep(reached, (main, others, waiting[:-1], True, -1), odds + gain)
+        _keep_best(reached, (main, others, waiting[:-1], True, -1), odds + gain)
         if self.s.tags[self.i] & f.EMBED:
-            _keep(reached, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
+            _keep_best(reached, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
 
 
 UNFINISHED = f.PREP | f.DET | f.TO | f.AUX
@@ -214,8 +205,8 @@ _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMB
 def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
     """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
     if s.tags[i] & f.AUX:
-        return odds + _subject(s, i, start)
-    return odds + agreement(s, i, start) + _aside(s, i, start) + _subject(s, i, start)
+        return odds + _subject_odds(s, i, start)
+    return odds + agreement(s, i, start) + _aside_odds(s, i, start) + _subject_odds(s, i, start)
 
 
 def inner_odds(s: Sentence, i: int, begin: int) -> float:
@@ -226,7 +217,7 @@ def inner_odds(s: Sentence, i: int, begin: int) -> float:
     return odds if odds == NEVER else odds + agreement(s, i, begin)
 
 
-def behind_relative(s: Sentence, i: int) -> float:
+def relative_object_odds(s: Sentence, i: int) -> float:
     """Log-odds lost by a main verb right behind that of a relative clause, whose object it would rather be.
 
     "The pigment that makes leaves green is …"; but "The train that stops leaves late."
@@ -238,7 +229,7 @@ def behind_relative(s: Sentence, i: int) -> float:
     return -5.0 if completed or takes_complement(s, k) else -1.0
 
 
-def joined(s: Sentence, i: int, joint: int, main: int) -> float:
+def joined_odds(s: Sentence, i: int, joint: int, main: int) -> float:
     """Log-odds that a verb behind a comma or "and" belongs to a further clause or predicate."""
     shared = after_adverbs(s, joint) == i
     if s.words[i - 1] == "please":
@@ -249,14 +240,14 @@ def joined(s: Sentence, i: int, joint: int, main: int) -> float:
     return comma if shared else comma + agreement(s, i, joint + 1)
 
 
-def unexplained(s: Sentence, i: int) -> float:
+def unread_verb_odds(s: Sentence, i: int) -> float:
     """Log-odds lost by not reading the last word as a verb where no participle would stand: "The story cried."."""
     past = s.tags[i] & f.PAST and not s.tags[i] & (f.BASE | f.ADJ)
     before = s.tag(i - 1)
     return 2.0 if s.closed and past and before & f.NOUN else 0.0
 
 
-def ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
+def ending_odds(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False) -> float:
     """Log-odds of a sentence that ends with its main verb found or not, and `waiting` clauses still without one."""
     complete = s.closed or s.tags[-1] & UNFINISHED  # nothing that ends in "is" or "the" is a title
     missing = (-5.0 if complete else -1.5) * waiting
@@ -269,7 +260,7 @@ def ending(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = False
     return missing + (-3.0 if dependent else -2.2 if inner else long)
 
 
-def _subject(s: Sentence, i: int, start: int) -> float:
+def _subject_odds(s: Sentence, i: int, start: int) -> float:
     """Log-odds lost where no word before could be a subject, and the verb is no order either."""
     if s.tags[start] & f.PREP and s.tag(start + 1) & f.ING and "," not in s.words[start:i] and "," in s.words[i:]:
         return -4.0  # "Despite being on the list, …"
@@ -278,7 +269,7 @@ def _subject(s: Sentence, i: int, start: int) -> float:
     return -4.0
 
 
-def _aside(s: Sentence, i: int, start: int) -> float:
+def _aside_odds(s: Sentence, i: int, start: int) -> float:
     """Log-odds lost by a full verb between two commas behind the subject: "Anna, a maker of aids, …"."""
     if s.tags[i] & f.EMBED and s.word(i - 2) == "," == s.word(i + 1):
         return -8.0  # "The film, I think, starts at eight."
@@ -304,18 +295,21 @@ class Link(NamedTuple):
     """It does not; `NO` when it must."""
 
 
-def link(s: Sentence, i: int, start: int) -> Link | None:
+def read_opener(s: Sentence, i: int, start: int) -> Link | None:
     """The readings of word `i` as an opener; None when it is none."""
     tag = s.tags[i]
     if tag & f.OPENER:
-        return _that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
+        return _read_that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
     if tag & f.LOOSE and (not tag & f.FINITE or s.words[i] == "like"):
-        return Link(_loose(s, i, start), -1.0 if i == start else 0.0)
+        return Link(_loose_odds(s, i, start), -1.0 if i == start else 0.0)
     if not tag & NOMINAL:
         return Link(-1.0, 0.0) if i > start and not tag & f.CLOSED and _reports(s, i - 1) else None
     if (not tag & f.AUX or tag & f.CLITIC) and i > start and _follows_noun(s, i):
         odds = -0.7 if tag & f.SUBJ and not tag & f.DET else -1.8
-        if s.words[i - 1] in _TIMES or (tag & f.NAME and not _is_determined(s, i - 1)):
+        if s.words[i - 1] in _TIMES or (
+            tag & f.NAME
+            and not (s.tag((i - 1) - 1) | (s.tag((i - 1) - 2) if s.tag((i - 1) - 1) & f.ADJ else 0)) & (f.DET | f.QUANT)
+        ):
             odds -= 2.0  # "Later that day | he left.", "the striker | Anna Hill"
         return Link(odds, 0.0)
     return None
@@ -332,8 +326,8 @@ def _opener(s: Sentence, i: int, tag: int) -> Link | None:
     return Link(0.0, NO)
 
 
-def _that(s: Sentence, i: int, start: int) -> Link:
-    """Whether "that" opens a clause, or points at something: "that book", "That is good"."""
+def _read_that(s: Sentence, i: int, start: int) -> Link:
+    """Return whether "that" opens a clause, or points at something: "that book", "That is good"."""
     before, after = s.tag(i - 1), s.tag(i + 1)
     if after & f.BREAK:
         return Link(-4.0, 0.0)
@@ -346,7 +340,7 @@ def _that(s: Sentence, i: int, start: int) -> Link:
     return Link(0.0, -1.5)
 
 
-def _loose(s: Sentence, i: int, start: int) -> float:
+def _loose_odds(s: Sentence, i: int, start: int) -> float:
     """Log-odds that "after", "as", "than" … opens a clause rather than a phrase."""
     after = s.tag(i + 1)
     if after & f.SUBJ and not after & f.DET and i > start:
@@ -360,13 +354,8 @@ def _loose(s: Sentence, i: int, start: int) -> float:
     return (-1.5 if s.words[i] == "as" else -3.0) if s.words[i] in _NO_CLAUSE else -0.3
 
 
-def _is_determined(s: Sentence, i: int) -> bool:
-    """Whether an article or the like stands before a noun, or before an adjective before it."""
-    return bool((s.tag(i - 1) | (s.tag(i - 2) if s.tag(i - 1) & f.ADJ else 0)) & (f.DET | f.QUANT))
-
-
 def _follows_noun(s: Sentence, i: int) -> bool:
-    """Whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
+    """Return whether a noun phrase may open a clause without a conjunction: "the food they eat", "I think he is"."""
     before = s.tags[i - 1]
     if before & f.OBJ and not before & f.SUBJ:
         return bool(s.tag(i - 2) & f.EMBED)  # "tell him | the boy had left"

@@ -82,8 +82,8 @@ class Vocabulary:
 def vocabulary() -> Vocabulary:
     """The vocabulary, read once a process."""
     known = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
-    fixes = _overrides()
-    for word, kind, spelled in _rows():
+    fixes = _read_participles()
+    for word, kind, spelled in _read_forms():
         known.flags[word] = known.flags.get(word, 0) | _BASES.get(kind, 0)
         if kind == "verb":
             spelled[1] = "/".join(filter(None, (fixes.get(word), spelled[1] or spelled[0])))
@@ -93,7 +93,7 @@ def vocabulary() -> Vocabulary:
             if form:
                 first = form.split("/")[0].lower()
                 known.flags[first] = known.flags.get(first, 0) | flag
-    for word, tag in _usual():
+    for word, tag in _read_usual_tags():
         if word in known.flags:
             known.flags[word] |= _USUALLY.get(tag[:2], 0) | _NUMBERS.get(tag, 0)
     for word, flags in known.flags.items():
@@ -122,12 +122,12 @@ def look_up(word: str) -> int:
     known = vocabulary().flags.get(word)
     if known is not None:
         return known
-    guessed = _guess(word)
+    guessed = _guess_flags(word)
     return guessed & ~f.NOUN | f.ADV if ends_as_adverb(word) and not guessed & f.FINITE else guessed
 
 
 def ends_as_adverb(word: str) -> bool:
-    """Whether a word has the ending of "quickly", which Sicily and a jelly have too."""
+    """Return whether a word has the ending of "quickly", which Sicily and a jelly have too."""
     return word.endswith("ly") and len(word) > 4
 
 
@@ -144,28 +144,28 @@ def _add_verb(known: Vocabulary, base: str, spelled: list[str]) -> None:
                 known.bases[flag][form] = base
 
 
-def _overrides() -> dict[str, str]:
+def _read_participles() -> dict[str, str]:
     """Participles that LemmInflect corrects: run → run."""
-    with (_package("lemminflect") / "resources" / "infl_overrides.csv").open(encoding="utf-8") as lines:
+    with (_package_folder("lemminflect") / "resources" / "infl_overrides.csv").open(encoding="utf-8") as lines:
         return {row[0]: row[2] for row in csv.reader(lines) if row[1:2] == ["VBN"]}
 
 
-def _rows() -> Iterator[tuple[str, str, list[str]]]:
+def _read_forms() -> Iterator[tuple[str, str, list[str]]]:
     """Word, class and inflected forms, from LemmInflect's table."""
-    with gzip.open(_package("lemminflect") / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(_package_folder("lemminflect") / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
         for word, kind, *forms in csv.reader(lines):
             yield word.lower(), kind, forms
 
 
-def _usual() -> Iterator[tuple[str, str]]:
+def _read_usual_tags() -> Iterator[tuple[str, str]]:
     """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
-    with (_package("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
+    with (_package_folder("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
         for columns in map(str.split, lines):
             if len(columns) == 2:  # others are comments
                 yield columns[0], columns[1]
 
 
-def _package(name: str) -> Path:
+def _package_folder(name: str) -> Path:
     """The folder of an installed package, found without importing it."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
@@ -173,7 +173,7 @@ def _package(name: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _guess(word: str) -> int:
+def _guess_flags(word: str) -> int:
     stem, _ = stem_of(word)
     if stem:
         verb = vocabulary().flags[stem] & ~f.RARELY_VERB

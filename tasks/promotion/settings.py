@@ -39,7 +39,7 @@ class Promotion(BaseModel):
 
     @property
     def wanted(self) -> bool:
-        """Whether anything follows after promote."""
+        """Return whether anything follows after promote."""
         return bool(self.mlflow_alias or self.webhook)
 
     @field_validator("mlflow_alias")

@@ -39,7 +39,7 @@ def signature(body: bytes, secret: str, *, at: int) -> str:
 
 
 def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
-    """Whether a raw body was signed with the secret, and not too long before a Unix time: for receivers.
+    """Return whether a raw body was signed with the secret, and not too long before a Unix time: for receivers.
 
     The header is the value of `X-Contrapose-Signature`.
     """
@@ -53,7 +53,7 @@ def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
 
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether an environment names the host of an address.
+    """Return whether an environment names the host of an address.
 
     Raises:
         ConfigError: it names what is no host.

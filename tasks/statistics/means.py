@@ -133,7 +133,7 @@ def _between(values: np.ndarray, codes: np.ndarray, bounds: Interval | None, con
 
 
 def hardly_differ(values: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether fewer than ten clusters have any value but the usual one."""
+    """Return whether fewer than ten clusters have any value but the usual one."""
     return int(np.count_nonzero(np.bincount(codes, weights=values != _usual(values)))) < FEW
 
 

@@ -178,7 +178,7 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
 
 
 def _decides(share: Share, rows: int, gate: float, level: float) -> bool:
-    """Whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
+    """Return whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
     above = share.rate > gate
     grown = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
     return (grown.reached if above else grown.missed) <= level

@@ -73,7 +73,7 @@ class Tally:
 
     @property
     def single(self) -> bool:
-        """Whether every cluster is one row."""
+        """Return whether every cluster is one row."""
         return bool(self.clusters.sum() == self.rows)
 
 

@@ -57,7 +57,7 @@ def offending(text: str) -> list[Span]:
 
 
 def split(text: str) -> bool:
-    """Whether there is something in the text that a terminal does not show, and that may split a word."""
+    """Return whether there is something in the text that a terminal does not show, and that may split a word."""
     return _LEFT_OUT[1].search(text) is not None
 
 

@@ -11,7 +11,7 @@ from asked_case import case
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.forecast.early import Course, Expected, Stretch, _passed, expected
+from contrapose.tasks.forecast.early import Course, Expected, Stretch, expected, sample_passes
 from contrapose.tasks.infer.looks import looks
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, reach
@@ -132,7 +132,7 @@ def test_questions_within_a_portion_are_spread_evenly_and_the_last_look_has_all(
 
 def test_cases_are_as_much_alike_as_is_assumed() -> None:
     part = Stretch(samples=np.array([2, 2, 1]), begins=np.array([0, 2]))
-    passed = _passed(part, 0.6, runs=200_000, rng=np.random.default_rng(1))
+    passed = sample_passes(part, 0.6, runs=200_000, rng=np.random.default_rng(1))
     assert passed.mean(axis=0) == pytest.approx([2.4, 0.6], abs=0.02)
     # 4 cases, 2 pairs within samples and 4 pairs between them, each pair twice.
     variance = 0.24 * (4 + 2 * (2 * IN_SAMPLE + 4 * IN_CLUSTER))

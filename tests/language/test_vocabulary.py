@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 import pytest
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language import inflection, tokens, vocabulary
+from contrapose.tasks.language import inflection, vocabulary
 
 FORMS = [
     ("eats", f.THIRD),
@@ -158,10 +158,3 @@ def test_a_missing_package_is_named(spec: ModuleSpec | None, monkeypatch: pytest
     monkeypatch.setattr(vocabulary, "find_spec", lambda name: spec)
     with pytest.raises(ModuleNotFoundError, match=r"lemminflect is not installed"):
         vocabulary.vocabulary.__wrapped__()
-
-
-def test_spellings_are_forgotten_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_SEEN", 3)
-    seen = tokens.Seen()
-    assert [seen[word].word for word in ("An", "ox", "is", "a", "big", "cow")] == ["an", "ox", "is", "a", "big", "cow"]
-    assert list(seen) == ["a", "big", "cow"]

@@ -77,10 +77,9 @@ ANYWHERE = tuple(
         rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
         rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
         rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
-        rf"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit"
-        rf"|write|enter|mark|meant?|reply|output)"
-        rf"|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{{0,40}}?(?: (?:to|on|is|be)|\s?:|(?<=write)|(?<=enter)"
-        rf"|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
+        r"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit"
+        r"|write|enter|mark|meant?|reply|output)|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{0,40}?(?: (?:to|on"
+        rf"|is|be)|\s?:|(?<=write)|(?<=enter)|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
         rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
         rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick"
         rf"|select)) is) {_ONE}{_END}",
@@ -127,8 +126,7 @@ BY_LETTER = tuple(
 """A choice by a letter; with an option's text the same words may describe something else."""
 _THINKING = (
     r"(?i:(?:use|i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say"
-    r"|guess)"
-    r"|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
+    r"|guess)|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
 )
 LOOSE = tuple(
     expression(pattern)
@@ -137,9 +135,8 @@ LOOSE = tuple(
         rf"\s?:?\s?\(?(?P<mark>{TEXT}){_END}(?=.?$)",
         rf"{_BE}{_MANNER} (?P<mark>{BOTH}){_END}(?=.?$)",
         rf"^(?!(?i:let|start|consider|look|first|compare))[^:\ue000-\ue2ff]{{1,200}} \(?(?P<mark>{BOTH})\)?[.!]?$",
-        r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives"
-        r"|following are)\b)[^\ue000-\ue2ff]{1,200}"
-        rf"\s?: \(?(?P<mark>{BOTH})\)?[.!]?$",
+        r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives|following "
+        rf"are)\b)[^\ue000-\ue2ff]{{1,200}}\s?: \(?(?P<mark>{BOTH})\)?[.!]?$",
         r"^[^\ue000-\ue2ff]{1,200}\b(?i:becomes|equals|gives|yields|called|known as|named|that of|\w+ed by) "
         rf"\(?(?P<mark>{TEXT}|{BOTH})\)?(?:, not [^\n]{{1,80}})?[.!]?$",
     )
@@ -160,13 +157,12 @@ NAMES = tuple(
 """An option's text where an answer stands, at the start of a sentence."""
 DOUBT = expression(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
-    r"|some|someone|people|others?|they|your|nobody|claim\w*|argu(?:e|es|ed|ably)|never|no|none|cannot|except"
-    r"|incorrect|wrong"
-    r"|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
+    r"|some|someone|people|others?|they|your|nobody|claim\w*|argu(?:e|es|ed|ably)|never|no|none|cannot|except|incorrect"
+    r"|wrong|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
     r"|example|one of|pretend|hardly|while|although|though|whereas|even|unable|between|format|previous|each|consider\w*"
-    r"|doubt\w*|unlikely|anything but|far from|dismiss\w*|exclud\w+|reject\w*"
-    r"|first|second|third|fourth|fifth|(?:next|last) (?:one|option|choice|answer)|another|student\w*|given answer"
-    r"|(?:one|an) (?:option|choice|answer))\b|\bnot\b|n't\b"
+    r"|doubt\w*|unlikely|anything but|far from|dismiss\w*|exclud\w+|reject\w*|first|second|third|fourth|fifth|(?:next"
+    r"|last) (?:one|option|choice|answer)|another|student\w*|given answer|(?:one|an) (?:option|choice|answer))\b"
+    r"|\bnot\b|n't\b"
 )
 """What denies, doubts or distances a choice in its own clause."""
 CONDITION = expression(
@@ -180,15 +176,13 @@ TAKES_BACK = expression(
 )
 """What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
 DENIES = expression(
-    r"(?i)[)\].\"']{0,3}\s?(?:\([^()]{0,80}\)|,[^,.;\n]{1,80},"
-    r"|[-\u2013\u2014][^.;\n\u2013\u2014]{1,80}[-\u2013\u2014])?"
-    r",?\s?(?:(?:also|which|therefore|thus|clearly|definitely|probably) )*"
-    r"(?:(?:is|was|are|were|would|could|can|may|might|seems?|looks?|appears?|sounds?|does|do|did|has|should"
-    r"|must)(?: to)?(?: be)?(?: \w+ly| also| quite| rather| very)*"
-    r" ?(?:not\b|n't|un(?:likely|true|supported|related)|wrong|in(?:correct|accurate|consistent|valid)|false|out\b"
-    r"|ruled out|eliminated|excluded|impossible|implausible"
-    r"|doubtful|tempting|a (?:distractor|trap|mistake)|the (?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b"
-    r"|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b|couldn't\b|fails?\b|contradicts?\b)"
+    r"(?i)[)\].\"']{0,3}\s?(?:\([^()]{0,80}\)|,[^,.;\n]{1,80},|[-\u2013\u2014][^.;\n\u2013\u2014]{1,80}[-\u2013\u2014])"
+    r"?,?\s?(?:(?:also|which|therefore|thus|clearly|definitely|probably) )*(?:(?:is|was|are|were|would|could|can|may"
+    r"|might|seems?|looks?|appears?|sounds?|does|do|did|has|should|must)(?: to)?(?: be)?(?: \w+ly| also| quite| rather|"
+    r" very)* ?(?:not\b|n't|un(?:likely|true|supported|related)|wrong|in(?:correct|accurate|consistent|valid)|false"
+    r"|out\b|ruled out|eliminated|excluded|impossible|implausible|doubtful|tempting|a (?:distractor|trap|mistake)|the "
+    r"(?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b"
+    r"|couldn't\b|fails?\b|contradicts?\b)"
 )
 """How a sentence goes on that denies the option which it names."""
 CONCLUDES = expression(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
@@ -220,17 +214,15 @@ BOTH_RIGHT = expression(
 )
 """Two options that are called right."""
 OF_ANOTHER = expression(
-    rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore"
-    rf"|which is)\b[^.\n\ue000-\ue2ff]{{0,60}}"
-    rf"|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
+    rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore|which "
+    rf"is)\b[^.\n\ue000-\ue2ff]{{0,60}}|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
 )
 """An option's text, from which a letter is concluded."""
 AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
 """A second option on a par with the first."""
 ALSO = expression(
     r"(?i:(?:(?:^|[.!?;:,\n)-] )or|\b(?:maybe|perhaps|possibly|or (?:is it|maybe|perhaps|possibly|even|could|might))"
-    r"|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?"
-    rf"(?:is it )?{_NOUN}\(?(?P<mark>{LETTER})"
-    rf"|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
+    r"|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?(?:is it "
+    rf")?{_NOUN}\(?(?P<mark>{LETTER})|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
 )
 """An option that is considered as well."""

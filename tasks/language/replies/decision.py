@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
-from contrapose.tasks.language.replies.options import last_choice
+from contrapose.tasks.language.replies.options import read_last_choice
 from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.predicates import Strength
 from contrapose.tasks.language.replies.rewrites import VERB, without_asides
@@ -34,7 +34,7 @@ _DECIDED = {
     Strength.CONCLUSION: "{} is concluded",
     Strength.FINAL: "{} is the final answer",
 }
-_LEFT_OVER = "only the other is said to be wrong"
+_LEFT_OVER, _NOTHING = "only the other is said to be wrong", "no choice found"
 _NO_CHOICE = (
     ("neither", expression(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
     (
@@ -53,10 +53,9 @@ _ALSO = expression(
 )
 _NEVERTHELESS = expression(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
-    r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)"
-    r"|\bboth (?:summaries|options|of them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))"
-    r"[^.;!?\n]{0,100}[.;] (?:but|however|yet),? (?=(?:only )?(?:summary )?[AB]\b)"
-    r"|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
+    r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)|\bboth (?:summaries|options|of "
+    r"them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))[^.;!?\n]{0,100}[.;] (?:but"
+    r"|however|yet),? (?=(?:only )?(?:summary )?[AB]\b)|\b(?:while|although|though) both\b[^.;,!?\n]{0,100},"
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )
 """What both share, said before the difference."""
@@ -80,105 +79,72 @@ def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
             chooses the other.
     """
     stated = list(statements(text))
+    rejected = {statement.letter for statement in stated if statement.strength <= Strength.REJECTED}
     wrong = {statement.letter for statement in stated if statement.strength is Strength.WRONG}
-    chosen = _without_headings(
-        [
-            statement
-            for statement in stated
-            if statement.strength > Strength.REJECTED
-            and not (statement.strength is Strength.PRAISE and statement.conceded and statement.letter in wrong)
-        ]
-    )
+    chosen = [
+        statement
+        for statement in stated
+        if statement.strength > Strength.REJECTED
+        and not (statement.strength is Strength.PRAISE and statement.conceded and statement.letter in wrong)
+    ]
+    # Letters that only head a passage ("A. … B. …") count for nothing if something plainer is said.
+    plain = [statement for statement in chosen if statement.strength != Strength.LINE]
+    heads = {statement.letter for statement in chosen if statement.strength == Strength.LINE}
+    if len(heads) == 2 and any(statement.strength > Strength.LINE for statement in plain):
+        chosen = plain
     if not chosen:
-        left = left_over(_NEVERTHELESS.sub("", text), stated) if one_is_right else None
-        return WeighedReply(letter=left, reason=_LEFT_OVER) if left else _undecided(_why_not(text, stated))
+        if one_is_right and (left := left_over(_NEVERTHELESS.sub("", text), stated)):
+            return WeighedReply(letter=left, reason=_LEFT_OVER)
+        why = next((name for name, pattern in _NO_CHOICE if pattern.search(text)), _NOTHING)
+        return WeighedReply(letter=None, reason="neither" if rejected >= {"A", "B"} else why)
     top = max(statement.strength for statement in chosen)
     last = [statement for statement in chosen if statement.strength == top][-1]
-    if _is_contradicted(last, chosen, stated) or _is_doubted(last, text):
-        return _undecided("both" if top <= Strength.PRAISE else "contradictory")
-    if top == Strength.LINE and _ASKS_THE_OTHER_WAY.search(text):
-        return _undecided("no choice found")
-    if top == Strength.LINE and _is_listed(text, last.letter):
-        return _undecided("both")
-    if top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text)):
-        return _undecided("both")
-    if top == Strength.PRAISE and _is_only_granted(chosen, stated):
-        return _undecided("no choice found")
-    return WeighedReply(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+    # The other letter heads an entry of its own: "A. yes B. no", "1. A 2. B".
+    other = "B" if last.letter == "A" else "A"
+    entry = rf"\b{other}(?:\.|\^)\s+(?=[a-z])|\d[.)]\s*{other}\b"
+    listed = top == Strength.LINE and re.search(entry, text)
+    if _is_contradicted(last, chosen, stated, text):
+        reason = "both" if top <= Strength.PRAISE else "contradictory"
+    elif top == Strength.LINE and _ASKS_THE_OTHER_WAY.search(text):
+        reason = _NOTHING
+    elif listed or (top == Strength.PRAISE and _ALSO.search(_NEVERTHELESS.sub("", text))):
+        reason = "both"
+    elif top == Strength.PRAISE and not rejected and all(statement.conceded for statement in chosen):
+        reason = _NOTHING
+    else:
+        return WeighedReply(letter=last.letter, reason=_DECIDED[top].format(last.letter))
+    return WeighedReply(letter=None, reason=reason)
 
 
-def _is_only_granted(chosen: Sequence[Statement], stated: Sequence[Statement]) -> bool:
-    """Whether all praise is granted beside another point, and nothing is said against the other letter."""
-    rejects = any(statement.strength <= Strength.REJECTED for statement in stated)
-    return not rejects and all(statement.conceded for statement in chosen)
+def _is_contradicted(last: Statement, chosen: Sequence[Statement], stated: Sequence[Statement], text: str) -> bool:
+    """Return whether the letter is also rejected, or the other one chosen as plainly, or considered afterwards.
 
-
-def _without_headings(chosen: list[Statement]) -> list[Statement]:
-    """Leave out letters that only head a passage each ("A. … B. …") when something plainer is said."""
-    lines = {statement.letter for statement in chosen if statement.strength == Strength.LINE}
-    plain = [statement for statement in chosen if statement.strength != Strength.LINE]
-    listed = len(lines) == 2 and any(statement.strength > Strength.LINE for statement in plain)
-    return plain if listed else chosen
-
-
-def _is_contradicted(last: Statement, chosen: Sequence[Statement], stated: Sequence[Statement]) -> bool:
-    """Whether the letter is also rejected, or the other one chosen as plainly, or chosen in an afterthought.
-
-    A conclusion overrules what came before it, and only that.
+    A conclusion overrules what came before it, and only that. "I cannot tell, but I'd say A" still makes a choice.
     """
     conclusive = last.strength >= Strength.CONCLUSION
-    denied = any(
-        statement.strength <= Strength.REJECTED
-        and (statement.position >= last.position or not conclusive)
-        and (statement.letter == last.letter or _declined(statement, last))
-        for statement in stated
-    )
-    top_is_plain = last.strength in (Strength.LINE, Strength.CHOICE)
-    rivals = [statement for statement in chosen if statement.letter != last.letter]
-    plain = [statement for statement in rivals if statement.strength >= Strength.LINE]
-    return (
-        denied
-        or any(statement.strength is last.strength for statement in rivals)
-        or any(not conclusive or statement.position > last.position for statement in plain)
-        or (
-            top_is_plain
-            and any(statement.strength is Strength.PRAISE and not statement.conceded for statement in rivals)
-        )
-    )
-
-
-def _is_doubted(last: Statement, text: str) -> bool:
-    """Whether the other letter is considered after the choice: "A. Or is it B?", "A, but it could be B"."""
+    for statement in stated:
+        declines = statement.letter is None and (last.strength <= Strength.LINE or statement.position > last.position)
+        counts = statement.position >= last.position or not conclusive
+        if statement.strength <= Strength.REJECTED and counts and (statement.letter == last.letter or declines):
+            return True
+    for rival in chosen:
+        if rival.letter == last.letter:
+            continue
+        later = rival.strength >= Strength.LINE and (not conclusive or rival.position > last.position)
+        praised = rival.strength is Strength.PRAISE and not rival.conceded
+        if rival.strength is last.strength or later:
+            return True
+        if praised and last.strength in (Strength.LINE, Strength.CHOICE):
+            return True
+    # "A. Or is it B?", "A, but it could be B"
     other = "B" if last.letter == "A" else "A"
     thought = (
-        rf"(?i:\b(?:or|maybe|perhaps|possibly|then again,?|actually,?|(?:might|may|could)(?: also| well)? be"
-        rf"|or is it|alternative(?:ly)?[,:]?"
-        rf"|actually (?:it )?is)\s+(?:summary |option )?){other}(?![\w'])|\b{other}\b\^? "
-        r"(?:is|may be|might be|could be) (?:also )?possible"
+        r"(?i:\b(?:or|maybe|perhaps|possibly|then again,?|actually,?|(?:might|may|could)(?: also| well)? be|or is it"
+        rf"|alternative(?:ly)?[,:]?|actually (?:it )?is)\s+(?:summary |option )?){other}(?![\w'])|\b{other}\b\^? (?:is"
+        r"|may be|might be|could be) (?:also )?possible"
     )
     after = text[last.position :]
-    return re.search(thought, after) is not None or _TRAILS_OFF.search(after) is not None
-
-
-def _declined(refusal: Statement, last: Statement) -> bool:
-    """Whether a refusal to choose undoes a choice: "I cannot tell, but I'd say A" still makes one."""
-    return refusal.letter is None and (last.strength <= Strength.LINE or refusal.position > last.position)
-
-
-def _is_listed(text: str, letter: str | None) -> bool:
-    """Whether the other letter heads an entry of its own: "A. yes B. no", "1. A 2. B"."""
-    other = "B" if letter == "A" else "A"
-    return re.search(rf"\b{other}(?:\.|\^)\s+(?=[a-z])|\d[.)]\s*{other}\b", text) is not None
-
-
-def _why_not(text: str, stated: Sequence[Statement]) -> str:
-    if {statement.letter for statement in stated if statement.strength <= Strength.REJECTED} >= {"A", "B"}:
-        return "neither"
-    return next((name for name, pattern in _NO_CHOICE if pattern.search(text)), "no choice found")
-
-
-def _undecided(reason: str) -> WeighedReply:
-    return WeighedReply(letter=None, reason=reason)
+    return bool(re.search(thought, after) or _TRAILS_OFF.search(after))
 
 
 _DOUBTS = (
@@ -233,36 +199,18 @@ def left_over(text: str, stated: Sequence[Statement]) -> str | None:
         return None
     rejected = next(iter(wrong))
     other = "A" if rejected == "B" else "B"
-    plain = "\n".join(without_asides(sentence.text) for sentence in sentences(text))
-    if (
-        _DOUBTED.search(text)
-        or _BESIDE_THE_POINT.search(plain)
-        or not _ENDS.search(text)
-        or _concedes(text, other)
-        or _is_spoken_against(text, other)
-    ):
+    parts = [without_asides(sentence.text) for sentence in sentences(text)]
+    if _DOUBTED.search(text) or _BESIDE_THE_POINT.search("\n".join(parts)) or not _ENDS.search(text):
         return None
+    if any(re.search(rf"\b{other}\b", concession[0]) is None for concession in _CONCEDES.finditer(text)):
+        return None
+    for clause in (clause for part in parts for clause in patterns.CLAUSES.split(part)):
+        if named := re.search(rf"\b{other}(?![\w'])\^?", clause):
+            # A clause about the letter holds a word of blame, or no verb: "Summary B errs once, Summary A twice".
+            rest = _CLEARS.sub("", clause[named.end() :].removeprefix(":").strip().lower())
+            if patterns.DENIED.search(rest) or (patterns.ALONE.match(clause) and not _VERB.match(rest)):
+                return None
     return other
-
-
-def _concedes(text: str, other: str) -> bool:
-    """Whether something is said in favour of the rejected letter after all."""
-    return any(re.search(rf"\b{other}\b", concession[0]) is None for concession in _CONCEDES.finditer(text))
-
-
-def _is_spoken_against(text: str, letter: str) -> bool:
-    """Whether a clause about the letter holds a word of blame, or no verb: "Summary B errs once, Summary A twice"."""
-    for sentence in sentences(text):
-        for clause in patterns.CLAUSES.split(without_asides(sentence.text)):
-            named = re.search(rf"\b{letter}(?![\w'])\^?", clause)
-            if named and _speaks_against(clause, named):
-                return True
-    return False
-
-
-def _speaks_against(clause: str, named: re.Match[str]) -> bool:
-    rest = _CLEARS.sub("", clause[named.end() :].removeprefix(":").strip().lower())
-    return bool(patterns.DENIED.search(rest) or (patterns.ALONE.match(clause) and not _VERB.match(rest)))
 
 
 # The last sentence of a comparison: what it concludes, and whether it is a tie.
@@ -273,14 +221,12 @@ _CALLED = expression(
 )
 _OF_BOTH = expression(
     r"(?i)\b(?:both|equally|too|as well|also|likewise|same|either|neither|nor|tie|tied|draw|so (?:is|does)|one that"
-    r"|mistakes?|unless"
-    r"|according to|had|should it|better (?:in|at|on|for|with)|(?:in|un)\w+|wrong\w*|false\w*|errors?|slips?|flaw\w*"
-    r"|errs?|strays?|worse|worst|contradicts?|fails?"
-    r"|(?:styl\w+|tone|wording|worded|written|phrased|reads|flow\w*|elegan\w+|nicer|prose|common\w*|length|gramm\w+"
-    r"|if(?! (?:by|only|not)\b)|(?:start|end) of|2nd|second place|people|others|many"
-    r"|some|most people|usually|often|critics|readers?|commenters?|they|would (?:be|have)|could|might|may|maybe"
-    r"|perhaps)|(?:consistent|accurate|correct|right|faithful)(?! (?:choice|answer|one|summary|option)))\b"
-    r"|^\W*\d[.)]|\b[AB]\b\W+(?:summary )?(?:or|and|,) (?:the )?(?:\w+ )?[AB]\b"
+    r"|mistakes?|unless|according to|had|should it|better (?:in|at|on|for|with)|(?:in|un)\w+|wrong\w*|false\w*|errors?"
+    r"|slips?|flaw\w*|errs?|strays?|worse|worst|contradicts?|fails?|(?:styl\w+|tone|wording|worded|written|phrased"
+    r"|reads|flow\w*|elegan\w+|nicer|prose|common\w*|length|gramm\w+|if(?! (?:by|only|not)\b)|(?:start|end) of|2nd"
+    r"|second place|people|others|many|some|most people|usually|often|critics|readers?|commenters?|they|would (?:be"
+    r"|have)|could|might|may|maybe|perhaps)|(?:consistent|accurate|correct|right|faithful)(?! (?:choice|answer|one"
+    r"|summary|option)))\b|^\W*\d[.)]|\b[AB]\b\W+(?:summary )?(?:or|and|,) (?:the )?(?:\w+ )?[AB]\b"
 )
 """What makes a last sentence less than a choice: it speaks of both, or of what is wrong."""
 
@@ -295,13 +241,11 @@ _ORDINAL = expression(
 
 _TIED = expression(
     r"(?i)\b(?:(?:it|this|that|these|they|overall|so|therefore)(?:'s| is| are| was|,)?|call it|declare|ends? in"
-    r"|results? in|(?:verdict|result|overall)\s?:)"
-    r" (?:(?:therefore|thus|basically|essentially|really|effectively|still|it's|it is|also|a) ){0,4}(?:an? )?(?:tied?"
-    r"|draw|toss[- ]?up|dead heat)\b"
-    r"|\b(?:see|rate|regard|consider|call|judge|rank) (?:them|both|the two)(?: both)? (?:as |to be )?(?:equal\w*"
-    r"|tied|even|on a par)\b|\b(?:offset|cancel|balance)s? (?:each other|one another|out)\b"
-    r"|\bno (?:clear )?(?:winner|preference)\b|\b(?:they|both|the two)(?: \w+)?(?: are|'re) (?:equally|tied"
-    r"|on a par)\b[^.\n]{0,40}$"
+    r"|results? in|(?:verdict|result|overall)\s?:) (?:(?:therefore|thus|basically|essentially|really|effectively|still"
+    r"|it's|it is|also|a) ){0,4}(?:an? )?(?:tied?|draw|toss[- ]?up|dead heat)\b|\b(?:see|rate|regard|consider|call"
+    r"|judge|rank) (?:them|both|the two)(?: both)? (?:as |to be )?(?:equal\w*|tied|even|on a par)\b|\b(?:offset|cancel"
+    r"|balance)s? (?:each other|one another|out)\b|\bno (?:clear )?(?:winner|preference)\b|\b(?:they|both|the two)(?: "
+    r"\w+)?(?: are|'re) (?:equally|tied|on a par)\b[^.\n]{0,40}$"
 )
 """A tie that is declared, whatever was preferred before."""
 
@@ -328,9 +272,9 @@ def concluded(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
         return None
     plain = _CALLED.sub(lambda called: "" if called[0].startswith("'") else "option ", seen)
     plain = _ORDINAL.sub(lambda nth: "option A" if nth[1].lower() in ("first", "former") else "option B", plain)
-    return last_choice(plain, ("A", "B"))
+    return read_last_choice(plain, ("A", "B"))
 
 
 def is_tie(seen: str) -> bool:
-    """Whether a reply declares a tie, whatever it preferred before."""
+    """Return whether a reply declares a tie, whatever it preferred before."""
     return _TIED.search(seen) is not None

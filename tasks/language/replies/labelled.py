@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses
-from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, place_of, plain
+from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, option_index, plain_option
 
 
 class Plainness(IntEnum):
@@ -47,8 +47,8 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         start = stop.end()
 
 
-def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
-    """What one sentence chooses.
+def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
+    """Yield the choices of one sentence.
 
     Args:
         sentence: of a reply with marks.
@@ -58,19 +58,29 @@ def stated(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatem
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
             named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
-            denied = clauses.DENIES.match(sentence, match.end("mark")) or clauses.AND_ALSO.match(
-                sentence, match.end("mark")
-            )
-            if denied or _is_taken_back(match, sentence):
+            end = match.end("mark")
+            if clauses.DENIES.match(sentence, end) or clauses.AND_ALSO.match(sentence, end):
                 continue
-            if not _is_doubted(match, sentence) and not (named and _names_several(match, sentence)):
-                concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
-                stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
-                yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
+            # Praise ("B is the best …") that goes on to say that it is not the choice.
+            praises = match.end() > end + 2 and match.re not in clauses.ANYWHERE
+            if praises and clauses.TAKES_BACK.search(sentence, match.end()):
+                continue
+            if _is_doubted(match, sentence):
+                continue
+            if named:
+                # Another option that is named, but in a reason, makes it no choice.
+                reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
+                said = sentence[: match.end("mark") + reason.start()] if reason else sentence
+                marks = re.findall(MARK, clauses.NOT_ANOTHER.sub("", said))
+                if {option_index(mark) for mark in marks} != {option_index(match["mark"])}:
+                    continue
+            concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
+            stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
+            yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
 
 
 def _is_doubted(match: re.Match[str], sentence: str) -> bool:
-    """Whether the words before the mark deny, doubt or suppose the choice; those of an earlier clause only suppose."""
+    """Return whether words before the mark deny, doubt or suppose the choice; an earlier clause can only suppose."""
     if clauses.INSTEAD.search(match[0]):
         return False
     before = sentence[: match.start("mark")]
@@ -79,28 +89,14 @@ def _is_doubted(match: re.Match[str], sentence: str) -> bool:
     return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
 
 
-def _is_taken_back(match: re.Match[str], sentence: str) -> bool:
-    """Whether praise ("B is the best …") goes on to say that it is not the choice."""
-    praises = match.end() > match.end("mark") + 2 and match.re not in clauses.ANYWHERE
-    return praises and clauses.TAKES_BACK.search(sentence, match.end()) is not None
-
-
-def _names_several(match: re.Match[str], sentence: str) -> bool:
-    """Whether another option is named beside the one in question, in other words than a reason."""
-    reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
-    said = sentence[: match.end("mark") + reason.start()] if reason else sentence
-    said = clauses.NOT_ANOTHER.sub("", said)
-    return {place_of(mark) for mark in re.findall(MARK, said)} != {place_of(match["mark"])}
-
-
-def ruled_out(text: str) -> set[int]:
+def options_ruled_out(text: str) -> set[int]:
     """Positions of the options that a reply says are wrong."""
-    return {place_of(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
+    return {option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
-def wondered(text: str, position: int) -> set[int]:
+def options_wondered_about(text: str, position: int) -> set[int]:
     """Positions of the options that are considered after a choice: "B. Or maybe C?"."""
-    return {place_of(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, position)}
+    return {option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, position)}
 
 
 _CHATTER = expression(
@@ -144,10 +140,9 @@ _ALONE_AT_END = expression(
 _FIRST = expression(r"[.;:\n]")
 _AND_OTHERS = expression(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
 _FALLS_SHORT = expression(
-    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just"
-    r"|thus) )*(?:not|wrong"
-    r"|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not certain"
-    r"|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
+    r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not"
+    r"|wrong|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not "
+    r"certain|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
 _SPOKEN_OF = expression(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
@@ -158,7 +153,7 @@ _RULES_OUT = expression(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|
 _REASON = expression(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
 
 
-def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
+def opening_and_closing_choice(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
     """The choice that opens a reply with marks, and the one that stands alone on its last line."""
     opening = _CHATTER.match(text)
     start = opening.end() if opening else 0
@@ -167,15 +162,12 @@ def headed(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:
         start = lead.end()
     if (head := _HEAD.match(text, start)) and not _is_listed(text, head) and _opens(head, options):
         yield _statement(head, Plainness.STATED)
-    end = _ALONE_AT_END.search(text)
-    if end and not _is_last_entry(text[: end.start()], place_of(end["mark"])):
-        yield _statement(end, Plainness.CONCLUDED)
-
-
-def _is_last_entry(before: str, place: int) -> bool:
-    """Whether the last line belongs to a list: letters headed lines before it, and its own did not yet."""
-    listed = {place_of(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
-    return bool(listed and place not in listed) or _LISTED.search(before.rpartition("\n")[2]) is not None
+    if end := _ALONE_AT_END.search(text):
+        # An entry of a list is no choice: letters headed lines before it, and its own did not yet.
+        before = text[: end.start()]
+        listed = {option_index(entry["first"]) for entry in _ENTRY.finditer(before) if entry["first"]}
+        if (not listed or option_index(end["mark"]) in listed) and not _LISTED.search(before.rpartition("\n")[2]):
+            yield _statement(end, Plainness.CONCLUDED)
 
 
 def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) -> LabelledStatement:
@@ -183,17 +175,17 @@ def _statement(match: re.Match[str], plainness: Plainness, *, start: int = 0) ->
     mark = match["mark"]
     by_letter = re.match(LETTER, mark) is not None
     return LabelledStatement(
-        place=place_of(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
+        place=option_index(mark), plainness=plainness, position=start + match.start("mark"), by_letter=by_letter
     )
 
 
 def _is_listed(text: str, head: re.Match[str]) -> bool:
-    """Whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
-    place = place_of(head["mark"])
+    """Return whether other letters head lines further on, with nothing to say that these are explained, not chosen."""
+    place = option_index(head["mark"])
     explained = _HEADING.search(text, head.end("mark"))
     until = explained.start() if explained else len(text)
     entries = _ENTRY.finditer(text, head.end("mark"), until)
-    headed = [(entry, place_of(entry["first"] or entry["inline"])) for entry in entries]
+    headed = [(entry, option_index(entry["first"] or entry["inline"])) for entry in entries]
     if len({at for _, at in headed}) > 1 and place in {at for entry, at in headed if entry["first"]}:
         # The answer, and then a list of all options, its own one among them.
         return False
@@ -202,8 +194,8 @@ def _is_listed(text: str, head: re.Match[str]) -> bool:
 
 
 def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
-    """Whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
-    sep, rest, place = head["sep"].strip(), head["rest"].strip(), place_of(head["mark"])
+    """Return whether what follows the letter lets it be the answer: nothing, its text or words of it, or a reason."""
+    sep, rest, place = head["sep"].strip(), head["rest"].strip(), option_index(head["mark"])
     if _AND_OTHERS.match(rest) or _FALLS_SHORT.match(rest):
         return False
     if re.match(BOTH, head["mark"]):
@@ -216,11 +208,11 @@ def _opens(head: re.Match[str], options: Sequence[str]) -> bool:
     if sep in {".", ").", ")"}:
         return _is_no_name(rest, place, options)
     spelt = sep == ":" and head["noun"] and not rest[0].islower()
-    return spelt or (bool(sep) and _shares(rest, place, options))
+    return spelt or (bool(sep) and not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place])))
 
 
-def fits(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
-    """Whether the words right behind a letter let it be a label: "The answer is E. coli" names no option."""
+def fits_label(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
+    """Return whether the words right behind a letter let it be a label: "The answer is E. coli" names no option."""
     after = re.match(r"\)?\. ?(?=\S)([^\n]*)", text[said.position + 1 :])
     if not after or not said.by_letter or re.match(BOTH, text[said.position]) or said.place >= len(options):
         return True
@@ -228,16 +220,13 @@ def fits(text: str, said: LabelledStatement, options: Sequence[str]) -> bool:
 
 
 def _is_no_name(rest: str, place: int, options: Sequence[str]) -> bool:
-    """Whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
-    return not rest[0].islower() or _GOES_ON.match(rest) is not None or _shares(rest, place, options)
-
-
-def _shares(rest: str, place: int, options: Sequence[str]) -> bool:
-    return bool(_words(_FIRST.split(rest)[0]) & _words(options[place]))
+    """Return whether "E. …" does not go on as a name does, in lower case: "E. coli"."""
+    plain = not rest[0].islower() or _GOES_ON.match(rest)
+    return bool(plain) or not _words(_FIRST.split(rest)[0]).isdisjoint(_words(options[place]))
 
 
 def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
-    """Whether the words after a letter are those of another option, and not of its own."""
+    """Return whether the words after a letter are those of another option, and not of its own."""
     said = _words(_FIRST.split(rest)[0])
     own = len(said & _words(options[place]))
     return bool(said) and any(
@@ -248,4 +237,4 @@ def _is_anothers(rest: str, place: int, options: Sequence[str]) -> bool:
 
 def _words(text: str) -> set[str]:
     """The words that carry meaning, roughly: those of four letters or more, and numbers."""
-    return {word for word in re.findall(r"\w+", plain(text).casefold()) if len(word) > 3 or word.isdigit()}
+    return {word for word in re.findall(r"\w+", plain_option(text).casefold()) if len(word) > 3 or word.isdigit()}

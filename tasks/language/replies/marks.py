@@ -105,14 +105,14 @@ _TEXT_FIRST = expression(
 )
 
 
-def closed_up(text: str) -> str:
-    """One blank for several and one line break for several, in time linear in the length."""
+def collapse_blanks(text: str) -> str:
+    """Return text with one blank for several and one line break for several, in time linear in the length."""
     return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text.replace("\r", "\n")))
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """A reply or an option without markup, its blanks and empty lines run together; in time linear in its length."""
-    text = in_english(closed_up(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
+    text = in_english(collapse_blanks(unicodedata.normalize("NFKC", text)).translate(_PLAIN))
     if text.isupper() and " " in text:
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
     for pattern, replacement in _CLEAN:
@@ -120,43 +120,53 @@ def clean(text: str) -> str:
     return text.strip()
 
 
-def marked(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+def mark_options(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
     """A clean reply with marks for letters and for options' texts; "C. sphere" has one mark, "A. sphere" a clash."""
-    text = _numbered(_INITIALS.sub("somebody ", _with_texts(text, options)), labels)
     places = {label.upper(): place for place, label in enumerate(labels)}
+
+    def number_to_letter(match: re.Match[str]) -> str:
+        word = next(filter(None, match.groups())).lower()
+        index = next((i for i, words in enumerate(_ORDINALS) if word in words.split("|")), len(labels))
+        return f"Option {labels[index]}" if index < len(labels) else match[0]
+
+    def mark_letter(match: re.Match[str]) -> str:
+        group = "letter" if match["letter"] else "spelt"
+        start, end = match.start(group) - match.start(), match.end(group) - match.start()
+        return match[0][:start] + chr(_LETTERS + places.get(match[group].upper(), _FOREIGN)) + match[0][end:]
+
+    for place, pattern in _option_patterns(tuple(options)):
+        text = pattern.sub(chr(_TEXTS + place), text)
+    text = _INITIALS.sub("somebody ", text)
+    for pattern in (_NTH, _NUMBERED):
+        # "The third option" and "option 3" become "Option C".
+        text = pattern.sub(number_to_letter, text)
     for pattern in _NAMES:
-        text = pattern.sub(lambda match: _named(match, places), text)
-    for joined in (_agreed, _clashing):
+        text = pattern.sub(mark_letter, text)
+    for joined in (_join_agreeing, _mark_clash):
         text = _TEXT_FIRST.sub(joined, _LETTERED.sub(joined, text))
     return text
 
 
-def place_of(mark: str) -> int:
+def option_index(mark: str) -> int:
     """Position among the options; larger than any of them for a letter that labels none."""
     return ord(mark) & 0xFF
 
 
 @lru_cache(maxsize=REMEMBERED)
-def plain(text: str) -> str:
+def plain_option(text: str) -> str:
     """A clean option in one line, without an article before it and marks around it."""
     # A run of marks is tried where it begins and nowhere else, or many marks would take the square of their time.
-    bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean(text))
+    bare = re.sub(r"^[^\w+<>=~-]+|(?<![^\w%\u00b0+)-])[^\w%\u00b0+)-]+$", "", clean_text(text))
     return re.sub(r"(?i)^(?:the|an?)\s+(?=\w)", "", " ".join(bare.split()))
 
 
-def _with_texts(text: str, options: Sequence[str]) -> str:
-    for place, pattern in _patterns(tuple(options)):
-        text = pattern.sub(chr(_TEXTS + place), text)
-    return text
-
-
 @lru_cache(maxsize=REMEMBERED)
-def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
-    """How options are found by their texts, each with its place.
+def _option_patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    """Return a pattern for each option that can be found by its text, with its place.
 
     The longest come first, so that "iron ore" is not read as "iron"; case counts where nothing else differs.
     """
-    texts = [plain(option) for option in options]
+    texts = [plain_option(option) for option in options]
     folded = [bare.casefold() for bare in texts]
     joined = [re.sub(r"[\s-]+", "", bare) for bare in folded]
     patterns = []
@@ -177,38 +187,20 @@ def _patterns(options: tuple[str, ...]) -> tuple[tuple[int, re.Pattern[str]], ..
     return tuple(patterns)
 
 
-def _numbered(text: str, labels: Sequence[str]) -> str:
-    """The text with "the third option" and "option 3" as "Option C"."""
-
-    def lettered(match: re.Match[str]) -> str:
-        word = next(filter(None, match.groups())).lower()
-        index = next((i for i, words in enumerate(_ORDINALS) if word in words.split("|")), len(labels))
-        return f"Option {labels[index]}" if index < len(labels) else match[0]
-
-    return _NUMBERED.sub(lettered, _NTH.sub(lettered, text))
-
-
-def _named(match: re.Match[str], places: dict[str, int]) -> str:
-    group = "letter" if match["letter"] else "spelt"
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    mark = chr(_LETTERS + places.get(match[group].upper(), _FOREIGN))
-    return match[0][:start] + mark + match[0][end:]
-
-
-def _agreed(match: re.Match[str]) -> str:
-    """One mark for a letter and its own option's text."""
-    place = place_of(match["letter"])
-    own = place == place_of(match["text"]) and not _goes_on(match)
+def _join_agreeing(match: re.Match[str]) -> str:
+    """Return one mark for a letter and its own option's text."""
+    place = option_index(match["letter"])
+    own = place == option_index(match["text"]) and not _goes_on(match)
     opens = match.groupdict().get("end") == "" and "." in match["between"]
     return chr(_BOTH + place) + ("." if opens else match.groupdict().get("end") or "") if own else match[0]
 
 
-def _clashing(match: re.Match[str]) -> str:
+def _mark_clash(match: re.Match[str]) -> str:
     """A clash for a letter and another option's text, unless they only stand in one list or the text is a subject."""
     listed = not match["between"].strip(" ,") or "ption" in match["between"]
     return match[0] if listed or _goes_on(match) else CLASH + (match.groupdict().get("end") or "")
 
 
 def _goes_on(match: re.Match[str]) -> bool:
-    """Whether the text opens a sentence of its own on the next line."""
+    """Return whether the text opens a sentence of its own on the next line."""
     return match.groupdict().get("end") == "" and "\n" in match["between"]

@@ -16,14 +16,24 @@ from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_A
 from contrapose.tasks.language.replies.labelled import (
     LabelledStatement,
     Plainness,
-    fits,
-    headed,
-    ruled_out,
+    fits_label,
+    opening_and_closing_choice,
+    options_ruled_out,
+    options_wondered_about,
     sentences,
-    stated,
-    wondered,
+    statements_in,
 )
-from contrapose.tasks.language.replies.marks import CLASH, LETTER, MARK, TEXT, clean, closed_up, marked, place_of, plain
+from contrapose.tasks.language.replies.marks import (
+    CLASH,
+    LETTER,
+    MARK,
+    TEXT,
+    clean_text,
+    collapse_blanks,
+    mark_options,
+    option_index,
+    plain_option,
+)
 from contrapose.tasks.language.replies.spoken import ONLY_NAMED, Chosen, settled, unparsed, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, window
 
@@ -48,14 +58,14 @@ _DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
-    """The option that a reply chooses by its letter or its text.
+    """Return the option that a reply chooses by its letter or its text.
 
     Args:
         reply: as the model wrote it; the time is linear in its length, and of a long one only the ends are read.
         labels: single letters, one per option.
         options: their texts.
     """
-    return _choose(without_listing(window(closed_up(reply)), labels, options), tuple(labels), tuple(options))
+    return _choose(without_listing(window(collapse_blanks(reply)), labels, options), tuple(labels), tuple(options))
 
 
 @lru_cache(maxsize=REPLIES)
@@ -63,7 +73,7 @@ def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Cho
     return settled(
         seen,
         lambda text: _read(text, labels, options),
-        held=lambda verdict: _held(verdict, labels, options),
+        held=lambda verdict: _read_verdict(verdict, labels, options),
         count=len(options),
     )
 
@@ -73,16 +83,16 @@ _LABELLED = expression(
 )
 
 
-def _held(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """The place of the option that a verdict names by its letter or its text; None for none, or for two."""
-    texts = [plain(option).casefold() for option in options]
-    said = plain(verdict).casefold()
+def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
+    """Return the place of the option that a verdict names by its letter or its text; None for none, or for two."""
+    texts = [plain_option(option).casefold() for option in options]
+    said = plain_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
     labelled = _LABELLED.fullmatch(verdict)
     if labelled is None:
         return by_text
     place = {label.upper(): at for at, label in enumerate(labels)}.get(labelled[1].upper(), len(options))
-    behind = plain(labelled[2] or labelled[3] or "").casefold()
+    behind = plain_option(labelled[2] or labelled[3] or "").casefold()
     others = [text for at, text in enumerate(texts) if at != place and text and text in behind]
     return place if not others or (place < len(texts) and texts[place] in behind) else None
 
@@ -93,55 +103,51 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
         if place is None:
             return unparsed("a letter that labels no option")
         return Chosen(index=place, step="letter", reason="the letter alone")
-    text = marked(clean(seen), labels, options)
+    text = mark_options(clean_text(seen), labels, options)
     if CLASH in text:
         return unparsed("a letter with the text of another option")
-    if len({place_of(mark) for mark in _LINES.findall(text)}) > 1:
+    if len({option_index(mark) for mark in _LINES.findall(text)}) > 1:
         return unparsed("contradictory")
-    signed = {place_of(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
+    signed = {option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
     parts = [*sentences(text)]
-    said = [[*stated(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
-    statements = [statement for several in ([*headed(text, options)], *said) for statement in several]
+    said = [[*statements_in(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
+    statements = [
+        statement for several in ([*opening_and_closing_choice(text, options)], *said) for statement in several
+    ]
     if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
         statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
-    chosen = _decided([statement for statement in statements if fits(text, statement, options)], text, len(options))
-    if chosen.reason == NOTHING:
-        return _ending(text, options) or chosen
-    last = last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
-    return chosen if last in (None, chosen.index) else unparsed("contradictory")
-
-
-def _ending(text: str, options: Sequence[str]) -> Chosen | None:
-    """What the end of a reply chooses that states no choice more plainly."""
+    chosen = _decide(
+        [statement for statement in statements if fits_label(text, statement, options)], text, len(options)
+    )
+    if chosen.reason != NOTHING:
+        last = read_last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
+        return chosen if last in (None, chosen.index) else unparsed("contradictory")
     if DECLINES.search(text):
-        return None
-    place = last_letter(text)
-    if place is not None and place < len(options) and place not in ruled_out(text):
+        return chosen
+    place = read_last_letter(text)
+    if place is not None and place < len(options) and place not in options_ruled_out(text):
         return Chosen(index=place, step="pattern", reason="the letter at its end")
-    place = only_option(text, options)
-    return None if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
+    place = read_only_option(text, options)
+    return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
 
 
-def last_choice(seen: str, labels: Sequence[str]) -> int | None:
-    """The letter that the last sentence about any of them chooses, by its place among the labels."""
-    text = marked(clean(seen), labels, [""] * len(labels))
-    last = next(((start, said) for start, said in reversed([*sentences(text)]) if re.search(MARK, said)), None)
-    if last is None:
+def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
+    """Return the place of the label that the last sentence about any of them chooses."""
+    text = mark_options(clean_text(seen), labels, [""] * len(labels))
+    parts = [(start, said) for start, said in sentences(text) if re.search(MARK, said)]
+    if not parts:
         return None
-    chosen = _decided([*headed("", []), *stated(last[1], last[0], brief=False)], text[last[0] :], len(labels))
+    start, last = parts[-1]
+    chosen = _decide([*statements_in(last, start, brief=False)], text[start:], len(labels))
     if chosen.reason == NOTHING:
-        return last_letter(text)
+        return read_last_letter(text)
     return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
 
 
-def _is_of_another(clash: re.Match[str]) -> bool:
-    return place_of(clash["text"]) != place_of(clash["mark"])
-
-
-def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+def _decide(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
         return unparsed(NOTHING)
@@ -153,9 +159,14 @@ def _decided(statements: Sequence[LabelledStatement], text: str, count: int) -> 
         for statement in statements
         if statement.plainness >= Plainness.STATED or top < Plainness.CONCLUDED or statement.position > last.position
     }
-    if rivals != {last.place} or last.place in ruled_out(text) or wondered(text, last.position) - {last.place}:
+    if (
+        rivals != {last.place}
+        or last.place in options_ruled_out(text)
+        or options_wondered_about(text, last.position) - {last.place}
+    ):
         return unparsed("contradictory")
-    if BOTH_RIGHT.search(text, last.position) or any(_is_of_another(clash) for clash in OF_ANOTHER.finditer(text)):
+    of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
+    if of_another or BOTH_RIGHT.search(text, last.position):
         return unparsed("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
         return unparsed("refusal")
@@ -173,34 +184,28 @@ _JOINT = r"\)?(?:,? (?:and|or|nor|&) (?:also )?|, |/)(?:the )?"
 _GROUP = expression(rf"\(?{MARK}(?:{_JOINT}{_NOUN}\(?{MARK})*\)?")
 """An option, or several on a par."""
 _DENIED_BEFORE = expression(
-    r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike"
-    r"|\bexcept(?: for)?|\bno(?! doubt)|\bagainst"
-    r"|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*|\bdismiss\w*|\bcrossing off"
-    r"|\bcross out|\bother than"
-    r"|\banything but|\bfrom|\bbeats|\boutperforms|\breplace|\bmistake to (?:choose|pick))[ :](?:(?!but\b"
-    r"|(?<!it )(?<!that )(?<!answer )(?<!one )(?<!option )(?<!choice )is\b)[\w']+ ){0,4}\(?$"
+    r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike|\bexcept(?: "
+    r"for)?|\bno(?! doubt)|\bagainst|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*"
+    r"|\bdismiss\w*|\bcrossing off|\bcross out|\bother than|\banything but|\bfrom|\bbeats|\boutperforms|\breplace"
+    r"|\bmistake to (?:choose|pick))[ :](?:(?!but\b|(?<!it )(?<!that )(?<!answer )(?<!one )(?<!option )(?<!choice "
+    r")is\b)[\w']+ ){0,4}\(?$"
 )
 _DENIED_AFTER = expression(
-    r"(?i)\)?,? (?:(?:are|is|were|was|can|can't|have|has|be|all|both|therefore|thus|also|clearly|then) )*(?:not\b"
-    r"|out\b|ruled out|eliminated|excluded|wrong|false|incorrect"
-    r"|fail|impossible|too\b|lack|gone|off\b)"
+    r"(?i)\)?,? (?:(?:are|is|were|was|can|can't|have|has|be|all|both|therefore|thus|also|clearly|then) )*(?:not\b|out\b"
+    r"|ruled out|eliminated|excluded|wrong|false|incorrect|fail|impossible|too\b|lack|gone|off\b)"
 )
 _LOOSE = expression(
-    r"(?i)\b(?:if|unless|whether|might|may|could|maybe|perhaps|possibl[ey]|possibility|either|both|depends?|unsure"
-    r"|not sure|uncertain|cannot|can't|unable"
-    r"|don't know|do not know|tempting|plausible|some|people|others?|students?|someone|somebody|example|e\.g|such as"
-    r"|like|almost|nearly|consider\w*|looking at|look at|let's"
-    r"|let us|let me|start\w*|next|compar\w+|regarding|as for|about|there(?:'s| is| are)|also|too|as well|equally"
-    r"|close|closer|closest to|runner|second|distractor|trap"
-    r"|usual\w*|common\w*|wrong|incorrect|false|mistaken?|mistakes|errors?|worse|worst|least|alternative\w*|same"
-    r"|similar\w*|opposite|previous|earlier|at first|initially"
-    r"|as in|see|versus|vs|between|confus\w+|mix\w*|claims?|argu(?:e|es|ed|ably)|thought|assum\w+|suppos\w+"
-    r"|hesitat\w+|doubt\w*|unclear|open|neither|tie|draw|half|whereas|careful|wary|caution"
-    r"|nobody|no one|none|everything but|says?|said|first|third|another|one (?:option|choice|answer)|question"
-    r"|(?:start|end) of|2nd|3rd|last place|more of|sort of|kind of|vitamin|hepatitis|influenza|grade|type|plan|group"
-    r"|team|section|part"
-    r"|would have|should have|instead of answering|asked|asks|mean(?:s|t)? by|stands for|called|labell?ed|(?:written"
-    r"|listed) under)\b|\?"
+    r"(?i)\b(?:if|unless|whether|might|may|could|maybe|perhaps|possibl[ey]|possibility|either|both|depends?|unsure|not "
+    r"sure|uncertain|cannot|can't|unable|don't know|do not know|tempting|plausible|some|people|others?|students?"
+    r"|someone|somebody|example|e\.g|such as|like|almost|nearly|consider\w*|looking at|look at|let's|let us|let me"
+    r"|start\w*|next|compar\w+|regarding|as for|about|there(?:'s| is| are)|also|too|as well|equally|close|closer"
+    r"|closest to|runner|second|distractor|trap|usual\w*|common\w*|wrong|incorrect|false|mistaken?|mistakes|errors?"
+    r"|worse|worst|least|alternative\w*|same|similar\w*|opposite|previous|earlier|at first|initially|as in|see|versus"
+    r"|vs|between|confus\w+|mix\w*|claims?|argu(?:e|es|ed|ably)|thought|assum\w+|suppos\w+|hesitat\w+|doubt\w*|unclear"
+    r"|open|neither|tie|draw|half|whereas|careful|wary|caution|nobody|no one|none|everything but|says?|said|first|third"
+    r"|another|one (?:option|choice|answer)|question|(?:start|end) of|2nd|3rd|last place|more of|sort of|kind of"
+    r"|vitamin|hepatitis|influenza|grade|type|plan|group|team|section|part|would have|should have|instead of answering"
+    r"|asked|asks|mean(?:s|t)? by|stands for|called|labell?ed|(?:written|listed) under)\b|\?"
 )
 """What makes the end of a reply less than a choice."""
 _SUPPOSES = expression(
@@ -209,17 +214,15 @@ _SUPPOSES = expression(
 )
 _SPLITS = expression(r"(?i)[;:\u2013\u2014]\s|\s-\s|,? \bbut |, yet |\bhowever,? |\bthough,? ")
 _PRAISES = expression(
-    r"(?i)\)?,? ?(?:(?:is|has to be|must be|would be|remains|seems|are) (?:\w+ly )?(?:the (?:\w+ )?(?:one|answer"
-    r"|choice|option|best|right|correct|winner|better|only)|what|my|correct|right"
-    r"|best|better|consistent|true|it\b)|(?:answers|fits|matches|satisfies|holds|works|explains|wins|takes|edges"
-    r"|prevails|sounds better|it (?:is|must|has|should)|makes (?:the )?most)\b"
-    r"|,? (?:then|definitely|final|no contest|by a hair|clearly|obviously|for sure)\b)"
+    r"(?i)\)?,? ?(?:(?:is|has to be|must be|would be|remains|seems|are) (?:\w+ly )?(?:the (?:\w+ )?(?:one|answer|choice"
+    r"|option|best|right|correct|winner|better|only)|what|my|correct|right|best|better|consistent|true|it\b)|(?:answers"
+    r"|fits|matches|satisfies|holds|works|explains|wins|takes|edges|prevails|sounds better|it (?:is|must|has|should)"
+    r"|makes (?:the )?most)\b|,? (?:then|definitely|final|no contest|by a hair|clearly|obviously|for sure)\b)"
 )
 _LEADS = expression(
     r"(?i)^\W*(?:(?:and|so|thus|therefore|hence|then|only|just|well|hmm|ok|okay|sure|consequently|yes|no|it's|it is"
-    r"|that's|this is|the answer is|still|definitely|certainly|clearly|overall|in short"
-    r"|in conclusion|i (?:find|think|believe|conclude|say|judge)(?: that)?|finally|ultimately|as a result"
-    r"|accordingly),? )*(?:the |an? )?\(?$"
+    r"|that's|this is|the answer is|still|definitely|certainly|clearly|overall|in short|in conclusion|i (?:find|think"
+    r"|believe|conclude|say|judge)(?: that)?|finally|ultimately|as a result|accordingly),? )*(?:the |an? )?\(?$"
 )
 _FEWEST = 5
 """Words from which on the end of a reply may choose: plainer rules read shorter ones."""
@@ -230,8 +233,7 @@ _BRIEF = 2
 _SHORT = 3
 """Characters up to which an option's text, such as a number, must end the sentence."""
 _GOES_ON = expression(
-    r"(?i)\b(?:let us|let me|let's|next|now|however|but|weigh|compare|step \d|on the other|depends|which one"
-    r"|hard to)\b"
+    r"(?i)\b(?:let us|let me|let's|next|now|however|but|weigh|compare|step \d|on the other|depends|which one|hard to)\b"
 )
 """What, after the last letter, leaves the choice to come."""
 _NAME = expression(rf"{LETTER}\)?\. ?[a-z]")
@@ -242,47 +244,43 @@ _ENGLISH = expression(
 """Words of which texts in English, or put into it, hold some."""
 
 
-def last_letter(text: str) -> int | None:
-    """The place of the letter in which the last sentence with a letter ends, or which it calls right.
+def read_last_letter(text: str) -> int | None:
+    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right.
 
     Args:
         text: a reply with marks; the time is linear in its length.
     """
-    start, said = next(
-        ((start, said) for start, said in reversed([*sentences(text)]) if re.search(LETTER, said)), (0, "")
-    )
+    lettered = [(start, said) for start, said in sentences(text) if re.search(LETTER, said)]
+    start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
         return None
     if _NAME.search(text) or (re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text)):
         return None
-    cut = next(
-        (split.end() for split in reversed([*_SPLITS.finditer(said)]) if re.search(LETTER, said[split.end() :])), 0
-    )
-    clause = said[cut:]
+    cuts = [0, *(split.end() for split in _SPLITS.finditer(said) if re.search(LETTER, said[split.end() :]))]
+    clause = said[cuts[-1] :]
     if _LOOSE.search(clause) or _SUPPOSES.search(said):
         return None
     kept = [group for group in _GROUP.finditer(clause) if not _is_denied(group, clause)]
-    places = {place_of(mark) for group in kept for mark in re.findall(MARK, group[0])}
+    places = {option_index(mark) for group in kept for mark in re.findall(MARK, group[0])}
     if len(places) != 1 or not kept:
         return None
     last = kept[-1]
-    ends = (
-        re.fullmatch(r"\W*(?:\([^()]*\))?(?: (?:though|then|here|instead|indeed))?\W*", clause[last.end() :])
-        is not None
-    )
+    ends = re.fullmatch(r"\W*(?:\([^()]*\))?(?: (?:though|then|here|instead|indeed))?\W*", clause[last.end() :])
     praised = _LEADS.match(clause[: last.start()]) and _PRAISES.match(clause, last.end())
-    return places.pop() if (ends and not _is_listed(said, clause)) or praised else None
+    # A letter alone may be the end of a list, or where the text was cut off.
+    alone = said is clause and re.fullmatch(rf"\W*(?:\w+ )?\(?{MARK}\W*", said)
+    return places.pop() if (ends and not alone) or praised else None
 
 
-def only_option(text: str, options: Sequence[str]) -> int | None:
-    """The place of the one option whose text a brief reply without letters names, and does not deny or compare with."""
+def read_only_option(text: str, options: Sequence[str]) -> int | None:
+    """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
     said = [said for _, said in sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None
     if re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text):
         return None
     kept = [(group, part) for part in said for group in _GROUP.finditer(part) if not _is_denied(group, part)]
-    places = {place_of(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
+    places = {option_index(mark) for group, _ in kept for mark in re.findall(TEXT, group[0])}
     if len(places) != 1:
         return None
     place, (group, part) = places.pop(), kept[-1]
@@ -303,8 +301,3 @@ _NO_ANSWER = expression(r"(?i)\b(?:no|none|not sure|don't know|unsure|cannot|ref
 def _is_denied(group: re.Match[str], clause: str) -> bool:
     before = _DENIED_BEFORE.search(clause[max(0, group.start() - _REACH) : group.start()])
     return bool(before or clauses.DENIES.match(clause, group.end()) or _DENIED_AFTER.match(clause, group.end()))
-
-
-def _is_listed(said: str, clause: str) -> bool:
-    """Whether a letter alone may be the end of a list, or where the text was cut off."""
-    return said is clause and re.fullmatch(rf"\W*(?:\w+ )?\(?{MARK}\W*", said) is not None

@@ -8,12 +8,10 @@ from contrapose.tasks.language.replies.text import FINALLY, PAIR
 
 # "Answer: A cat sat" holds an article: a letter ends its clause, is marked (^), or is followed by a reason.
 END = (
-    r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is"
-    r"|with (?:high|full|great)|due to|given (?:that|the|what|how)|over|rather than"
-    r"|instead of|(?:and )?not(?! (?:only|just|merely)\b)|for (?:the|this)|based on)\b"
-    r"|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b"
-    r"|\s+that\s+(?:agrees|matches|fits|is (?:consistent|correct|right|accurate))\b"
-    r"|\s+(?i:explanation|reason|reasoning|justification)\s?:"
+    r"(?:(?<=\^)|(?=\s*$|\s*[(:]|\s+(?:because|since|as (?:it|the|this|that|my)|as [AB] is|with (?:high|full|great)|due"
+    r" to|given (?:that|the|what|how)|over|rather than|instead of|(?:and )?not(?! (?:only|just|merely)\b)|for (?:the"
+    r"|this)|based on)\b|\s+(?:and|but)\s+(?:contradicts|refutes|rules out|conflicts)\b|\s+that\s+(?:agrees|matches"
+    r"|fits|is (?:consistent|correct|right|accurate))\b|\s+(?i:explanation|reason|reasoning|justification)\s?:"
     r"|\s+(?i:only|alone|indeed|here|of course|for sure|for certain|instead|imo|in my (?:view|opinion)|on this(?: one)?"
     r"|i (?:think|guess|believe))\s*$))"
 )
@@ -49,11 +47,10 @@ STATED = tuple(
 )
 NOT_BUT = expression(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
 SUPPORTED = expression(
-    r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the )?)?"
-    r"(?:evidence|facts)"
-    r"|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?|backs?(?: up)?"
-    rf"|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with"
-    rf"|corresponds? to))\s+{SUBJECT}{END}"
+    r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the "
+    r")?)?(?:evidence|facts)|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?"
+    r"|backs?(?: up)?|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? "
+    rf"to))\s+{SUBJECT}{END}"
 )
 _WRONG = r"(?:wrong|incorrect|inconsistent|inaccurate|false|untrue|unfaithful|contradicting|contradictory)"
 _ERRS = (
@@ -70,10 +67,9 @@ BLAMED = tuple(
         r"(?:rule out|eliminate|exclude|discard|reject|dismiss|throw out|cross out|drop|strike)",
         r"the (?:(?:factual )?(?:error|mistake|contradiction|inaccuracy)) (?:is|lies) in",
         r"there (?:is|are) (?:an? |one )?(?!no )(?:\w+ )?(?:errors?|mistakes?|contradictions?|inaccurac(?:y|ies)) in",
-        r"(?:the (?:article|text|source|passage)|this|that|which)"
-        r" (?:(?:clearly|directly|plainly|flatly|explicitly) )?(?:contradicts|refutes|disproves"
-        r"|conflicts with|is at odds with|(?:does not|doesn't) (?:\w+ )?(?:support|back up|bear out|confirm"
-        r"|agree with|match)(?= (?:the )?(?:summary|option)))",
+        r"(?:the (?:article|text|source|passage)|this|that|which) (?:(?:clearly|directly|plainly|flatly|explicitly) "
+        r")?(?:contradicts|refutes|disproves|conflicts with|is at odds with|(?:does not|doesn't) (?:\w+ )?(?:support"
+        r"|back up|bear out|confirm|agree with|match)(?= (?:the )?(?:summary|option)))",
         r"(?:there is )?nothing in the (?:article|text|source|passage)(?: (?:that|to))? (?:\w+ly )?"
         r"(?:supports?|confirms?|backs? up)",
     )
@@ -148,50 +144,42 @@ AT_FIRST = expression(
 )
 """What looked so before a closer look."""
 DECLINES = expression(
-    rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b"
-    r"(?:\s+(?:of them|of the above|summaries|summary|one|a|b))*\^?"
-    r"(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right|accurate|true|fine|good|wrong|incorrect"
-    r"|inconsistent)))|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know|(?:cannot|can't|am unable to)\s+"
-    r"(?:tell|say|determine|decide|choose|answer)"
-    r"|(?:i'm |am )?not sure)|(?:it|that)(?:\s+isn't|(?:\s+is|'s)\s+(?:not|wrong|incorrect))$)"
-    rf"|(?i:or|maybe|perhaps|possibly|also|no)\s+{SUBJECT}(?=\^?$)"
+    rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b(?:\s+(?:of them"
+    r"|of the above|summaries|summary|one|a|b))*\^?(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right"
+    r"|accurate|true|fine|good|wrong|incorrect|inconsistent)))|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know"
+    r"|(?:cannot|can't|am unable to)\s+(?:tell|say|determine|decide|choose|answer)|(?:i'm |am )?not sure)|(?:it"
+    r"|that)(?:\s+isn't|(?:\s+is|'s)\s+(?:not|wrong|incorrect))$)|(?i:or|maybe|perhaps|possibly|also"
+    rf"|no)\s+{SUBJECT}(?=\^?$)"
 )
 # A phrase that opens a sentence and says nothing of a letter: "In this case,", "As the article says,".
 _OPENING = (
-    r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after"
-    r"|according to(?= (?:the|this|that|what|its|our) (?!\w*(?:comment|model|review|colleague|expert|judge|read)))"
-    r"|considering|looking at|on (?:second|closer|further)|upon)\s"
-    r"(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other|otherwise)\b)"
-    r"(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
+    r"(?:in|for|as|to(?! be\b)|without|from|given|based on|no|by|after|according to(?= (?:the|this|that|what|its|our) "
+    r"(?!\w*(?:comment|model|review|colleague|expert|judge|read)))|considering|looking at|on (?:second|closer|further)"
+    r"|upon)\s(?![^,:]{0,60}\b(?:example|instance|some|others|theory|case of|no case|first|other"
+    r"|otherwise)\b)(?-i:(?![^,:]{0,60}\b[AB]\b))[\w' ]{1,50}(?=[,:])"
 )
 _REMARK = (
-    r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes"
-    r"|question|true or|option|other"
-    r"|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false|incorrect|error|mistake"
-    r"|suppos|assum|to be|verif|wonder|decide|some|people|critic|reader|user|student|statement|opposite|might"
-    r"|may|could|doubt|rumou?r)|n't\b))(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
+    r"(?!\w+:|[^:\n]{0,80}(?:\b(?-i:B|A(?! [a-z]))(?![\w'])|\b(?:claim|view|opinion|say|think|argu|hypothes|question"
+    r"|true or|option|other|example|task|format|instruct|prompt|first|initial|possib|if|whether|not|no|wrong|false"
+    r"|incorrect|error|mistake|suppos|assum|to be|verif|wonder|decide|some|people|critic|reader|user|student|statement"
+    r"|opposite|might|may|could|doubt|rumou?r)|n't\b))(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
 )
 """A few words before a colon and a statement: "A quick check: Summary B gets the year wrong"."""
 LEAD_IN = expression(
-    r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*"
-    r"|(?:verdict|answer|conclusion|decision|evaluation|judge?ment|result"
-    r"|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches|agrees|fits)\b)"
-    r"|(?:definitely|undoubtedly|without (?:a )?doubt"
-    r"|probably|(?:most )?likely|clearly|obviously|surely|actually|certainly"
-    r"|and|but|yet|while|whereas|although|though|then"
-    r"|for (?:this|that|these|those) reasons?|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple"
-    r"|tl;?dr|long story short|all in all|here you go|\w+ly(?=,)"
-    r"|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)?"
-    r" (?:think|believe|feel|say|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?"
-    r"|assess(?:ed)?|found)(?: that)?"
-    r"|(?:an?|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation|examination)"
-    r" (?:(?:of|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms"
-    r"|makes (?:it )?clear)(?: that)?|from the (?:article|text|source),?(?= (?:it|we|i)\b)"
-    r"|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)|it(?: is|'s) (?:clear|evident|obvious|apparent)"
-    r"|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
-    r"|(?:i(?: am|'m) (?:\w+ly |pretty |quite |very )?|pretty )(?:confident|sure|certain)(?: that)?"
-    r"|(?:that|this|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that"
-    rf"|where(?= (?:summary )?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
+    r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*|(?:verdict|answer|conclusion"
+    r"|decision|evaluation|judge?ment|result|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches"
+    r"|agrees|fits)\b)|(?:definitely|undoubtedly|without (?:a )?doubt|probably|(?:most )?likely|clearly|obviously"
+    r"|surely|actually|certainly|and|but|yet|while|whereas|although|though|then|for (?:this|that|these|those) reasons?"
+    r"|instead|meaning|namely|thereby|i\.e|that is(?=,)|easy|simple|tl;?dr|long story short|all in all|here you go"
+    r"|\w+ly(?=,)|(?:i|we|one|you)(?:'d|'ve)?(?: (?:would|can|must|have))?(?: \w+ly)? (?:think|believe|feel|say"
+    r"|concluded?|see|find|argue|confirm|determined?|evaluated?|judged?|decided?|assess(?:ed)?|found)(?: that)?|(?:an?"
+    r"|my|the|this|our) (?:\w+ ){0,2}(?:comparison|reading|analysis|look|check|review|evaluation|examination) (?:(?:of"
+    r"|at|with|through) the \w+ )?(?:shows|reveals|suggests|indicates|means|confirms|makes (?:it )?clear)(?: that)?"
+    r"|from the (?:article|text|source),?(?= (?:it|we|i)\b)|(?:it (?:follows|seems|appears)(?: to me)?(?! to be)|it(?: "
+    r"is|'s) (?:clear|evident|obvious|apparent)|(?:this|that|which) (?:means|suggests|indicates|shows))(?: that)?"
+    r"|(?:i(?: am|'m) (?:\w+ly |pretty |quite |very )?|pretty )(?:confident|sure|certain)(?: that)?|(?:that|this"
+    r"|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that|where(?= (?:summary "
+    rf")?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
 CLAUSES = expression(
     rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose"

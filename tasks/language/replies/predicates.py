@@ -79,11 +79,10 @@ _THINGS = _words(
 _WELL = _words("accurately correctly faithfully")
 _SAYS = _words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
 _IN_PART = expression(
-    r"\b(?:in (?:some|most|many|certain|several) \w+|to (?:some|an?|a certain) \w+"
-    r"|(?:and|or) (?:not|in\w+|false|wrong|untrue)"
-    r"|at first|partly|partially|initially|half|in part|in (?:general|style|tone|theory|principle)|opposite"
-    r"|only (?:about|in|on|for)|hardly|barely|scarcely|nearly"
-    r"|almost|possibly|supposedly|allegedly|superficially|seemingly)\b|\bonly$"
+    r"\b(?:in (?:some|most|many|certain|several) \w+|to (?:some|an?|a certain) \w+|(?:and|or) (?:not|in\w+|false|wrong"
+    r"|untrue)|at first|partly|partially|initially|half|in part|in (?:general|style|tone|theory|principle)|opposite"
+    r"|only (?:about|in|on|for)|hardly|barely|scarcely|nearly|almost|possibly|supposedly|allegedly|superficially"
+    r"|seemingly)\b|\bonly$"
 )
 _REPORTS = expression(
     r"(?:is|says|states) (?:exactly )?what the \w+ (?:says|states|reports)\b|says the same\b.* as the \w+$"
@@ -98,28 +97,25 @@ _OPPOSITE = expression(
 )
 _BETTER_JOB = expression(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
 _CHOSEN = expression(
-    r"(?:should|must|has to|ought to|is to) (?:\w+ly )?be (?:picked|chosen|selected|preferred)\b"
-    r"|(?:is|was) (?:\w+ly )?preferable\b"
-    r"|(?:comes out|is) (?:well |clearly )?(?:ahead|on top)\b|(?:has|takes) the edge\b|(?:gets|has|wins) my vote\b"
-    r"|(?:\w+ly )?wins\b(?! (?:the|a|an|his|her|their)\b)"
-    r"|(?:is|seems|appears)(?: \w+ly| to be)? the (?:safer|safest|sounder|soundest|stronger|more \w+|better|best)"
-    r" (?:and (?:\w+ ){1,2})?(?:choice|one|option|pick|account|version|candidate|bet|reading|of the two)\b"
+    r"(?:should|must|has to|ought to|is to) (?:\w+ly )?be (?:picked|chosen|selected|preferred)\b|(?:is|was) (?:\w+ly "
+    r")?preferable\b|(?:comes out|is) (?:well |clearly )?(?:ahead|on top)\b|(?:has|takes) the edge\b|(?:gets|has|wins) "
+    r"my vote\b|(?:\w+ly )?wins\b(?! (?:the|a|an|his|her|their)\b)|(?:is|seems|appears)(?: \w+ly| to be)? the (?:safer"
+    r"|safest|sounder|soundest|stronger|more \w+|better|best) (?:and (?:\w+ ){1,2})?(?:choice|one|option|pick|account"
+    r"|version|candidate|bet|reading|of the two)\b"
 )
 _REFUSED = expression(
     r"(?:is|must be|has to be|can be|should be) (?:\w+ly )?"
     r"(?:rejected|disqualified|ruled out|eliminated|discarded|dismissed|excluded)\b"
 )
 _LOYAL = expression(
-    r"(?:\w+ly )?(?:stays|sticks|hews|keeps|remains|clings|comes|is) (?:\w+ly )?"
-    r"(?:close|closer|closest|closely|more closely|faithful|true|loyal|strictly)? ?to (?:what )?the"
-    r" (?:article|text|source|passage|original|facts)\b"
+    r"(?:\w+ly )?(?:stays|sticks|hews|keeps|remains|clings|comes|is) (?:\w+ly )?(?:close|closer|closest|closely|more "
+    r"closely|faithful|true|loyal|strictly)? ?to (?:what )?the (?:article|text|source|passage|original|facts)\b"
 )
 _MADE_UP = expression(
-    r"(?:\w+ly )?(?:makes? (?:[\w']+ ){1,4}up\b|makes? up|made up|mixes up|mixed up"
-    r"|gets (?:[\w']+ ){1,4}(?:wrong|backwards|the wrong way round)|hallucinates|hallucinated|conflates"
-    r"|(?:swaps|swapped|flips|flipped|reverses|reversed|inverts|switches|switched) (?:who|which|what|the|two)\b"
-    r"|(?:has|had) the wrong (?!impression|idea|kind|sort|way)\w+|mis(?!s|spell|took|take|led|l)\w{3,}s\b"
-    r"|turn(?:s|ed) (?:[\w'-]+ ){1,8}into\b)"
+    r"(?:\w+ly )?(?:makes? (?:[\w']+ ){1,4}up\b|makes? up|made up|mixes up|mixed up|gets (?:[\w']+ ){1,4}(?:wrong"
+    r"|backwards|the wrong way round)|hallucinates|hallucinated|conflates|(?:swaps|swapped|flips|flipped|reverses"
+    r"|reversed|inverts|switches|switched) (?:who|which|what|the|two)\b|(?:has|had) the wrong (?!impression|idea|kind"
+    r"|sort|way)\w+|mis(?!s|spell|took|take|led|l)\w{3,}s\b|turn(?:s|ed) (?:[\w'-]+ ){1,8}into\b)"
 )
 _PICKED = expression(
     r"(?:is|would be) (?:what|the one|the summary|the option|the answer)?\s?(?:that )?(?:i(?:'d|'ll| would| will)?|to)"
@@ -149,7 +145,7 @@ _NOT = _words("not isn't wasn't doesn't never")
 
 
 def verdict(predicate: str) -> Strength | None:
-    """What the words after "Summary A" say about it.
+    """Return the judgement in the words after "Summary A".
 
     Args:
         predicate: the rest of the clause, such as `is more consistent than Summary B`.
@@ -169,19 +165,30 @@ def verdict(predicate: str) -> Strength | None:
         return None if _IN_PART.search(predicate) else Strength.WRONG
     if _LOYAL.match(predicate):
         return None if _IN_PART.search(predicate) else Strength.PRAISE
-    if _OPPOSITE.match(predicate) or misstates(predicate, _BECAUSE.split(predicate, maxsplit=1)[0]):
+    judgement = _BECAUSE.split(predicate, maxsplit=1)[0]
+    # Something is altered, added, misplaced, or no part of the article.
+    if any(pattern.match(predicate) for pattern in (_OPPOSITE, _NOWHERE, _ADDS)):
+        return Strength.WRONG
+    if any(pattern.match(judgement) for pattern in (_ALTERS, _WRONG_ONE, _DENIED_THERE)):
         return Strength.WRONG
     if _REPORTS.match(predicate) or _HOLDS.match(predicate):
         return Strength.PRAISE
-    predicate = _BECAUSE.split(predicate, maxsplit=1)[0]
-    words = [word.strip("()^:") for word in predicate.split()]
+    words = [word.strip("()^:") for word in judgement.split()]
     if not words or words[-1] in _CUT_OFF:
         return None
     words = words[:_READ]
     if words[0] in _NOT or (words[0] in _BE | {"does"} and words[1:2] == ["not"]):
-        return _denied(words)
+        passed = _FILLERS | _NOT | _BE | _COMPARES | {"does", "as"}
+        judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
+        if judged in _CONFIRMED:
+            return Strength.WRONG if _SOURCES & set(words) else None
+        if judged in _CLEARED:
+            return Strength.PRAISE if _SOURCES & set(words) else None
+        if judged in _GOOD | _AGREE:
+            return Strength.REJECTED if _COMPARES & set(words) else Strength.WRONG
+        return Strength.REJECTED if judged in _THINGS else None
     kept = [word for word in words if word not in _FILLERS and not _is_manner(word)]
-    if not kept or _IN_PART.search(predicate):
+    if not kept or _IN_PART.search(judgement):
         return None
     if kept[0] in _SAYS and _WELL & {words[0], words[-1]}:
         return Strength.PRAISE
@@ -190,36 +197,27 @@ def verdict(predicate: str) -> Strength | None:
     return _state([word for word in kept if word not in _BE], words) if kept[0] in _BE else _action(kept)
 
 
-def _denied(words: list[str]) -> Strength | None:
-    """Read "is not consistent" and "does not match" as rejections; "is not wrong" says nothing."""
-    passed = _FILLERS | _NOT | _BE | _COMPARES | {"does", "as"}
-    judged = next((word for word in words if word not in passed and not _is_manner(word)), "")
-    if judged in _CONFIRMED:
-        return Strength.WRONG if _SOURCES & set(words) else None
-    if judged in _CLEARED:
-        return Strength.PRAISE if _SOURCES & set(words) else None
-    if judged in _GOOD | _AGREE:
-        return Strength.REJECTED if _COMPARES & set(words) else Strength.WRONG
-    return Strength.REJECTED if judged in _THINGS else None
-
-
 def _is_manner(word: str) -> bool:
-    """Whether a word says how: "absolutely", "undoubtedly"; "wrongly" says that something is wrong."""
+    """Return whether a word says how: "absolutely", "undoubtedly"; "wrongly" says that something is wrong."""
     return word.endswith("ly") and word not in _BLAMES | {"only"}
 
 
 def _state(kept: list[str], words: list[str]) -> Strength | None:
-    """What follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
+    """Read what follows "is": "consistent" is praise; "more consistent" and "the correct one" choose."""
     first, second = ([*kept, "", ""])[:2]
     if first in _BAD or (first in _COMPARES and second in _BAD):
-        return Strength.WRONG if _is_blamed(kept[1:] if first in _BAD - {"less"} else kept[2:]) else None
-    if first in _COMPARES and second in _SOURCES:
-        return Strength.CHOICE
+        # "Is wrong about …" blames the summary, "is a false alarm" does not.
+        rest = kept[1:] if first in _BAD - {"less"} else kept[2:]
+        blames = not rest or (rest[0] in _AFTER_BAD | _THINGS and not _refers_to_rival(rest))
+        return Strength.WRONG if blames and (rest[:1] != ["than"] or _is_rival(rest[1:])) else None
     if first in _COMPARES:
         bare = first not in {"more", "most"} and (second == "" or (second in {"than", "to"} and _is_rival(kept[2:])))
-        return Strength.CHOICE if bare or second in _GOOD | _THINGS | _FITTING else None
+        return Strength.CHOICE if bare or second in _SOURCES | _GOOD | _THINGS | _FITTING else None
     if first in _GOOD | _CONFIRMED:
-        return _praise(kept[1:], "the" in words)
+        # "The correct summary" chooses, "correct with the article" praises, "correct with Summary B" does neither.
+        if "the" in words and second in _THINGS:
+            return Strength.CHOICE
+        return None if _refers_to_rival(kept[1:]) else Strength.PRAISE
     the_one = (
         first in _THINGS and {"the", "my"} & set(words) and (second in _GOOD | _AGREES | {""} or first == "answer")
     )
@@ -227,26 +225,12 @@ def _state(kept: list[str], words: list[str]) -> Strength | None:
 
 
 def _is_rival(rest: list[str]) -> bool:
-    """Whether what something is better than is the other summary, and not "nothing" or "I expected"."""
+    """Return whether something is better than the other summary, and not than "nothing" or "I expected"."""
     return not rest or bool({"a", "b", "summary", "option", "other", "both-letters"} & set(rest[:3]))
 
 
-def _praise(rest: list[str], definite: bool) -> Strength | None:
-    """What "correct …" says: "the … summary" chooses, "with the article" praises, "with Summary B" does neither."""
-    if definite and rest and rest[0] in _THINGS:
-        return Strength.CHOICE
-    return None if _beside(rest) else Strength.PRAISE
-
-
-def _is_blamed(rest: list[str]) -> bool:
-    """Whether "wrong" is said of the summary, not of what it is about: "is wrong about …", not "is a false alarm"."""
-    if rest[:1] == ["than"] and not _is_rival(rest[1:]):
-        return False
-    return not rest or (rest[0] in _AFTER_BAD | _THINGS and not _beside(rest))
-
-
-def _beside(rest: list[str]) -> bool:
-    """Whether the other summary is what a word of judgement refers to: "inconsistent with Summary A"."""
+def _refers_to_rival(rest: list[str]) -> bool:
+    """Return whether a word of judgement refers to the other summary: "inconsistent with Summary A"."""
     return rest[:1] in (["with"], ["as"], ["by"], ["to"]) and bool({"a", "b", "summary"} & set(rest[1:3]))
 
 
@@ -257,9 +241,13 @@ def _action(kept: list[str]) -> Strength | None:
     if kept[0] == "confuses" and set(kept[1:3]) & {"me", "us", "reader", "readers", "people"}:
         return None
     if kept[0] in _BLAMES:
-        return Strength.WRONG if _is_about_facts(kept) else None
+        # The article must be contradicted, and not the other summary, itself, or common sense.
+        about = not {"a", "b", "summary"} & set(kept[1:3])
+        if kept[0] in _CONTRADICTS:
+            about = not kept[1:] or (bool(_FACTS & set(kept[1:_NEAR])) and not {"a", "b"} & set(kept[1:4]))
+        return Strength.WRONG if about else None
     if kept[0] in _HAS:
-        return _has(kept[1:])
+        return _read_having(kept[1:])
     if len(kept) == 1 and kept[0] in _BARE:
         return Strength.PRAISE
     compared = kept[0] in _COMPARES
@@ -267,34 +255,26 @@ def _action(kept: list[str]) -> Strength | None:
     if kept[1:2] and kept[0] in _AGREES and kept[1] in {"better", "best"}:
         return Strength.CHOICE
     after = kept[2 if compared else 1 :]
-    if verb not in _AGREES or not _names_source(after[:_NEAR]):
+    after = after[:_NEAR]
+    # What is matched must be the article, or what it says: "the article's statement", but not its style.
+    owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
+    if verb not in _AGREES or not ((_SOURCES - {"it"}) & owned or after[-1:] == ["it"]):
         return None
     return Strength.CHOICE if compared else Strength.PRAISE
 
 
-def _names_source(after: list[str]) -> bool:
-    """Whether what is matched is the article, or what it says: "the article's statement", but not its style."""
-    owned = {word.removesuffix("'s") for word in after} if not _FORM & set(after) else set(after)
-    return bool((_SOURCES - {"it"}) & owned) or after[-1:] == ["it"]
-
-
-def _is_about_facts(kept: list[str]) -> bool:
-    """Whether the article is what is contradicted, and not the other summary, itself, or common sense."""
-    if kept[0] not in _CONTRADICTS:
-        return not {"a", "b", "summary"} & set(kept[1:3])
-    return not kept[1:] or (bool(_FACTS & set(kept[1:_NEAR])) and not {"a", "b"} & set(kept[1:4]))
-
-
-def _has(rest: list[str]) -> Strength | None:
+def _read_having(rest: list[str]) -> Strength | None:
     """Read "has more accurate information" as a choice, "gets it right" and "gives the correct year" as praise."""
-    if rest[:1] and rest[0] in _COMPARES and rest[1:2] and rest[1] in _GOOD:
+    if rest[1:] and rest[0] in _COMPARES and rest[1] in _GOOD:
         return Strength.CHOICE
     if _ERRORS & set(rest[:3]) and rest[0] not in {"no", "some", "minor", "few", "fewer", "less"}:
         return Strength.WRONG
     judged = next((word for word in rest if word in _GOOD | _BAD), "")
-    if judged and "impression" not in rest and (rest[0] in {judged, "it", "this"} or rest[-1] == judged):
-        return Strength.WRONG if judged in _BAD and "fact" not in rest else Strength.PRAISE if judged in _GOOD else None
-    return None
+    if not judged or "impression" in rest or (rest[0] not in {judged, "it", "this"} and rest[-1] != judged):
+        return None
+    if judged in _BAD and "fact" not in rest:
+        return Strength.WRONG
+    return Strength.PRAISE if judged in _GOOD else None
 
 
 _NOWHERE = expression(
@@ -304,10 +284,9 @@ _NOWHERE = expression(
 )
 """How something told is said to be no part of the article."""
 _ADDS = expression(
-    r"(?:\w+ly )?(?:introduces|adds|includes|contains|mentions|presents|makes|gives|provides|has) "
-    r"(?:\w+ ){0,2}(?:information|details?|claims?|facts?|statements?|events?|elements?|figures?)"
-    r" (?:(?:that|which) )?(?:(?:is|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the"
-    r" (?:article|text|source|passage|original)\b"
+    r"(?:\w+ly )?(?:introduces|adds|includes|contains|mentions|presents|makes|gives|provides|has) (?:\w+ "
+    r"){0,2}(?:information|details?|claims?|facts?|statements?|events?|elements?|figures?) (?:(?:that|which) )?(?:(?:is"
+    r"|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the (?:article|text|source|passage|original)\b"
 )
 _WRONG_ONE = expression(
     r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames"
@@ -326,14 +305,3 @@ _DENIED_THERE = expression(
     r" (?:article|text|source|passage) (?:\w+ly )?(?:denies|contradicts|rules out|does not say|never says)\b"
     r"|is (?:\w+ly )?(?:off|in error)$"
 )
-
-
-def misstates(predicate: str, judgement: str) -> bool:
-    """Whether a predicate says that something is altered, added, misplaced, or no part of the article.
-
-    Args:
-        predicate: what follows "Summary A", in lower case and without articles such as "an".
-        judgement: the part of it before its reason.
-    """
-    whole = any(pattern.match(predicate) for pattern in (_NOWHERE, _ADDS))
-    return whole or any(pattern.match(judgement) for pattern in (_ALTERS, _WRONG_ONE, _DENIED_THERE))

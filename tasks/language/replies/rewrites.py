@@ -188,7 +188,7 @@ _GROUPS = tuple(
 """Each group with what a text must hold for it to change anything: most replies are spared most of them."""
 
 
-def rewritten(text: str) -> str:
+def rewrite(text: str) -> str:
     """Apply every rewrite in order; each looks at a bounded stretch, so that the time is linear."""
     for needed, group in _GROUPS:
         if needed.search(text):
@@ -206,8 +206,7 @@ _NAMED = rf"(?:{NOUN})?\b[AB](?![\w'])\^?"
 _ASIDE_LETTER = r"\b[AB](?![\w'])"
 _NOT_VERBS = (
     r"as|this|its|his|plus|whereas|thus|besides|always|unless|perhaps|sometimes|across|towards|versus|yes|less|hers"
-    r"|ours"
-    r"|theirs|articles|summaries|facts|details|numbers|others|words|years|people's"
+    r"|ours|theirs|articles|summaries|facts|details|numbers|others|words|years|people's"
 )
 VERB = (
     r"(?:(?:also|only|simply|just|still|therefore|thus|then|even|never|actually|not|both|wrongly|\w{2,}ly)\s+){0,2}"
@@ -259,5 +258,5 @@ def without_asides(sentence: str) -> str:
 
 
 def gives_reason(rest: str) -> bool:
-    """Whether what follows "A, " explains or underlines a choice: "because", "not B", "I think"; an aside does not."""
+    """Return whether what follows "A, " explains or underlines a choice ("because", "not B"); an aside does not."""
     return _REASONS.match(rest) is not None and _HEDGED.match(rest) is None

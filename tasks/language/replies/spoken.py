@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.language.expression import expression
@@ -23,13 +22,11 @@ _OPENS = (
 )
 _CLOSES = (
     rf"</{_NAMES}>|<channel\|>|\[/THINK\]|\u25c1/think\u25b7|<unused95>|<\|(?:end_of_thought|end_thinking"
-    rf"|/think(?:ing)?)\|>|</details>"
-    r"|\.\.\.done thinking\."
+    r"|/think(?:ing)?)\|>|</details>|\.\.\.done thinking\."
 )
 _ANSWERS = (
     r"<\|channel\|>final(?:<\|constrain\|>\w*)?<\|message\|>|assistantfinal(?=\W|[A-Z]|$)|<\|(?:begin_of_solution"
-    r"|start_response)\|>"
-    r"|Here is my response:"
+    r"|start_response)\|>|Here is my response:"
 )
 _THOUGHTS = expression(
     rf"(?i)(?<![\"'`])(?:(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<answers>{_ANSWERS}))(?![\"'`])"
@@ -64,17 +61,16 @@ def spoken(reply: str) -> str:
 _TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
 """Where a chat's turn ends: what a model writes then is nobody's answer."""
 _UNSAID = expression(
-    r"~~[^~\n]{1,200}~~"
-    r"|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)|(?<=format:)|(?<=e\.g\.)"
-    r"|(?<=such as)"
-    r"|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\"|\{[^{}\n]{1,200}\})"
+    r"~~[^~\n]{1,200}~~|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)"
+    r"|(?<=format:)|(?<=e\.g\.)|(?<=such as)|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\""
+    r"|\{[^{}\n]{1,200}\})"
 )
 """What is struck out, and an example of how to answer."""
 _FENCED = expression(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
 
 
 def as_json(reply: str) -> object | None:
-    """What a reply holds that is a JSON object or list as a whole, fenced or not; None for any other."""
+    """Return the content of a reply that is one JSON object or list, fenced or not; None for any other."""
     fenced = _FENCED.match(reply)
     text = fenced[1] if fenced else reply.strip()
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
@@ -88,48 +84,36 @@ def as_json(reply: str) -> object | None:
     return content
 
 
-@lru_cache(maxsize=256)
-def _listing(labels: tuple[str, ...], options: tuple[str, ...]) -> re.Pattern[str]:
-    """All options, each behind its label, with nothing but marks and blanks between them."""
+def without_listing(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+    """Return a reply without an echo of the prompt: all options, in their order, with marks between them."""
+    if len(options) < 2 or not all(option.split() for option in options) or len("".join(options)) > 20_000:
+        return text
     entries = (
         rf"(?:\w{{3,12}}\s)?[(\[*]{{0,3}}{re.escape(label)}[)\]*.:]{{0,4}}\s{{1,3}}[\W_]{{0,4}}"
         + r"\s+".join(map(re.escape, words))
-        for label, words in zip(labels, (option.split() for option in options), strict=False)
+        for label, words in zip(labels, map(str.split, options), strict=False)
     )
-    return re.compile(r"(?<!\w)" + r"[^\w(\[]{1,12}".join(entries) + r"(?!\w)", re.IGNORECASE)
-
-
-def without_listing(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """A reply without the options where it repeats all of them in their order, as an echo of the prompt does."""
-    if len(options) < 2 or not all(option.split() for option in options) or len("".join(options)) > 20_000:
-        return text
-    return _listing(tuple(labels), tuple(options)).sub("\n", text)
+    return re.sub(r"(?i)(?<!\w)" + r"[^\w(\[]{1,12}".join(entries) + r"(?!\w)", "\n", text)
 
 
 _TURNS = (
     r"(?:oh,? |but |no,? |hmm+,? )?(?:wait(?=\W{0,2}(?:$|[,.:!?\u2026\u2014-]|(?:a (?:minute|moment|second)|no|that"
-    r"|this|actually|let|i|if|but)\b))|hold on|hang on|(?:correction|edit|update|errat(?:um|a))(?= ?\d? ?:)"
-    r"|(?:scratch|strike|scrap) (?:that|this|my|the)|oops|(?:though|although) now|although(?=,)|well(?=,)"
-    r"|no(?=[.!:] )|then again|on the other hand though|hmm+|actually"
-    r"|on (?:second|closer|further|more careful|re)\w* ?(?:thoughts?|look|inspection|reading|consideration"
-    r"|reflection|examination)"
-    r"|(?:after|upon|on) (?:re-?)?(?:check\w*|calculat\w+|reading|consider\w+|think\w+|look\w+|review\w*|examin\w+"
-    r"|reflect\w+)"
-    r"|i said (?=[^.\n]{1,40} but)|i(?:'d| had)? (?:originally|initially|first) (?:\w+ ){1,3}(?=\W?[A-Z]\b)"
-    r"|(?:initially|originally|at first)(?= \W?[A-Z]\W+(?:final|now|but))"
-    r"|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check|think|read|evaluate"
-    r"|examine|do|calculate|compute|visit|assess|vise|phrase)"
-    r"|(?:double[- ]|cross[- ])?check (?:that|this|my|again)|double[- ]check|verify|correct (?:that|this|myself|my)"
-    r"|think again|fix that|start over|try again|revise)"
-    r"|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ )?(?:mistake"
-    r"|error)|stand corrected"
-    r"|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry|apologies|my (?:mistake|bad"
-    r"|apologies)|i apologi[sz]e)"
-    r"|(?P<wrong>(?:that|this)(?:'s| is| was) (?:wrong|not right|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n])))"
-    r"|(?:double|self|cross)[- ]?check|although,? no"
-    r"|or rather|i withdraw|having been|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo"
-    r"|slip)|(?:the|my) (?:answer|choice) above (?:is|was) (?:wrong|incorrect)"
-    r"|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer|choice|verdict)\b))"
+    r"|this|actually|let|i|if|but)\b))|hold on|hang on|(?:correction|edit|update|errat(?:um|a))(?= ?\d? ?:)|(?:scratch"
+    r"|strike|scrap) (?:that|this|my|the)|oops|(?:though|although) now|although(?=,)|well(?=,)|no(?=[.!:] )|then again"
+    r"|on the other hand though|hmm+|actually|on (?:second|closer|further|more careful|re)\w* ?(?:thoughts?|look"
+    r"|inspection|reading|consideration|reflection|examination)|(?:after|upon|on) (?:re-?)?(?:check\w*|calculat\w+"
+    r"|reading|consider\w+|think\w+|look\w+|review\w*|examin\w+|reflect\w+)|i said (?=[^.\n]{1,40} but)|i(?:'d| had)? "
+    r"(?:originally|initially|first) (?:\w+ ){1,3}(?=\W?[A-Z]\b)|(?:initially|originally|at first)(?= "
+    r"\W?[A-Z]\W+(?:final|now|but))|on reflection|(?:let me|i(?:'ll| will| should| need to)?) (?:re-?(?:consider|check"
+    r"|think|read|evaluate|examine|do|calculate|compute|visit|assess|vise|phrase)|(?:double[- ]|cross[- ])?check "
+    r"(?:that|this|my|again)|double[- ]check|verify|correct (?:that|this|myself|my)|think again|fix that|start over|try"
+    r" again|revise)|i (?:take (?:that|it) back|mis\w+|was (?:wrong|mistaken|too quick)|(?:have )?made an? (?:\w+ "
+    r")?(?:mistake|error)|stand corrected|(?:need|have|want) to (?:correct|change)|change my (?:mind|answer))|(?:sorry"
+    r"|apologies|my (?:mistake|bad|apologies)|i apologi[sz]e)|(?P<wrong>(?:that|this)(?:'s| is| was) (?:wrong|not right"
+    r"|incorrect|not correct)(?=\W{0,3}(?:$|[.!\n])))|(?:double|self|cross)[- ]?check|although,? no|or rather|i "
+    r"withdraw|having been|(?:that|this)(?:'s| is| was) (?:an?|my) (?:mistake|error|typo|slip)|(?:the|my) (?:answer"
+    r"|choice) above (?:is|was) (?:wrong|incorrect)|(?:updated|revised|corrected|amended|new)(?= (?:final )?(?:answer"
+    r"|choice|verdict)\b))"
 )
 _FOREIGN_TURNS = (
     r"(?:moment(?: mal)?|halt|warte?|korrektur|nein|doch nicht|espera|correcci[óo]n|perd[óo]n|me corrijo|rectifico"
@@ -147,17 +131,16 @@ _BRIEFLY_SAID = expression(
 )
 """An answer, which the words "that is wrong" are about; of any other sentence they judge what it says."""
 _STANDS = expression(
-    r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer"
-    r"|conclusion|result)"
-    r"|remains?|no change|checks? out|unchanged|i(?:'m| am) (?:confident|sure))\b"
+    r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer|conclusion"
+    r"|result)|remains?|no change|checks? out|unchanged|i(?:'m| am) (?:confident|sure))\b"
 )
 _DENIES = expression(
     r"(?i)\b(?:not|no|never|first|initial|original|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b"
 )
 
 
-def turned(text: str) -> tuple[str, str] | None:
-    """What a reply says before it last looks at its answer again, and from then on; None where it never does."""
+def split_at_second_look(text: str) -> tuple[str, str] | None:
+    """Return a reply before and after it last looks at its answer again; None if it never does."""
     turns = [
         turn
         for turn in TURN.finditer(text)
@@ -167,15 +150,9 @@ def turned(text: str) -> tuple[str, str] | None:
     return (text[: turns[-1].start()], text[turns[-1].end() :]) if turns else None
 
 
-def _confirms(text: str) -> bool:
-    """Whether a second look leaves an answer as it is."""
-    return _STANDS.search(text) is not None and _DENIES.search(text) is None
-
-
 NEXT = expression(
-    r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem"
-    r"|passage|context|instructions?|example|human|user)(?:\s\d+)?\s?:"
-    r"|compare two|which (?:summary|of)\b|the following\b)"
+    r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem|passage|context|instructions?|example"
+    r"|human|user)(?:\s\d+)?\s?:|compare two|which (?:summary|of)\b|the following\b)"
 )
 """Where a model that does not stop goes on with a question of its own."""
 _LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
@@ -215,7 +192,7 @@ BRIEF = 300
 
 
 def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], int | None], count: int) -> Chosen:
-    """What a reply chooses in the end: before a question of its own, after a second look, and by its marks first.
+    """Return the final choice of a reply: before a question of its own, after a second look, and by its marks first.
 
     Args:
         seen: the window of a reply.
@@ -224,66 +201,62 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
             it is no verdict about the options.
         count: how many options there are.
     """
+
+    def read_marked(text: str) -> Chosen:
+        named = [(end, place) for end, verdict in verdicts(text) if (place := held(verdict)) is not None]
+        if not named:
+            return read(text)
+        end, place = named[-1]
+        around = (text[end:], *([] if len(text) > BRIEF else [_MARKED.sub("\n", text)]))
+        others = {read(part).index for part in around if re.search(r"\w", part)} | {other for _, other in named}
+        if others - {None, place}:
+            return unparsed("contradictory")
+        if place >= count:
+            return unparsed("both" if count == 2 else "a letter that labels no option")
+        return Chosen(index=place, step="pattern", reason="the verdict is marked")
+
+    def read_last(text: str) -> Chosen:
+        if _OPEN.search(text):
+            return unparsed("cut off before the answer")
+        before, after = split_at_second_look(text) or ("", text)
+        chosen = read_marked(after)
+        if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
+            return chosen
+        # A second look may leave an answer as it is.
+        return read_last(before) if _STANDS.search(after) and not _DENIES.search(after) else unparsed("taken back")
+
     started = NEXT.search(seen)
     if started and _LETTERED.search(seen, started.start()):
         seen, started = seen[: started.start()], None
-    if started and (first := _last(seen[: started.start()], read, held, count)).index is not None:
+    if started and (first := read_last(seen[: started.start()])).index is not None:
         return first
-    return _last(seen, read, held, count)
-
-
-def _last(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int | None], count: int) -> Chosen:
-    if _OPEN.search(seen):
-        return unparsed("cut off before the answer")
-    before, after = turned(seen) or ("", seen)
-    chosen = _marked(after, read, held, count)
-    if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
-        return chosen
-    return _last(before, read, held, count) if _confirms(after) else unparsed("taken back")
-
-
-def _marked(seen: str, read: Callable[[str], Chosen], held: Callable[[str], int | None], count: int) -> Chosen:
-    named = [(end, place) for end, text in verdicts(seen) if (place := held(text)) is not None]
-    if not named:
-        return read(seen)
-    end, place = named[-1]
-    around = (seen[end:], *([] if len(seen) > BRIEF else [_MARKED.sub("\n", seen)]))
-    others = {read(text).index for text in around if re.search(r"\w", text)} | {other for _, other in named}
-    if others - {None, place}:
-        return unparsed("contradictory")
-    if place >= count:
-        return unparsed("both" if count == 2 else "a letter that labels no option")
-    return Chosen(index=place, step="pattern", reason="the verdict is marked")
+    return read_last(seen)
 
 
 Verdict = tuple[int, str]
 """Where a marked verdict ends, in characters, and what it holds."""
 
 _CUE = (
-    r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection"
-    r"|pick)"
+    r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"
 )
 _MARKED = expression(
     r"\[\[(?P<brackets>[^\[\]\n]{1,40})\]\]|\\f?boxed\s?\{(?P<boxed>(?:[^{}]|\{[^{}]{0,200}\}){1,200})\}"
-    r"|(?i:<\s?(?:final_?)?(?:answer|choice|verdict|winner)\s?>)(?P<tagged>[^<]{1,200})(?:<\s?/|$)"
-    rf"|(?im:^\W{{0,6}}(?:the |my )?final {_CUE}(?: is)?\W{{1,6}})(?P<final>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
-    rf"|(?im:^\W{{0,6}}(?:the |my |overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]"
-    rf"|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
+    r"|(?i:<\s?(?:final_?)?(?:answer|choice|verdict|winner)\s?>)(?P<tagged>[^<]{1,200})(?:<\s?/|$)|(?im:^\W{0,6}(?:the "
+    rf"|my )?final {_CUE}(?: is)?\W{{1,6}})(?P<final>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)|(?im:^\W{{0,6}}(?:the |my "
+    rf"|overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
 )
 """Marks that say which part of a reply is its answer: `[[A]]`, `\\boxed{A}`, `<answer>A</answer>`."""
 _HYPOTHETICAL = expression(
     r"(?i)(?:\b(?:if|or|either|whether|not|instead of|rather than|unless|between|such as|e\.g\.?|format|like|write"
-    r"|output"
-    r"|respond with)\b|n't\b)[^.\n]{0,40}$"
+    r"|output|respond with)\b|n't\b)[^.\n]{0,40}$"
 )
 _CONDITIONAL = expression(r"(?i)\W{0,6}(?:if|for|when|or|would (?:be|mean)|means)\b")
 _OBJECT = expression(r"\{[^{}]{1,2000}\}")
 _KEYS = expression(
     r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice"
-    r"|verdict|winner|selection"
-    r"|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better|best|pick|result|response"
-    r"|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice|id|key|text|value))?"
-    r"(?:[ _-]?\d)?"
+    r"|verdict|winner|selection|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better"
+    r"|best|pick|result|response|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice"
+    r"|id|key|text|value))?(?:[ _-]?\d)?"
 )
 """Keys of JSON under which a verdict stands."""
 
@@ -291,36 +264,32 @@ _KEYS = expression(
 def verdicts(text: str) -> list[Verdict]:
     """The verdicts that a reply marks as such, in order; those that it only supposes, or denies, are left out."""
     if (content := as_json(text)) is not None:
-        return [(len(text), held) for held in _of_json(content)]
-    marked = (
-        (mark.end(), _plain(next(filter(None, mark.groups()))))
-        for mark in _MARKED.finditer(text)
-        if not _HYPOTHETICAL.search(text[max(0, mark.start() - 60) : mark.start()])
-        and not _CONDITIONAL.match(text, mark.end())
-    )
-    objects = (
-        (at.end(), held)
-        for at in _OBJECT.finditer(text)
-        if not _HYPOTHETICAL.search(text[max(0, at.start() - 60) : at.start()])
-        for held in _of_json(as_json(at[0]))
-    )
-    return sorted([*marked, *objects])
+        return [(len(text), held) for held in _read_json(content)]
+    marked = list[Verdict]()
+    for mark in (*_MARKED.finditer(text), *_OBJECT.finditer(text)):
+        if _HYPOTHETICAL.search(text[max(0, mark.start() - 60) : mark.start()]):
+            continue
+        if mark.re.groups == 0:
+            marked += [(mark.end(), held) for held in _read_json(as_json(mark[0]))]
+        elif not _CONDITIONAL.match(text, mark.end()):
+            marked.append((mark.end(), _without_markup(next(filter(None, mark.groups())))))
+    return sorted(marked)
 
 
-def _of_json(content: object) -> Iterator[str]:
-    """What stands under the keys of verdicts, however deep; a letter that alone is true is one, too."""
-    if isinstance(content, dict) and {type(value) for value in content.values()} == {bool}:
-        yield from (name for name, value in content.items() if value and len(name) == 1)
-    for name, value in content.items() if isinstance(content, dict) else ():
-        if _KEYS.fullmatch(name):
-            yield from (
-                _plain(held) for held in (value if isinstance(value, list) else [value]) if isinstance(held, str)
-            )
-    for value in content.values() if isinstance(content, dict) else content if isinstance(content, list) else ():
-        yield from _of_json(value)
+def _read_json(content: object) -> Iterator[str]:
+    """Yield the values under keys of verdicts, however deep; a letter that alone is true is one, too."""
+    named = content if isinstance(content, dict) else {}
+    if {type(value) for value in named.values()} == {bool}:
+        yield from (name for name, value in named.items() if value and len(name) == 1)
+    for values in (
+        value if isinstance(value, list) else [value] for name, value in named.items() if _KEYS.fullmatch(name)
+    ):
+        yield from (_without_markup(value) for value in values if isinstance(value, str))
+    for value in content if isinstance(content, list) else named.values():
+        yield from _read_json(value)
 
 
-def _plain(text: str) -> str:
-    r"""What a mark holds without markup: `\text{B. north}` is `B. north`."""
+def _without_markup(text: str) -> str:
+    r"""Return what a mark holds without markup: `\text{B. north}` is `B. north`."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|mathsf|mathit)(?:bf|it|rm|sf)?\s?\{([^{}]*)\}", r"\1", text)
     return " ".join(text.strip(" \t\n*_`\"'$").split())

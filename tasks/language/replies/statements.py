@@ -46,185 +46,142 @@ class Statement:
     """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 
 
+_GRANTED = expression(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b")
+
+
 def statements(text: str) -> Iterator[Statement]:
-    """Everything that a canonical reply states about a letter, in order."""
+    """Yield everything that a canonical reply states about a letter, in order."""
     topic: str | None = None
     discussed, praised = False, False
     for sentence in sentences(text):
-        said: list[Statement] = []
-        if sentence.stop != "?" and not patterns.CONDITION.search(sentence.text):
-            said = [
-                statement
-                for statement in _in_sentence(sentence)
-                if not _is_cut_off(statement, sentence, discussed=discussed)
-            ]
-            yield from said
-        if topic and _LETTER.search(sentence.text) is None:
-            yield from _of_topic(topic, sentence, praised=praised)
-        topic = _topic(sentence.text)
+        asserted = sentence.stop != "?" and not patterns.CONDITION.search(sentence.text)
+        # The text may end where it only named a summary: "The article says no. Summary B", "While Summary B". After a
+        # passage about a summary, the name of one on a new line may be where the next passage was cut off.
+        named = (discussed or not sentence.opens_line) and re.match(rf"(?:{FINALLY} )?{NOUN}", sentence.text)
+        cut_off = not sentence.stop and (named or patterns.CONCEDES.match(sentence.text))
+        said = list(_read_sentence(sentence)) if asserted else []
+        said = [statement for statement in said if not (cut_off and statement.strength is Strength.LINE)]
+        yield from said
+        letters, core = set(_LETTER.findall(sentence.text)), _without_lead_in(sentence.text)
+        if topic and not letters:
+            # "It" or "this" means the letter that the sentence before was about.
+            judged = _judge_pronoun(core.removeprefix(FINALLY).strip()) if asserted else None
+            if judged in (Strength.WRONG, Strength.PRAISE):
+                yield Statement(topic, judged, sentence.position, conceded=judged is Strength.PRAISE)
+            elif praised and patterns.FALLS_SHORT.match(sentence.text):
+                yield Statement(topic, Strength.REJECTED, sentence.position)
+        subject = patterns.ALONE.match(core)
+        topic = subject[2] if subject and len(letters) == 1 else None
         praised = any(statement.strength is Strength.PRAISE for statement in said)
-        discussed = discussed or (
-            topic is not None and all(statement.strength is not Strength.LINE for statement in said)
-        )
+        discussed |= topic is not None and all(statement.strength is not Strength.LINE for statement in said)
 
 
-def _of_topic(topic: str, sentence: ReplySentence, *, praised: bool) -> Iterator[Statement]:
-    """What a sentence without a letter says of the one that the sentence before it was about."""
-    is_asserted = sentence.stop != "?" and not patterns.CONDITION.search(sentence.text)
-    judged = _of_pronoun(sentence.text) if is_asserted else None
-    if judged in (Strength.WRONG, Strength.PRAISE):
-        yield Statement(topic, judged, sentence.position, conceded=judged is Strength.PRAISE)
-    elif praised and patterns.FALLS_SHORT.match(sentence.text):
-        yield Statement(topic, Strength.REJECTED, sentence.position)
+def _judge_pronoun(clause: str) -> Strength | None:
+    """Return the verdict of a clause that begins with "this" or "it"."""
+    pronoun = patterns.PRONOUN.match(clause)
+    return verdict(clause[pronoun.end() :]) if pronoun else None
 
 
-def _topic(sentence: str) -> str | None:
-    """The only letter of a sentence that begins with it, and which "it" in the next one means."""
-    named = set(_LETTER.findall(sentence))
-    subject = patterns.ALONE.match(_without_lead_in(sentence))
-    return subject[2] if subject and len(named) == 1 else None
-
-
-def _of_pronoun(sentence: str) -> Strength | None:
-    """What a sentence that begins with "this" or "it" says of what the one before it was about."""
-    pronoun = patterns.PRONOUN.match(_without_lead_in(sentence).removeprefix(FINALLY).strip())
-    return verdict(pronoun.string[pronoun.end() :]) if pronoun else None
-
-
-def _is_cut_off(said: Statement, sentence: ReplySentence, *, discussed: bool) -> bool:
-    """Whether a summary is only named before the text ends: "The article says no. Summary B", "While Summary B".
-
-    After a passage about a summary, the name of one on a new line may be where the next passage was cut off.
-    """
-    if said.strength is not Strength.LINE or sentence.stop:
-        return False
-    named = (discussed or not sentence.opens_line) and re.match(rf"(?:{FINALLY} )?{NOUN}", sentence.text)
-    return bool(named or patterns.CONCEDES.match(sentence.text))
-
-
-def _in_sentence(sentence: ReplySentence) -> Iterator[Statement]:
+def _read_sentence(sentence: ReplySentence) -> Iterator[Statement]:
+    """Yield the statements of one sentence, clause by clause."""
     text = without_asides(sentence.text)
     if contrast := patterns.NOT_BUT.search(text):
         yield Statement(contrast[2], Strength.CHOICE, sentence.position)
         return
-    concluding, alone = False, False
+    concluding, alone, before = False, False, ""
     last: tuple[str | None, Strength | None] | None = None
     plain = patterns.AT_FIRST.sub("", text)
-    granted = _is_granted(plain)
-    before = ""
-    for position, (clause, after) in enumerate(_clauses(_without_lead_in(plain)), start=sentence.position):
+    granted, core = _GRANTED.match(plain) is not None, _without_lead_in(plain)
+    joints = list(patterns.CLAUSES.finditer(core))
+    starts, ends = [0, *(joint.end() for joint in joints)], [*(joint.start() for joint in joints), len(core)]
+    for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        clause, after = core[start:end].strip(), core[end : end + 200]
         concluding = concluding or clause.startswith(FINALLY)
-        opens = position == sentence.position or concluding or alone
         bare = clause.removeprefix(FINALLY).strip()
-        said = None if _names_the_wrong_one(clause, before) else _in_clause(bare, opens=opens)
+        said = None
+        if not _names_the_wrong_one(clause, before):
+            said = _read_clause(bare, opens=place == 0 or concluding or alone)
         before = clause
         if said and not _is_introduced(said, after):
+            letter, strength = said
             # "A, then B": once a letter stood alone, the next one that does contradicts it.
-            alone = alone or said[1] is Strength.LINE
-            last = _rival_at_end(clause, said) or said
-            strength = _raised(said[1], clause, concluding=concluding)
-            first = position == sentence.position
-            yield Statement(said[0], strength, position, (granted and first) or _is_granted(clause))
+            alone = alone or strength is Strength.LINE
+            # The other letter at the end is what the next clause means: "A is better than B, which errs".
+            rival = re.search(r"\b([AB])\^?$", clause)
+            last = (rival[1], None) if rival and rival[1] != letter else said
+            if strength >= Strength.PRAISE and re.search(r"(?i)\bfinal (?:answer|choice|decision|verdict)\b", clause):
+                strength = Strength.FINAL
+            elif strength >= Strength.PRAISE and concluding:
+                strength = Strength.CONCLUSION
+            conceded = (granted and place == 0) or _GRANTED.match(clause) is not None
+            yield Statement(letter, strength, sentence.position + place, conceded)
         elif _LETTER.search(clause):
-            last = _told_of(clause)
+            # The next clause may judge the letter of which this one only says something: "B says 120, which is wrong".
+            subject = patterns.ALONE.match(_without_lead_in(clause))
+            last = (subject[2], None) if subject and len(_LETTER.findall(clause)) == 1 else None
         elif last and last[0]:
-            judged = _taken_up(bare, last[1])
+            judged = _judge_earlier(bare, last[1])
             if judged is not None:
-                yield Statement(last[0], judged, position, conceded=True)
+                yield Statement(last[0], judged, sentence.position + place, conceded=True)
             # "B says 120, the article 12, which is right": whatever comes between may be what "which" means.
             last = None if judged is None else (last[0], judged)
 
 
 def _names_the_wrong_one(clause: str, before: str) -> bool:
-    """Whether "and that is Summary B" names the one of which the clause before says nothing good."""
+    """Return whether "and that is Summary B" names the one of which the clause before says nothing good."""
     described = patterns.ONE_THAT.search(before) if patterns.THAT_IS.match(clause) else None
-    if described is None or _LETTER.search(before):
-        return False
-    if patterns.TELLS_IT.match(described["predicate"]):
+    if described is None or _LETTER.search(before) or patterns.TELLS_IT.match(described["predicate"]):
         return False
     judged = verdict(described["predicate"])
     return judged is None or judged <= Strength.REJECTED
 
 
-def _rival_at_end(clause: str, said: tuple[str | None, Strength]) -> tuple[str, None] | None:
-    """The other letter where it ends the clause, and is what the next one means: "A is better than B, which errs"."""
-    ends = re.search(r"\b([AB])\^?$", clause)
-    return (ends[1], None) if ends and ends[1] != said[0] else None
-
-
-def _told_of(clause: str) -> tuple[str | None, Strength | None] | None:
-    """The letter that a clause only tells something of, which the next one may judge: "B says 120, which is wrong"."""
-    subject = patterns.ALONE.match(_without_lead_in(clause))
-    return (subject[2], None) if subject and len(_LETTER.findall(clause)) == 1 else None
-
-
-def _clauses(text: str) -> list[tuple[str, str]]:
-    """Each clause of a sentence, with what follows it."""
-    joints = list(patterns.CLAUSES.finditer(text))
-    starts = [0, *(joint.end() for joint in joints)]
-    ends = [*(joint.start() for joint in joints), len(text)]
-    return [(text[start:end].strip(), text[end : end + 200]) for start, end in zip(starts, ends, strict=True)]
-
-
 def _is_introduced(said: tuple[str | None, Strength], after: str) -> bool:
-    """Whether a letter is only the head of what follows a comma: "Summary B, which says 120", and no choice."""
+    """Return whether a letter only heads what follows a comma: "Summary B, which says 120", and no choice."""
     if said[1] is not Strength.LINE:
         return False
     if not after.startswith(","):
         return re.match(rf"\s+[-\u2013\u2014]{{1,3}}\s+(?i:{VERB})", after) is not None
     follows = after[1:].strip()
-    if re.match(r"(?i)(?:maybe|perhaps|possibly)\W*$", follows):
+    if not follows or re.match(r"(?i)(?:maybe|perhaps|possibly)\W*$", follows):
         return False
-    return bool(follows) and patterns.ALONE.match(follows) is None and not gives_reason(follows)
+    return patterns.ALONE.match(follows) is None and not gives_reason(follows)
 
 
-def _is_granted(clause: str) -> bool:
-    return re.match(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b", clause) is not None
-
-
-def _taken_up(clause: str, strength: Strength | None) -> Strength | None:
-    """What a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
+def _judge_earlier(clause: str, strength: Strength | None) -> Strength | None:
+    """Return what a clause without a letter adds about the one before it: "B says 12, which is wrong"."""
     if strength is Strength.PRAISE and patterns.FALLS_SHORT.match(clause):
         return Strength.REJECTED if patterns.DENIED.search(clause) else None
-    pronoun = patterns.PRONOUN.match(clause)
-    judged = verdict(clause[pronoun.end() :]) if pronoun else None
+    judged = _judge_pronoun(clause)
     if judged is None or judged > Strength.PRAISE:
         return None
     return judged if strength is None or judged <= Strength.REJECTED else None
 
 
-def _raised(strength: Strength, clause: str, *, concluding: bool) -> Strength:
-    """The strength of a statement inside a conclusion, or after "final answer"."""
-    if strength >= Strength.PRAISE and re.search(r"(?i)\bfinal (?:answer|choice|decision|verdict)\b", clause):
-        return Strength.FINAL
-    return Strength.CONCLUSION if concluding and strength >= Strength.PRAISE else strength
-
-
-def _in_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
-    """The letter that a clause is about, and what it says of it."""
+def _read_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
+    """Return the letter that a clause is about, and what it says of it."""
     if re.search(r"\b[AB]\b", clause) is None:
         return (None, Strength.REJECTED) if patterns.DECLINES.match(_without_lead_in(clause)) else None
     clause = patterns.CLEFT.sub(r"\1 ", clause)
-    if blamed := _roundabout(clause, Strength.WRONG):
-        return blamed
-    chosen = _stated(re.sub(r"^(?:[Bb]ut|[Aa]nd)\s+", "", clause))
-    return chosen or _led_into(_without_lead_in(clause), opens=opens)
-
-
-def _led_into(clause: str, *, opens: bool) -> tuple[str | None, Strength] | None:
-    """What a clause says once "I think that" and the like are taken off."""
-    if patterns.DECLINES.match(clause):
+    if plain := _match_roundabout(clause, Strength.WRONG) or _match_stated(_JOINING.sub("", clause)):
+        return plain
+    # Without "I think that" and the like.
+    core = _without_lead_in(clause)
+    if patterns.DECLINES.match(core):
         return None, Strength.REJECTED
-    if chosen := _roundabout(clause):
-        return chosen
-    if part := of_part(clause):
-        return part
-    subject = patterns.ALONE.match(clause)
-    return _about(subject, clause, opens=opens) if subject else _stated(clause)
+    subject = patterns.ALONE.match(core)
+    return (
+        _match_roundabout(core)
+        or judge_part(core)
+        or (_match_subject(subject, core, opens=opens) if subject else _match_stated(core))
+    )
 
 
-def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
-    """The letter that a clause leads up to, if it says this of it."""
+_JOINING = expression(r"^(?:[Bb]ut|[Aa]nd)\s+")
+
+
+def _match_roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
+    """Return the letter that a clause leads up to, if it says this of it."""
     # A clause that ends in a part of a summary is of the summary: "refutes B's claim that …".
     clause = _ENDS_IN_PART.sub(lambda part: part["owned"] or part["held"], clause, count=1)
     for pattern, group, strength in _ROUNDABOUT:
@@ -233,9 +190,16 @@ def _roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strengt
     return None
 
 
-def _stated(clause: str) -> tuple[str, Strength] | None:
+def _match_stated(clause: str) -> tuple[str, Strength] | None:
+    """Return a choice in so many words, unless the words before the letter doubt or deny it."""
     choice = next(filter(None, (pattern.match(clause) for pattern in patterns.STATED)), None)
-    return _screened(choice, clause) if choice else None
+    before = clause[: choice.start(1)] if choice else ""
+    if choice is None or patterns.UNDECIDED.search(before):
+        return None
+    if described := _THE_ONE_THAT.search(before):
+        judged = verdict(described["predicate"])
+        return None if judged is None else (choice[1], judged if judged <= Strength.REJECTED else Strength.CHOICE)
+    return choice[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
 
 
 def _without_lead_in(text: str) -> str:
@@ -243,49 +207,28 @@ def _without_lead_in(text: str) -> str:
     return text[lead_in.end() :] if lead_in else text
 
 
-def _about(subject: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
-    """A clause that begins with the letter: a verdict on it, a label, or the letter alone."""
+def _match_subject(subject: re.Match[str], clause: str, *, opens: bool) -> tuple[str, Strength] | None:
+    """Return what a clause says that begins with the letter: a verdict on it, a label, or the letter alone."""
     letter, rest = subject[2], clause[subject.end() :]
-    judged = _judged(rest)
+    if labelled := patterns.LABELS.match(rest):
+        # After a colon or a dash: ": contradicts the article".
+        body = rest[labelled.end() :]
+        parts = [body, f"is {body}"]
+    else:
+        parts = patterns.AND_VERB.split(rest.strip(), maxsplit=2)
+    judged = next((strength for strength in map(verdict, parts) if strength is not None), None)
     if judged is Strength.WRONG and patterns.ANSWER.match(subject[0]):
         judged = Strength.REJECTED
     if judged is not None:
         return letter, Strength.CHOICE if subject["only"] and judged is Strength.PRAISE else judged
     reasoned = subject[0] == letter and patterns.REASON.match(rest) and not patterns.DENIED.search(rest)
-    labels = rest.lstrip().startswith(":") and not reasoned
-    marked = subject[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
-    ends = (re.match(patterns.END, rest) and not _is_blamed(rest)) or marked
-    return (letter, Strength.LINE) if opens and ends and not labels else None
-
-
-def _judged(rest: str) -> Strength | None:
-    """The verdict that follows a letter, after a colon or a dash or none: "is correct", ": contradicts the article"."""
-    labelled = patterns.LABELS.match(rest)
-    if labelled is None:
-        said = (verdict(part) for part in patterns.AND_VERB.split(rest.strip(), maxsplit=2))
-        return next((strength for strength in said if strength is not None), None)
-    body = rest[labelled.end() :]
-    judged = verdict(body)
-    return verdict(f"is {body}") if judged is None else judged
-
-
-def _is_blamed(rest: str) -> bool:
-    """Whether brackets after a letter say what is wrong with it: "B (a different year, which is wrong)"."""
-    inside = re.match(r"\s*\(([^()]*)", rest)
-    return bool(inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b|the other\b", inside[1]))
-
-
-def _screened(choice: re.Match[str], clause: str) -> tuple[str, Strength] | None:
-    """A choice in so many words, unless the words before the letter doubt or deny it."""
-    before = clause[: choice.start(1)]
-    if patterns.UNDECIDED.search(before):
+    if not opens or (rest.lstrip().startswith(":") and not reasoned):
         return None
-    if described := _THE_ONE_THAT.search(before):
-        judged = verdict(described["predicate"])
-        if judged is None:
-            return None
-        return choice[1], judged if judged <= Strength.REJECTED else Strength.CHOICE
-    return choice[1], Strength.REJECTED if patterns.DENIED.search(before) else Strength.CHOICE
+    marked = subject[0].endswith("^") and not patterns.DEFINES.match(rest) and not patterns.TELLS.match(rest.lstrip())
+    # Brackets may say what is wrong with it: "B (a different year, which is wrong)".
+    inside = re.match(r"\s*\(([^()]*)", rest)
+    blamed = inside and patterns.DENIED.search(inside[1]) and not re.search(r"\b[AB]\b|the other\b", inside[1])
+    return (letter, Strength.LINE) if marked or (re.match(patterns.END, rest) and not blamed) else None
 
 
 _FORM = (
@@ -346,7 +289,7 @@ _WITHIN = 120
 """Characters between a part and what is said of it: "the claim in Summary B that the mayor resigned"."""
 
 
-def of_part(clause: str) -> tuple[str, Strength] | None:
+def judge_part(clause: str) -> tuple[str, Strength] | None:
     """The letter of the summary whose part a clause begins with, and what is said of the part.
 
     Where several verbs may be the one that judges, they must judge alike.
@@ -358,13 +301,13 @@ def of_part(clause: str) -> tuple[str, Strength] | None:
     if part is None:
         return None
     rest = clause[part.end() :]
-    said = {_said(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
+    said = {_judge_verb(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
     judged = said.pop() if len(said) == 1 else None
     return (part["letter"], judged) if judged in (Strength.WRONG, Strength.PRAISE) else None
 
 
-def _said(rest: str, verb: re.Match[str]) -> Strength | None:
-    """What follows one verb; behind "that …" it must plainly be said of the part, and not within the clause."""
+def _judge_verb(rest: str, verb: re.Match[str]) -> Strength | None:
+    """Judge what follows one verb; behind "that …" it must plainly be said of the part, and not within the clause."""
     judged = verdict(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
     if judged is None or _WITH_CLAUSE.search(rest[: verb.start()]) is None:
         return judged

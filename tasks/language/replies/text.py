@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.other_languages import in_english
-from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewritten
+from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewrite
 from contrapose.tasks.language.replies.spoken import spoken
 
 READ_FIRST, READ_LAST = 4_000, 1_000
@@ -28,10 +28,9 @@ _CONCLUDES = expression(
     r"|\bso (?=(?:the|my) (?:correct )?(?:answer|choice)\b|summary [ab]\b)"
 )
 _PAIR = expression(
-    rf"\b[AB]\b\^?\s{{0,3}}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)"
-    rf"\s+(?:(?:maybe|perhaps|possibly|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?"
-    rf"|\b[AB]\^[ \t]*[AB]\^|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?"
-    rf"(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
+    r"\b[AB]\b\^?\s{0,3}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)\s+(?:(?:maybe|perhaps|possibly"
+    rf"|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?|\b[AB]\^[ \t]*[AB]\^"
+    rf"|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
 )
 _PLAIN = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u2033", '"')
@@ -62,7 +61,7 @@ class ReplySentence:
 
 def window(reply: str) -> str:
     """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
-    text = _spaced(spoken(reply))
+    text = _collapse_gaps(spoken(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return _ROW.sub(r"\1: \2", text)
     start = text[:READ_FIRST].rsplit(None, 1)[0]
@@ -71,7 +70,7 @@ def window(reply: str) -> str:
     return start + "\n" + (text[-READ_LAST:][whole.end() :] if whole else "")
 
 
-def _spaced(text: str) -> str:
+def _collapse_gaps(text: str) -> str:
     """Text with at most one blank or one empty line in a row: runs of them say nothing, and cost time."""
     lines = (" ".join(line.split()) for line in text.replace("\u2028", "\n").splitlines())
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
@@ -98,11 +97,14 @@ def canonical(text: str) -> str:
     """
     if text.isupper():
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)
-    text = _spaced(unicodedata.normalize("NFKC", text).translate(_PLAIN))
+    text = _collapse_gaps(unicodedata.normalize("NFKC", text).translate(_PLAIN))
     # What stood between blanks may be gone now, and a long run of them costs time in all that follows.
-    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewritten(in_english(text)))
+    text = _LONG_GAP.sub(lambda gap: "\n\n\n" if "\n" in gap[0] else "   ", rewrite(in_english(text)))
     text = _LOWER_CASE.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
-    text = by_source(text)
+    if _NEEDED.search(text):
+        # What refers to the article's words becomes a statement of its own.
+        for pattern, replacement in _REFERRING:
+            text = pattern.sub(replacement, text)
     text = _CONCLUDES.sub(f" ; {FINALLY} ", text)
     return _PAIR.sub(PAIR, text).strip()
 
@@ -122,9 +124,8 @@ def sentences(text: str) -> Iterator[ReplySentence]:
 
 _ARTICLE = r"(?i:the|this) (?:\w+ ){0,2}?(?:article|text|source|passage|original)"
 _TELLS = (
-    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?"
-    r"|speaks of|tells"
-    r"|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
+    r"(?:\w+ly |also )?(?:says?|states?|reports?|mentions?|gives?|notes?|names?|puts?|places?|describes?|speaks of"
+    r"|tells|explains?|indicates?|confirms?|lists?|quotes?|cites?|makes clear|specifies|has|attributes|refers to)\b"
 )
 _OPENS = r"(?m:^|(?<=[.;!?:,\n] )|(?<=[Ss]ince )|(?<=[Bb]ecause )|(?<=[Ww]hile )|(?<=[Ww]hereas ))"
 _DENIES = r"(?:not|never|no|n't|nothing|rather|instead|only|without|but|omits|fails|if|whether)\b"
@@ -147,15 +148,13 @@ _REFERRING = tuple(
         (rf"{_RETOLD},? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) {_SUMMARY}{_ENDS}", _AGREES),
         (rf"{_RETOLD}, which is (?:also )?(?:the|what) (?:\w+ ){{1,3}}?(?:in|by|of) {_SUMMARY}{_ENDS}", _AGREES),
         (
-            rf"{_RETOLD}[,;.] (?i:and |so |which )?{_SUMMARY} "
-            r"(?:\w+ly )?(?:reflects|matches|agrees with|captures|repeats|conveys|preserves) (?:this|that|it)"
-            r"(?: \w+ly)?" + _ENDS,
+            rf"{_RETOLD}[,;.] (?i:and |so |which )?{_SUMMARY} (?:\w+ly )?(?:reflects|matches|agrees with|captures"
+            r"|repeats|conveys|preserves) (?:this|that|it)(?: \w+ly)?" + _ENDS,
             _AGREES,
         ),
         (
-            rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?"
-            r"(?:stated|reported|described|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article"
-            rf"|text|source|passage){_ENDS}",
+            rf"({_SUMMARY} {_TELLS}{_WITHIN}), (?:just |exactly )?as (?:is )?(?:\w+ly )?(?:stated|reported|described"
+            rf"|mentioned|confirmed|given|written|noted) (?:in|by) the (?:article|text|source|passage){_ENDS}",
             r"\1, which is what the article says",
         ),
         (
@@ -184,15 +183,3 @@ _REFERRING = tuple(
     )
 )
 _NEEDED = expression(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")
-
-
-def by_source(text: str) -> str:
-    """Put what refers to the article's words as a statement of its own; in time linear in the length.
-
-    Args:
-        text: a canonical reply.
-    """
-    if _NEEDED.search(text):
-        for pattern, replacement in _REFERRING:
-            text = pattern.sub(replacement, text)
-    return text
