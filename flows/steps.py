@@ -43,8 +43,7 @@ from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
 from contrapose.tasks.text.wording import spent
-from contrapose.tasks.validate.beside import prepare_to_look
-from contrapose.tasks.validate.expectations import SMALL
+from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
 from contrapose.tasks.validate.task import validate_cases as validate_cases_task
 from contrapose.tasks.validate.task import validate_completions as validate_completions_task
 from contrapose.tasks.validate.task import validate_results as validate_results_task
