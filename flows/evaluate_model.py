@@ -26,7 +26,6 @@ from contrapose.flows.steps import (
     validate_results,
 )
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER
-from contrapose.tasks.validate.beside import let_go
 
 
 @flow(
@@ -52,7 +51,7 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
         ContraposeError: something the user can fix; nothing was published.
     """
     run = begin(config, resumed=resumed)
-    with alive(run), run.workers, let_go():
+    with alive(run), run.workers:
         samples = load(run)
 
         cases = perturb(run, samples)

@@ -37,8 +37,7 @@ from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
 from contrapose.tasks.text.wording import spent
 from contrapose.tasks.validate import task as validation
-from contrapose.tasks.validate.beside import prepare_to_look
-from contrapose.tasks.validate.expectations import SMALL
+from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
 
 
 @time_stage

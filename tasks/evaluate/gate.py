@@ -1,10 +1,10 @@
-"""From counts to a verdict, and the verdicts of a run together."""
+"""Verdicts: of one test from its counts and rates, and of the tests of a run together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
@@ -20,7 +20,7 @@ Gate = Literal["interval", "rate"]
 
 
 class Counts(NamedTuple):
-    """What became of the asked cases: `asked = scored + unscored + errors`."""
+    """Counts of the asked cases: `asked = scored + unscored + errors`."""
 
     asked: int
     scored: int
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a verdict needs."""
+    """Thresholds and settings that a verdict needs."""
 
     min_pass_rate: float
     """The gate."""
@@ -59,7 +59,7 @@ class Rules(NamedTuple):
 
 
 def rules(config: RunConfig, plan: Plan, *, tests: int = 1, looks: Looks = ONE_LOOK) -> Rules:
-    """What a configuration asks of one test among so many."""
+    """Return the rules of a configuration for one test among so many."""
     defaults = config.tests.defaults
     # A bare rate claims nothing that looks could weaken.
     looks = ONE_LOOK if defaults.gate == "rate" else looks
@@ -80,7 +80,7 @@ class GateDecision(NamedTuple):
 
 
 def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str = "") -> GateDecision:
-    """The verdict on one test: passed where every rate reaches its gate, failed where one misses it.
+    """Decide one test: passed where every rate reaches its gate, failed where one misses it.
 
     Several gates that must all be reached need no correction, since each is tested at its own level; that one of them
     is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
@@ -120,43 +120,49 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
         missed=rate.missed,
         effective=rate.worst.effective,
         clusters=rate.worst.clusters,
-        further=needed(rate, rules),
+        further=further_cases(rate, rules),
         chance=rate.chance,
     )
 
 
 def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
-    failed = [rate for rate in rates if rate.lenient.rate < rate.wanted]
-    if failed:
-        value, gate = distinct_percentages(failed[0].best.rate, failed[0].wanted)
-        reason = f"The {failed[0].label} {value} is under {gate}{_even(failed[0], 'passed')}."
+    """Decide by the bare rates."""
+    if failed := next((rate for rate in rates if rate.lenient.rate < rate.wanted), None):
+        value, gate = distinct_percentages(failed.best.rate, failed.wanted)
+        reason = f"The {failed.label} {value} is under {gate}{_open_clause(failed, 'passed')}."
         return GateDecision("fail", reason, gates)
-    short = [rate for rate in rates if rate.worst.rate < rate.wanted]
-    if short:
-        return GateDecision("inconclusive", _wrong_before(short[0]) or _open(short[0]), gates)
+    if short := next((rate for rate in rates if rate.worst.rate < rate.wanted), None):
+        return GateDecision("inconclusive", _wrong_before_reason(short) or _open_reason(short), gates)
     if all(rate.guessed for rate in rates):
-        return GateDecision("inconclusive", _guessed(rates[0]), gates)
+        return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
-    return GateDecision("pass", f"The {rates[0].label} {value} reaches {gate}{_even(rates[0], 'failed')}.", gates)
+    reason = f"The {rates[0].label} {value} reaches {gate}{_open_clause(rates[0], 'failed')}."
+    return GateDecision("pass", reason, gates)
 
 
 def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) -> GateDecision:
+    """Decide by the bounds of the rates."""
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
+
+    def bound_words(rate: Rate, side: str, bound: float, counted: str) -> str:
+        end, gate = distinct_percentages(bound, rate.wanted)
+        return f"the {rate.label} is {side} {end}{_open_clause(rate, counted)}; the gate is {gate}"
+
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
-        reason = _bounded(worst, "at most", worst.bounds.high, "passed")
+        reason = bound_words(worst, "at most", worst.bounds.high, "passed")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
-    short = [rate for rate in rates if rate.reached > LEVEL]
-    if not short and all(rate.guessed for rate in rates):
-        return GateDecision("inconclusive", _guessed(rates[0]), gates)
+    short = next((rate for rate in rates if rate.reached > LEVEL), None)
+    if short is None and all(rate.guessed for rate in rates):
+        return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
-        return GateDecision("inconclusive", undecided(short[0], rules), gates, reached, missed)
-    reason = ", and ".join(_bounded(rate, "at least", rate.bounds.low, "failed") for rate in rates)
+        return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
+    reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "failed") for rate in rates)
     return GateDecision("pass", f"With 95 % confidence {reason}.", gates, reached, missed)
 
 
-def needed(rate: Rate, rules: Rules) -> int | None:
-    """Further cases that would decide it at the strictest step of Holm's correction.
+def further_cases(rate: Rate, rules: Rules) -> int | None:
+    """Return how many more cases would decide a rate at the strictest step of Holm's correction.
 
     None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
     like them stay open too.
@@ -169,40 +175,35 @@ def needed(rate: Rate, rules: Rules) -> int | None:
     return more if more is not None and more <= (rules.growth - 1) * share.rows else None
 
 
-def _bounded(rate: Rate, side: str, bound: float, counted: str) -> str:
-    end, gate = distinct_percentages(bound, rate.wanted)
-    return f"the {rate.label} is {side} {end}{_even(rate, counted)}; the gate is {gate}"
-
-
-def _even(rate: Rate, counted: str) -> str:
-    """That a bound holds whatever the open cases are."""
+def _open_clause(rate: Rate, counted: str) -> str:
+    """Return the clause that a bound holds with all open cases counted one way; empty without open cases."""
     if not rate.open:
         return ""
     cases = "the one case" if rate.open == 1 else f"all {rate.open:,} cases"
     return f" with {cases} whose replies leave it open counted as {counted}"
 
 
-def undecided(rate: Rate, rules: Rules) -> str:
-    """The sentence on a rate that is held against its gate, and cannot be told from it."""
+def inconclusive_reason(rate: Rate, rules: Rules) -> str:
+    """Return the sentence on a rate that is too close to its gate to call."""
     if rate.wanted == 1:
         shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
         return (
             f"No finite sample shows a {rate.label} of 100 %, and as many cases as here ({cases}) at most {shown}; set "
             "the gate no higher or use gate: rate."
         )
-    if wrong_before := _wrong_before(rate):
+    if wrong_before := _wrong_before_reason(rate):
         return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
-        return _open(rate)
+        return _open_reason(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
     cases = "one case" if rows == 1 else f"{rows:,} cases"
-    more = would_decide(needed(rate, rules), tests=rules.tests)
+    more = more_cases_clause(further_cases(rate, rules), tests=rules.tests)
     return f"The {rate.label} {value} over {cases} cannot be told from the gate {gate}{more}."
 
 
-def _wrong_before(rate: Rate) -> str:
-    """The sentence on a rate that is missed only because the model did not know the answers; else empty."""
+def _wrong_before_reason(rate: Rate) -> str:
+    """Return the sentence on a rate missed only because the model did not know the answers; else empty."""
     if not rate.best.rate < rate.wanted <= rate.lenient.rate:
         return ""
     value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)
@@ -212,8 +213,8 @@ def _wrong_before(rate: Rate) -> str:
     )
 
 
-def _open(rate: Rate) -> str:
-    """The sentence on a rate that cases decide whose replies say nothing."""
+def _open_reason(rate: Rate) -> str:
+    """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     cases = "case whose replies leave" if rate.open == 1 else "cases whose replies leave"
     return (
@@ -222,14 +223,14 @@ def _open(rate: Rate) -> str:
     )
 
 
-def _guessed(rate: Rate) -> str:
-    """The sentence on a gate that is reached without understanding anything."""
+def _guessed_reason(rate: Rate) -> str:
+    """Return the sentence on a gate that random guessing reaches."""
     chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
     return f"A model that guesses has a {rate.label} of {chance}, and the gate is {gate}: reaching it tells nothing."
 
 
-def would_decide(more: int | None, *, tests: int = 1) -> str:
-    """How a sentence about an open verdict ends."""
+def more_cases_clause(more: int | None, *, tests: int = 1) -> str:
+    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it."""
     if more is None:
         return "; these data cannot decide it: add rows, or set a gate that is further away from it"
     among = f" among {tests} tests" if tests > 1 else ""
@@ -237,16 +238,14 @@ def would_decide(more: int | None, *, tests: int = 1) -> str:
 
 
 def decided(decisions: Sequence[GateDecision | None]) -> list[bool]:
-    """Which tests of a run need no further case, whatever becomes of the others; None: one that claims nothing yet.
+    """Return which tests of a run need no further case, whatever becomes of the others; None: one without a claim yet.
 
     Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim
     that holds now holds at the end. Source: W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
     311-320.
     """
-    up, down = (
-        holm([1.0 if p is None else p for p in claims])
-        for claims in zip(*((d.reached, d.missed) if d else (None, None) for d in decisions), strict=True)
-    )
+    claims = zip(*((d.reached, d.missed) if d else (None, None) for d in decisions), strict=True)
+    up, down = (holm([1.0 if p is None else p for p in of_one_side]) for of_one_side in claims)
     claimed = {"pass": up, "fail": down}
     return [
         decision is not None and decision.verdict in claimed and claimed[decision.verdict][place] <= LEVEL
@@ -255,39 +254,35 @@ def decided(decisions: Sequence[GateDecision | None]) -> list[bool]:
 
 
 def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes with Holm's correction over all tests that are judged by interval.
+    """Return the outcomes with Holm's correction over all tests that are judged by interval.
 
     A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger. A test that
-    is incomplete claims nothing, and weakens no other. The further cases that are told are those among all tests of
-    the run, for a run that is completed has them all.
+    is incomplete claims nothing, and weakens no other. The further cases are those among all tests of the run, for a
+    run that is completed has them all.
     """
-    claims = [(o["reached"], o["missed"]) if o["verdict"] != "incomplete" else (None, None) for o in outcomes]
-    up = iter(holm([reached for reached, _ in claims if reached is not None]))
-    down = iter(holm([missed for _, missed in claims if missed is not None]))
-    tests = sum(reached is not None for reached, _ in claims)
+    claims = [outcome["verdict"] != "incomplete" and outcome["reached"] is not None for outcome in outcomes]
+    claiming: list[Any] = [outcome for outcome, claim in zip(outcomes, claims, strict=True) if claim]
+    up, down = (iter(holm([outcome[side] for outcome in claiming])) for side in ("reached", "missed"))
     return [
-        outcome if reached is None else _again(outcome, next(up), next(down), tests=tests)
-        for outcome, (reached, _) in zip(outcomes, claims, strict=True)
+        _correct(outcome, next(up), next(down), tests=len(claiming)) if claim else outcome
+        for outcome, claim in zip(outcomes, claims, strict=True)
     ]
 
 
-def _again(outcome: Outcome, reached: float, missed: float, *, tests: int) -> Outcome:
-    corrected_outcome: Outcome = {**outcome, "reached": reached, "missed": missed}
-    if outcome["verdict"] not in ("pass", "fail"):
-        return corrected_outcome
-    passes = outcome["verdict"] == "pass"
+def _correct(outcome: Outcome, reached: float, missed: float, *, tests: int) -> Outcome:
+    """Return an outcome with its corrected evidence."""
+    own: Outcome = {**outcome, "reached": reached, "missed": missed}
+    if own["verdict"] not in ("pass", "fail"):
+        return own
+    passes = own["verdict"] == "pass"
     p = reached if passes else missed
     if p <= LEVEL:
-        return {**corrected_outcome, "gates": [GateSummary(**{**gate, "further": None}) for gate in outcome["gates"]]}
-    return {**corrected_outcome, "verdict": "inconclusive", "reason": _alone(outcome, p, passes=passes, tests=tests)}
-
-
-def _alone(outcome: Outcome, p: float, *, passes: bool, tests: int) -> str:
-    """Why a verdict that holds by itself does not hold among so many."""
-    gate = max(outcome["gates"], key=lambda summary: summary["reached"] if passes else -summary["missed"])
+        return {**own, "gates": [GateSummary(**{**gate, "further": None}) for gate in own["gates"]]}
+    gate = max(own["gates"], key=lambda summary: summary["reached"] if passes else -summary["missed"])
     rate, wanted = distinct_percentages(gate["rate"] or 0.0, gate["wanted"])
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
-    return (
+    reason = (
         f"Alone, the {name} {rate} {side} the gate {wanted} with 95 % confidence; among {tests} tests it does not "
-        f"(Holm: p = {over(p)}){would_decide(gate['further'])}."
+        f"(Holm: p = {over(p)}){more_cases_clause(gate['further'])}."
     )
+    return {**own, "verdict": "inconclusive", "reason": reason}

@@ -1,8 +1,7 @@
-"""Whether answers changed with other passages or with the same ones: counts and rates apart, cases and controls."""
+"""Answers that changed with other passages or with the same ones: counts and rates, of cases and of controls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
@@ -31,46 +30,45 @@ def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) ->
     changed = np.where(np.isnan(missed), np.nan, numbers(results[column])) if column in results else missed
     return PassageSummary(
         hit="changed" if column in results else "failed",
-        cases=_counts(results[~control], changed[~control], cluster[~control]),
-        control=_counts(results[control], missed[control], cluster[control]) if control.any() else None,
+        cases=count_by_passages(results[~control], changed[~control], cluster[~control]),
+        control=count_by_passages(results[control], missed[control], cluster[control]) if control.any() else None,
     )
 
 
-def _counts(rows: pd.DataFrame, hit: np.ndarray, cluster: np.ndarray) -> PassageCounts:
-    """Groups of rows, of which `hit` is 1 or 0, or NaN where that is open."""
-    alike = rows["passages"].to_numpy(dtype=object)
+def count_by_passages(rows: pd.DataFrame, hit: np.ndarray, cluster: np.ndarray) -> PassageCounts:
+    """Count groups of rows, of which `hit` is 1 or 0, or NaN where that is open."""
     answered, known = rows["error"].isna().to_numpy(), rows["passages"].notna().to_numpy()
-    counted, kept = known & ~np.isnan(hit), mean(numbers(rows["passages_kept"]), cluster, bounds=(0, 1))
+    kept = mean(numbers(rows["passages_kept"]), cluster, bounds=(0, 1))
+    counted = known & ~np.isnan(hit)
+    alike, hits, own_cluster = (
+        rows["passages"].to_numpy(dtype=object)[counted],
+        hit[counted].astype(bool),
+        cluster[counted],
+    )
+    groups = []
+    for name in get_args(Alike):
+        own = alike == name
+        if own.any():
+            rate = clustered(hits[own], own_cluster[own])
+            share = clustered(own[hits], own_cluster[hits]) if hits.any() else None
+            groups.append(
+                PassageGroup(
+                    passages=name,
+                    cases=rate.rows,
+                    hits=rate.true,
+                    rate=rate.rate,
+                    interval=wilson(rate),
+                    share=share.rate if share else None,
+                    share_interval=wilson(share) if share else None,
+                )
+            )
+    other = alike == "other"
+    both = other.any() and not other.all()
     return PassageCounts(
-        groups=list(_groups(alike[counted], hit[counted].astype(bool), cluster[counted])),
+        groups=groups,
         kept=kept.value if kept else None,
         kept_interval=kept.interval if kept else None,
         unknown=int((answered & ~known).sum()),
         open=int((answered & known & np.isnan(hit)).sum()),
-        p=_unequal(alike[counted] == "other", hit[counted].astype(bool), cluster[counted]),
+        p=unequal(*(clustered(hits[part], own_cluster[part]) for part in (other, ~other))) if both else None,
     )
-
-
-def _groups(alike: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> Iterator[PassageGroup]:
-    for name in get_args(Alike):
-        own = alike == name
-        if not own.any():
-            continue
-        rate = clustered(hit[own], cluster[own])
-        share = clustered(own[hit], cluster[hit]) if hit.any() else None
-        yield PassageGroup(
-            passages=name,
-            cases=rate.rows,
-            hits=rate.true,
-            rate=rate.rate,
-            interval=wilson(rate),
-            share=share.rate if share else None,
-            share_interval=wilson(share) if share else None,
-        )
-
-
-def _unequal(other: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> float | None:
-    if other.all() or not other.any():
-        return None
-    first, second = (clustered(hit[part], cluster[part]) for part in (other, ~other))
-    return unequal(first, second)

@@ -1,4 +1,4 @@
-"""A share of the cases held against its gate: what is open, or no fault of the model's, counts either way."""
+"""A share of the cases checked against its gate: what is open, or no fault of the model's, counts either way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Shar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of the cases that is held against a gate, with the cases that stay open counted either way.
+    """A share of the cases that is checked against a gate, with the cases that are open counted either way.
 
     What could not be read, scored or answered may have gone any way. A gate is reached only where it is reached with
     all of that counted as failed, and missed only where it is missed with all of it counted as passed: these bounds
@@ -31,7 +31,7 @@ class Rate:
     best: Share
     """With every open case counted as passed."""
     lenient: Share
-    """The same, with the benefit of the doubt for what the test is not about, such as a wrong answer before."""
+    """As `best`, with the benefit of the doubt for what the test is not about, such as a wrong answer before."""
     open: int
     """Cases that could have gone either way."""
     chance: float | None = None
@@ -39,36 +39,35 @@ class Rate:
     looks: Looks = ONE_LOOK
     """When it is looked at."""
     too_few: bool = False
-    """Whether it counts too few cases to claim anything."""
+    """It counts too few cases to claim anything."""
 
     @property
     def value(self) -> float | None:
-        """The rate over the cases that are not open; None where all are."""
+        """Rate over the cases that are not open; None where all are."""
         known = self.worst.rows - self.open
         return self.worst.true / known if known else None
 
     @property
     def interval(self) -> Interval:
-        """Two-sided 95 %, Wilson's: from the lower end of the worst to the upper end of the best.
+        """Wilson's two-sided 95 % interval: from the lower end of the worst to the upper end of the best.
 
         With several looks all their intervals together are right in 95 %: C. Jennison, B. W. Turnbull, JRSS B 51
         (1989) 305-361.
         """
-        low, high = (wilson(share, confidence=self._confidence(share)) for share in (self.worst, self.best))
+        low, high = (
+            wilson(share, confidence=CONFIDENCE if self.looks == ONE_LOOK else 1 - 2 * self._level(share, LEVEL / 2))
+            for share in (self.worst, self.best)
+        )
         return Interval(low.low, high.high)
 
-    def _confidence(self, share: Share) -> float:
-        """Of a two-sided interval of this look."""
-        one_look = self.looks == ONE_LOOK
-        return CONFIDENCE if one_look else 1 - 2 * self.looks.level(LEVEL / 2, freedom=share.freedom)
+    def _level(self, share: Share, level: float = LEVEL) -> float:
+        """Return the level of this look."""
+        return self.looks.level(level, freedom=share.freedom)
 
     @property
     def bounds(self) -> Interval:
-        """One-sided 95 % bounds over all looks: the rate is at least `low`; separately, it is at most `high`."""
-        low, high = (
-            evidence(share, self.wanted, level=self.looks.level(LEVEL, freedom=share.freedom)).bounds
-            for share in (self.worst, self.best)
-        )
+        """Bounds over all looks, each 95 %: the rate is at least `low`; separately, it is at most `high`."""
+        low, high = (evidence(share, self.wanted, level=self._level(share)).bounds for share in (self.worst, self.best))
         return Interval(low.low, high.high)
 
     @property
@@ -83,18 +82,17 @@ class Rate:
 
     @property
     def may_be_reached(self) -> bool:
-        """Whether it is certain enough by itself; the p value over all looks takes longer to tell."""
-        level = self.looks.level(LEVEL, freedom=self.worst.freedom)
-        return evidence(self.worst, self.wanted).reached <= level
+        """True where this look alone claims it; the p value over all looks takes longer to compute."""
+        return evidence(self.worst, self.wanted).reached <= self._level(self.worst)
 
     @property
     def may_be_missed(self) -> bool:
-        """Whether the opposite is, likewise."""
-        return evidence(self.lenient, self.wanted).missed <= self.looks.level(LEVEL, freedom=self.lenient.freedom)
+        """True where this look alone claims the opposite."""
+        return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
 
     @property
     def guessed(self) -> bool:
-        """Whether a model that guesses reaches the gate. A gate of zero asks for nothing."""
+        """True where a model that guesses reaches the gate. A gate of zero asks for nothing."""
         return self.chance is not None and 0 < self.wanted <= self.chance
 
     @property
@@ -114,7 +112,7 @@ def rated(
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
 ) -> Rate | None:
-    """The rate of some cases; None where there are none.
+    """Return the rate of some cases; None where there are none.
 
     Args:
         name: of the rate.
@@ -123,7 +121,7 @@ def rated(
         wanted: the gate.
         chance: the rate of a model that guesses.
         at_best: (cases,), as `met`, where what the test is not about is given the benefit of the doubt.
-        too_few: whether these are too few to claim anything.
+        too_few: these are too few to claim anything.
         looks: when it is looked at.
     """
     values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))

@@ -1,10 +1,9 @@
-"""Trials into result rows: thresholds taken from the controls' noise, and replies left to be asked about."""
+"""Trials into result rows: thresholds taken from the controls' noise, and replies left for the reader model."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -24,30 +23,26 @@ from contrapose.tasks.tables.table import Table, batches
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed, passages: bool = False) -> pa.Table:
-    """One row for each trial of a test, in order: the common columns, then the probe's own.
+    """Score trials: a row for each, in order, with the common columns, then the probe's own.
 
     Args:
         trials: of one test.
         plan: the selected test.
         model: id of the model, for the `model` column.
         embed: texts to unit vectors, called only by scorers that need it.
-        passages: whether some trial of the test came with passages, of which further columns tell then.
+        passages: some trial of the test came with passages, which further columns hold then.
     """
     chosen = probe(plan.test)
-    reasons = [_why_unread(trial, chosen) for trial in trials]
+    reasons = [_unread_reason(trial, chosen) for trial in trials]
+    read = [trial for trial, reason in zip(trials, reasons, strict=True) if reason is None]
     with uncollected():
-        scores = iter(chosen.score(_read(trials, chosen), plan.probe_settings, embed=embed))
+        scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
         every = [unscored(reason) if reason else next(scores) for reason in reasons]
         return result_table(trials, every, probe=chosen, model=model, passages=passages)
 
 
-def _read(trials: Iterable[Trial], chosen: Probe) -> list[Trial]:
-    """The trials that a probe may score."""
-    return [trial for trial in trials if _why_unread(trial, chosen) is None]
-
-
-def _why_unread(trial: Trial, chosen: Probe) -> str | None:
-    """Why a trial has no replies to score; None where it has. Some probes score also what was withheld."""
+def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
+    """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
     if isinstance(chosen, ScoresUnread):
@@ -60,47 +55,39 @@ CENTRAL = 0.95
 """Share of the controls' scores that a band holds."""
 
 DISTANCES = ("choice", "embedding")
-"""Scorers whose scores are never negative: what is large is noise, what is small is not."""
+"""Scorers whose scores are never negative: a large one is noise, a small one is not."""
 
 ROUNDING = 1e-6
 """Scores nearer to zero are round-off: a band holds them even where no control moves at all."""
 
 
-@dataclass(slots=True)
-class _Scores:
-    """Scores of one scorer's controls."""
-
-    values: list[float] = field(default_factory=list)
-    samples: set[str] = field(default_factory=set)
-
-    def add(self, sample: str, value: float) -> None:
-        self.values.append(value)
-        if len(self.samples) < LEAST_CONTROLS:
-            self.samples.add(sample)
-
-
 def calibrated(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
-    """The plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
+    """Return the plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
 
     Scorers have a band of which at least 20 samples have a scored control. Controls come a portion at a time, and are
     not touched where nothing is calibrated.
     """
     if not plan.probe_settings.calibrated:
         return plan
-    by_scorer: dict[str, _Scores] = {}
+    # Scores of controls do not depend on the threshold: a pair of any width will do for them.
+    settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
+    chosen, by_scorer = probe(plan.test), dict[str, list[tuple[str, float]]]()
     for portion in controls:
-        _gather(portion, plan, embed, into=by_scorer)
+        read = [trial for trial in portion if _unread_reason(trial, chosen) is None]
+        for trial, score in zip(read, chosen.score(read, settings, embed=embed), strict=True):
+            if score.value is not None:
+                by_scorer.setdefault(trial.case.scorer, []).append((trial.case.sample_id, score.value))
     bands = {
-        scorer: band(scorer, scores.values)
+        scorer: band(scorer, [value for _, value in scores])
         for scorer, scores in by_scorer.items()
-        if len(scores.samples) >= LEAST_CONTROLS
+        if len({sample for sample, _ in scores}) >= LEAST_CONTROLS
     }
     thresholds = {scorer: bands.get(scorer) for scorer in Thresholds.model_fields}
     return plan.model_copy(update={"settings": {**plan.settings, "threshold": thresholds}})
 
 
 def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
-    """The central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
+    """Return the central 95 % of the controls' scores, and no change at all; of a distance, the lowest 95 %."""
     if scorer in DISTANCES:
         return 0.0, max(float(np.quantile(values, CENTRAL)), ROUNDING)
     low, high = np.quantile(values, ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
@@ -108,33 +95,23 @@ def band(scorer: str, values: Sequence[float]) -> tuple[float, float]:
 
 
 def controls_in(tables: Iterable[Table]) -> Iterator[list[Trial]]:
-    """The control trials of a test, a row group at a time."""
+    """Control trials of a test, a row group at a time."""
     for table in tables:
         for part in batches(table):
             yield from_arrow(part.filter(pc.struct_field(part["case"], "control")), Trial)
 
 
-def _gather(portion: Sequence[Trial], plan: Plan, embed: Embed, *, into: dict[str, _Scores]) -> None:
-    """Add the scores of controls, which do not depend on the threshold; a pair of any width will do for them."""
-    chosen = probe(plan.test)
-    read = _read(portion, chosen)
-    settings = plan.probe_settings.model_copy(update={"threshold": DOCUMENTED, "documents_scores": False})
-    for trial, score in zip(read, chosen.score(read, settings, embed=embed), strict=True):
-        if score.value is not None:
-            into.setdefault(trial.case.scorer, _Scores()).add(trial.case.sample_id, score.value)
-
-
 def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed) -> Iterator[FollowUp]:
     """Questions about the replies of trials that were answered; a failed call and a withheld reply are none.
 
-    All about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test may
-    need. Texts are embedded only where a reply may be read so.
+    First about replies that could not be read, then of those that rules read, and of made-up ones, as many as a test
+    may need. Texts are embedded only where a reply may be read so.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     known: list[FollowUp] = []
     invented: list[FollowUp] = []
     for portion in portions:
-        trials = _read(portion, chosen)
+        trials = [trial for trial in portion if _unread_reason(trial, chosen) is None]
         questions = cast(AsksBack, chosen).follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
@@ -162,12 +139,9 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
 
 
 def drawn(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
-    """Those with the least hashes, each prompt once: the draw depends on no order, and on no other question."""
+    """Sample questions with the least hashes, one per prompt: the draw depends on no order and no other question."""
     by_prompt: dict[str, FollowUp] = {}
     for question in questions:
         by_prompt.setdefault(question.prompt, question)
-    return [by_prompt[prompt] for prompt in sorted(by_prompt, key=_hash)[:most]]
-
-
-def _hash(prompt: str) -> bytes:
-    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).digest()
+    order = sorted(by_prompt, key=lambda prompt: hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).digest())
+    return [by_prompt[prompt] for prompt in order[:most]]

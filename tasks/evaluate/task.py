@@ -41,7 +41,7 @@ SCORED_BY = ("regex", "scipy", "sentence-transformers", "torch")
 
 
 class Unread(TypedDict):
-    """What the model is to be asked about some replies."""
+    """Questions to the reader model about some replies."""
 
     questions: Table
     """About those that could not be read."""
@@ -53,7 +53,7 @@ class Unread(TypedDict):
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
     """Score the trials of one test, which come in the order of their cases.
 
-    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
+    The revision of the embedding model counts in the cache key alone.
     """
     embed = embedder(embedding_model)
     plan = calibrated(plan, controls_in(trials), embed=embed)
@@ -69,7 +69,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
     """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions.
 
-    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
+    The revision of the embedding model counts in the cache key alone.
     """
     chosen = calibrated(plan, controls_in(trials), embed=embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
@@ -87,7 +87,7 @@ def join_results(test: str, results: list[Table]) -> Table:
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
     """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
 
-    The revision, which is what the name of the embedding model stands for now, counts in the cache key alone.
+    The revision of the embedding model counts in the cache key alone.
     """
     portions = batched(iterate(trials, Trial), ROWS)
     questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
@@ -106,15 +106,21 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
 
 
 def figures_in(results: Table, test: str) -> pa.Table:
-    """The results of a test without texts and names; reasons only where replies leave open whether they passed."""
+    """Return the results of a test without texts and names; reasons only where replies say not whether they passed."""
     parts = batches(results, columns=_figure_names(results, test))
     return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
-    """The same as a frame, for one look at them; a column is read when the one before it is made."""
-    names = _figure_names(results, test)
-    return pd.DataFrame(frame_of((name, _column(results, name)) for name in names))
+    """Return the same as a frame, for one look; a column is read when the one before it is made."""
+
+    def column(name: str) -> pa.ChunkedArray:
+        if name != "reason":
+            return column_of(results, name)
+        parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
+        return pa.concat_tables(part.select([name]) for part in parts)[name]
+
+    return pd.DataFrame(frame_of((name, column(name)) for name in _figure_names(results, test)))
 
 
 def _figure_names(results: Table, test: str) -> list[str]:
@@ -122,22 +128,28 @@ def _figure_names(results: Table, test: str) -> list[str]:
     return [*figure_columns(probe(test)), "reason", *passages]
 
 
-def _column(results: Table, name: str) -> pa.ChunkedArray:
-    if name != "reason":
-        return column_of(results, name)
-    parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
-    return pa.concat_tables(part.select([name]) for part in parts)[name]
+DECIDING = ("pass", "undecided")
+"""Columns that decide which rows keep their reasons."""
+
+
+def _without_reasons(part: pa.Table) -> pa.Table:
+    """Drop reasons of scored rows: those of a million need not be in memory."""
+    place = part.schema.get_field_index("reason")
+    passed, undecided = (part[name] for name in DECIDING)
+    silent = pc.or_kleene(pc.is_null(passed), undecided)
+    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
+    return part.set_column(place, part.schema.field(place), kept)
 
 
 def skipped(cases: Table) -> pd.DataFrame:
-    """`sample_id` and `skip_reason` of the cases that were skipped."""
+    """Return `sample_id` and `skip_reason` of the cases that were skipped."""
     parts = batches(cases, columns=["sample_id", "skip_reason"])
     kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)
     return pd.DataFrame(kept.to_pandas())
 
 
 def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
-    """By kind of text, of how many samples cases were asked, and how many there are; a rewritten question is one."""
+    """Count samples by kind of text: with cases that were asked, and all; a rewritten question is one."""
     asked, all_ = Counter[str](), Counter[str]()
     last = None
     for part in batches(cases, columns=["sample_id", "original", "skip_reason", "control"]):
@@ -150,16 +162,3 @@ def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
             all_[kind] += 1
             asked[kind] += reason is None
     return {kind: (asked[kind], count) for kind, count in all_.most_common()}
-
-
-DECIDING = ("pass", "undecided")
-"""Columns that say whether a row keeps its reason."""
-
-
-def _without_reasons(part: pa.Table) -> pa.Table:
-    """Reasons of a million scores need not be in memory."""
-    place = part.schema.get_field_index("reason")
-    passed, undecided = (part[name] for name in DECIDING)
-    silent = pc.or_kleene(pc.is_null(passed), undecided)
-    kept = pc.if_else(silent, part["reason"], pa.scalar(None, pa.string()))
-    return part.set_column(place, part.schema.field(place), kept)

@@ -1,4 +1,4 @@
-"""What the Prefect artifacts hold, under keys that make a history."""
+"""Contents of the Prefect artifacts, under keys that make a history."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from contrapose.tasks.text.masking import shower
 
 
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
-    """One test as plain Python values: the Prefect UI breaks on anything else."""
+    """Return one test as plain Python values: the Prefect UI breaks on anything else."""
     low, high = outcome["interval"] or (None, None)
     control, stopping = outcome["control"], outcome.get("stopping")
+    shares = {"pass_rate": outcome["pass_rate"], "low_95": low, "high_95": high}
+    shares |= {"min_pass_rate": outcome["min_pass_rate"], "chance": outcome["chance"]}
+    shares |= {"noise": control["noise"]} if control else {}
     return {
         "test": name_of(outcome["test_type"]),
         "model": name_of(model),
         "verdict": outcome["verdict"],
-        "pass_rate": _rounded(outcome["pass_rate"]),
-        "low_95": _rounded(low),
-        "high_95": _rounded(high),
-        "min_pass_rate": outcome["min_pass_rate"],
-        "chance": _rounded(outcome["chance"]),
-        **({"noise": _rounded(control["noise"])} if control else {}),
+        **{
+            name: share if share is None or name == "min_pass_rate" else round(share, 4)
+            for name, share in shares.items()
+        },
         "scored": outcome["scored"],
         "cases": outcome["cases"],
         **({"of": stopping["cases"], "looks": stopping["looks"], "saved": stopping["saved"]} if stopping else {}),
@@ -34,20 +35,16 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
     }
 
 
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 4)
-
-
 def artifact_text(report: Report, folder: str) -> str:
-    """The report in Markdown, and where the whole of it lies."""
+    """Return the report in Markdown, and where the complete one is."""
     return f"{render(report).decode()}\n\nRun folder: {escape(folder)}\n"
 
 
 def headline(summary: Summary) -> str:
-    """The verdict on the run in a line of Markdown, for the UI reads a description as such."""
+    """Return the verdict on the run in a line of Markdown, for the UI reads a description as such."""
     return escape(shower(show_toxic=False)(summary["reason"]))
 
 
 def artifact_key(suite: str, model: str) -> str:
-    """Lower case letters, digits and dashes only."""
+    """Return a key of lower case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", f"contrapose-{suite}-{model}".lower()).strip("-")

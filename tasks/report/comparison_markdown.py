@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from contrapose.tasks.core.comparison import (
     DEFINITIONS,
@@ -36,32 +36,15 @@ def render(comparison: Comparison) -> bytes:
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
-    parts = [*_head(comparison), "### Over all tests", _leaderboard(comparison)]
-    for test in comparison["tests"]:
-        parts += _test(test)
-    parts += ["### Notes", bullets([*comparison["warnings"], *NOTES, *_meanings(comparison)])]
-    return ("\n\n".join(parts) + "\n").encode()
-
-
-def _head(comparison: Comparison) -> Iterator[str]:
-    verdict = comparison["verdict"]
-    yield f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(visible(comparison['reason']))}"
-    yield "## Contrapose comparison"
-    rows = (
+    verdict, tests = comparison["verdict"], [test["test_type"] for test in comparison["tests"]]
+    models = (
         (
             name_of(model["name"]) + (", the baseline" if model["name"] == comparison["baseline"] else ""),
-            name_of(model["revision"]),
-            name_of(model["run_id"]),
-            name_of(model["verdict"]),
+            *map(name_of, (model["revision"], model["run_id"], model["verdict"])),
         )
         for model in comparison["models"]
     )
-    yield table(("model", "revision", "run", "verdict of the run"), rows)
-
-
-def _leaderboard(comparison: Comparison) -> str:
-    tests = [test["test_type"] for test in comparison["tests"]]
-    rows = (
+    ranks = (
         (
             str(place["rank"]),
             name_of(place["name"]),
@@ -71,70 +54,75 @@ def _leaderboard(comparison: Comparison) -> str:
         for place in comparison["leaderboard"]
     )
     head = ("rank", "model", "mean rank", *(f"rank in {name_of(test)}" for test in tests))
-    return table(head, rows, numbers={0, *range(2, len(head))})
+    needed = f"{MIN_COVERAGE:.0%} of the cases that either model was asked"
+    meanings = (
+        f"The margin is {allowed(comparison)}. Where at least {needed} were scored for both, the first that applies:",
+        *(f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items()),
+    )
+    parts = [
+        f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(visible(comparison['reason']))}",
+        "## Contrapose comparison",
+        table(("model", "revision", "run", "verdict of the run"), models),
+        "### Over all tests",
+        table(head, ranks, numbers={0, *range(2, len(head))}),
+        *(part for test in comparison["tests"] for part in _test_parts(test)),
+        "### Notes",
+        bullets([*comparison["warnings"], *NOTES, *meanings]),
+    ]
+    return ("\n\n".join(parts) + "\n").encode()
 
 
-def _test(test: Contest) -> Iterator[str]:
-    yield f"### {escape(name_of(test['test_type']))}"
-    yield escape(f"{asked(test)}.")
-    rows = (
+def _test_parts(test: Contest) -> tuple[str, ...]:
+    standings = (
         (
             str(standing["rank"]),
             name_of(standing["name"]),
-            rated(standing["rate"]),
+            rate_words(standing["rate"]),
             f"{standing['scored']:,} / {standing['asked']:,}",
         )
         for standing in test["standings"]
     )
-    yield table(("rank", "model", "pass rate, %", "scored / asked"), rows, numbers=(0, 2, 3))
-    head = ("models", "difference, points", "at least", "p (Holm)", "verdict on the first")
-    yield table(head, map(_pair, test["pairs"]), numbers=(1, 2, 3))
-    reasons = [f"{_sides(pair)}: {pair['reason']}" for pair in test["pairs"] if pair["reason"]]
-    yield bullets([*reasons, *(f"{_sides(pair)}: {unpaired(pair)}." for pair in test["pairs"] if unpaired(pair))])
-
-
-def _pair(pair: Pair) -> tuple[str, ...]:
-    difference, verdict = pair["difference"], pair["verdict"]
+    pairs, reasons, unpaired = [], [], []
+    for pair in test["pairs"]:
+        difference, verdict = pair["difference"], pair["verdict"]
+        sides = f"{name_of(pair['first'])} − {name_of(pair['second'])}"
+        least = "–" if difference is None or difference["bounds"] is None else points(difference["bounds"][0])
+        judged = "" if verdict is None else f"{MARKS[verdict]} {verdict}"
+        pairs.append((sides, difference_words(difference), least, chance(difference), judged))
+        reasons += [f"{sides}: {pair['reason']}"] if pair["reason"] else []
+        unpaired += [f"{sides}: {text}."] if (text := unpaired_words(pair)) else []
     return (
-        _sides(pair),
-        differing(difference),
-        "–" if difference is None or difference["bounds"] is None else points(difference["bounds"][0]),
-        chance(difference),
-        "" if verdict is None else f"{MARKS[verdict]} {verdict}",
+        f"### {escape(name_of(test['test_type']))}",
+        escape(f"{cases_words(test)}."),
+        table(("rank", "model", "pass rate, %", "scored / asked"), standings, numbers=(0, 2, 3)),
+        table(
+            ("models", "difference, points", "at least", "p (Holm)", "verdict on the first"), pairs, numbers=(1, 2, 3)
+        ),
+        bullets([*reasons, *unpaired]),
     )
 
 
-def _sides(pair: Pair) -> str:
-    return f"{name_of(pair['first'])} − {name_of(pair['second'])}"
-
-
-def _meanings(comparison: Comparison) -> Iterator[str]:
-    needed = f"{MIN_COVERAGE:.0%} of the cases that either model was asked"
-    yield f"The margin is {allowed(comparison)}. Where at least {needed} were scored for both, the first that applies:"
-    yield from (f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items())
-
-
 def bullets(lines: Iterable[str]) -> str:
-    """Lines as a list; every text is escaped."""
+    """Return lines as a list; every text is escaped."""
     return "\n".join(f"- {escape(visible(line))}" for line in lines)
 
 
 def points(share: float) -> str:
-    """A difference of shares in percentage points, such as `+3.5` or `-12`."""
+    """Return a difference of shares in percentage points, such as `+3.5` or `-12`."""
     rounded = round(100 * share, 1)
     return f"{rounded:+.1f}".removesuffix(".0") if rounded else "0"
 
 
-def rated(rate: ComparedRate | None) -> str:
-    """A pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash where there is none."""
+def rate_words(rate: ComparedRate | None) -> str:
+    """Return a pass rate in percent with its interval, such as `80 [65.2, 89.5]`; a dash where there is none."""
     if rate is None:
         return "–"
     ends = "" if rate["interval"] is None else f" [{', '.join(f'{100 * end:.1f}' for end in rate['interval'])}]"
     return f"{100 * rate['value']:.1f}".removesuffix(".0") + ends
 
 
-def differing(difference: Difference | None) -> str:
-    """A difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash where there is none."""
+def difference_words(difference: Difference | None) -> str:
+    """Return a difference in points with its interval, such as `-5 [-16.5, +4.2]`; a dash where there is none."""
     if difference is None:
         return "–"
     ends = "" if difference["interval"] is None else f" [{', '.join(map(points, difference['interval']))}]"
@@ -142,39 +130,36 @@ def differing(difference: Difference | None) -> str:
 
 
 def chance(difference: Difference | None) -> str:
-    """The corrected p value; a dash where there is none."""
+    """Return the corrected p value; a dash where there is none."""
     if difference is None or difference["adjusted"] is None:
         return "–"
     return "< 0.001" if difference["adjusted"] < 0.001 else f"{difference['adjusted']:.3f}"
 
 
 def against(test: Contest, name: str) -> Pair | None:
-    """The pair of a model with the baseline; None for the baseline."""
+    """Return the pair of a model with the baseline; None for the baseline."""
     return next((pair for pair in test["pairs"] if pair["first"] == name and pair["verdict"] is not None), None)
 
 
-def unpaired(pair: Pair) -> str:
-    """What was not scored for both, and what it could change; empty where all cases were."""
-    parts = [
-        f"{counted('cases', count)} scored for {whom}"
-        for count, whom in (
-            (pair["only_first"], f"{pair['first']} alone"),
-            (pair["only_second"], f"{pair['second']} alone"),
-            (pair["neither"], "neither"),
-        )
-        if count
-    ]
+def unpaired_words(pair: Pair) -> str:
+    """Return how many cases were not scored for both, and what they could change; empty where all cases were."""
+    counts = (
+        (pair["only_first"], f"{pair['first']} alone"),
+        (pair["only_second"], f"{pair['second']} alone"),
+        (pair["neither"], "neither"),
+    )
+    parts = [f"{counted('cases', count)} scored for {whom}" for count, whom in counts if count]
     if not parts:
         return ""
     low, high = map(points, pair["extremes"])
     return f"{', '.join(parts)}; with them the difference lies between {low} and {high} points"
 
 
-def asked(test: Contest) -> str:
-    """How many cases a test has."""
+def cases_words(test: Contest) -> str:
+    """Return how many cases a test has."""
     return f"{counted('cases', test['cases'])}, {test['common']:,} scored for every model"
 
 
 def allowed(comparison: Comparison) -> str:
-    """The margin."""
+    """Return the margin in points."""
     return f"{number(100 * comparison['margin'])} points"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 
 from rich import box
 from rich.console import Console
@@ -12,27 +11,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
-from contrapose.tasks.report.evidence import dependent, effect, ended, further_gates, guessing, looked, missing, unread
+from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.report.evidence import facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
-from contrapose.tasks.text.wording import (
-    asked,
-    because,
-    ends,
-    first_line,
-    further_reason,
-    interval,
-    noise,
-    percent,
-    saved_by,
-    skipped,
-    span,
-    spoken_of,
-    unscored,
-)
+from contrapose.tasks.text.wording import asked, because, first_line, further_reason, saved_by, span
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -40,34 +25,31 @@ STYLES = {
     **dict.fromkeys(("inconclusive", "cannot tell"), "bold yellow"),
     "incomplete": "bold magenta",
 }
-"""Of verdicts on a run, and on one model beside another."""
-
-FIGURES = ("rate", "95 % CI", "gate", "chance", "scored")
-"""Columns of figures, the most needed first."""
+"""Styles of verdicts on a run, and on one model compared with another."""
 
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""
 
-ROOM = {80: 5, 60: 3}
-"""Columns of a terminal, and how many figures of a test fit in them; in less than these one does."""
-
 
 def verdict_table(summary: Summary, *, width: int) -> Table:
-    """One line per test: pass rate with its 95 % interval, gate, chance, scored of all cases, verdict.
+    """Return a table with a line per rate: rate with its 95 % interval, gate, chance, scored of all cases, verdict.
 
     A terminal of few columns gets fewer figures.
     """
     table = plain_table()
     table.add_column("test", overflow="fold", max_width=20)
-    figures = FIGURES[: next((count for columns, count in ROOM.items() if width >= columns), 1)]
+    figures = ("rate", "95 % CI", "gate", "chance", "scored")[: 5 if width >= 80 else 3 if width >= 60 else 1]
     for title in figures:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
-        test, *cells, verdict = _cells(outcome)
-        table.add_row(test, *cells[: len(figures)], verdict)
-        for gate in further_gates(outcome):
-            table.add_row(*_gate_cells(gate)[: len(figures) + 1])
+        for cells in rate_cells(outcome):
+            texts = [*cells[1:5], f"{cells.scored}/{cells.cases}"][: len(figures)]
+            if cells.verdict:
+                row = map(plain_text, (one_line(cells.name), *texts))
+                table.add_row(*row, verdict_text(cells.verdict))
+            else:
+                table.add_row(*(plain_text(text, style="dim") for text in (f"  {one_line(cells.name)}", *texts)))
     return table
 
 
@@ -80,12 +62,16 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
 def print_summary(
     summary: Summary, *, console: Console, folder: str, seconds: float | None = None, show_toxic: bool = False
 ) -> None:
-    """Print the verdict, a line per test, what there is to tell of each, usage, and where the report is.
+    """Print the verdict, a line per test, notes on each, usage, and where the report is.
 
     Colours are left to the console. The line of the folder alone may be wider than the terminal, so that it can be
-    copied. `seconds` is how long whoever reads it has waited; None: what the run took.
+    copied. `seconds` is how long the reader has waited; None: what the run took.
     """
     line = partial(text_line, console=console, show_toxic=show_toxic)
+
+    def print_inset(texts: Iterator[str]) -> None:
+        console.print(*(Padding(line(text), (0, 0, 0, 2), expand=False) for text in texts), sep="", end="")
+
     console.print()
     console.print(verdict_text(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
@@ -94,12 +80,12 @@ def print_summary(
     for outcome in summary["tests"]:
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
-        console.print(*(_inset(line(note)) for note in filter(None, map(ended, _notes(outcome)))), sep="", end="")
+        print_inset(sentences_of(_notes(outcome)))
     for columns in read_columns(summary["tests"]):
         console.print(Text("Columns:", style="dim"), line(columns))
     for unused in left_out(summary["tests"]):
         console.print(Text("Left out:", style="yellow"), line(unused.title))
-        console.print(*(_inset(line(text)) for text in unused.lines()), sep="", end="")
+        print_inset(unused.lines())
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
@@ -108,77 +94,44 @@ def print_summary(
     console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
 
 
-def _cells(outcome: Outcome) -> list[Text]:
-    texts = (
-        one_line(outcome["test_type"]),
-        percent(outcome["pass_rate"]),
-        interval(outcome),
-        percent(outcome["min_pass_rate"]),
-        percent(outcome["chance"]),
-        f"{outcome['scored']}/{outcome['cases']}",
-    )
-    return [*map(plain_text, texts), verdict_text(outcome["verdict"])]
-
-
-def _gate_cells(gate: GateSummary) -> list[Text]:
-    """A further rate of a test, in the columns of its pass rate."""
-    texts = (
-        f"  {one_line(gate['name'].replace('_', ' '))}",
-        percent(gate["rate"]),
-        ends(gate["interval"]),
-        percent(gate["wanted"]),
-        percent(gate["chance"]),
-        f"{gate['rows'] - gate['open']}/{gate['rows']}",
-    )
-    return [plain_text(text, style="dim") for text in texts]
-
-
-def _inset(text: Text) -> Padding:
-    return Padding(text, (0, 0, 0, 2), expand=False)
-
-
 def _notes(outcome: Outcome) -> Iterator[str]:
-    """What there is to tell of a test; empty texts where there is nothing."""
+    """Clauses on a test; empty ones where there is nothing to say."""
+    facts = facts_of(outcome)
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
-    # The report tells what that means for other figures.
-    yield from islice(looked(outcome), 2)
-    if outcome["control"]:
-        yield noise(outcome["control"])
-    # The first is the test's own; the report has all.
-    yield from (effect(outcome, measured) for measured in outcome["effects"][:1])
-    yield from (guessing(outcome), dependent(outcome), missing(outcome), unread(outcome))
+    # The report has the rest of these.
+    yield from (*facts.looked[:2], facts.noise, *facts.effects[:1])
+    yield from (facts.guessing, facts.dependent, facts.missing, facts.unread)
     yield from main_sentences(outcome)
-    if outcome["refused"]:
-        named = ", ".join(cut(name, 60) for name in outcome["refused"][:MOST_NAMES])
-        more = len(outcome["refused"]) - MOST_NAMES
-        yield f"refused {named}" + (f" and {more} more" if more > 0 else "")
-    yield spoken_of(outcome)
-    if outcome["skip_reasons"]:
-        yield f"skipped: {skipped(outcome['test_type'], outcome['skip_reasons'])}"
+    if refused := outcome["refused"]:
+        more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
+        yield f"refused {', '.join(cut(name, 60) for name in refused[:MOST_NAMES])}{more}"
+    yield facts.spoken_of
+    if facts.skipped:
+        yield f"skipped: {facts.skipped}"
     if outcome["unscored"]:
-        yield f"{outcome['unscored']:,} could not be scored: {unscored(outcome)}".removesuffix(": ")
+        yield f"{outcome['unscored']:,} could not be scored: {facts.unscored}".removesuffix(": ")
     if outcome["errors"]:
         yield f"{outcome['errors']:,} got no answer"
 
 
 def plain_table() -> Table:
-    """A table without a frame, as narrow as its cells."""
+    """Return a table without a frame, as narrow as its cells."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
 
 
 def plain_text(text: str, *, style: str = "") -> Text:
-    """A cell; its dashes are such as every terminal has."""
+    """Return a cell; its dashes are such as every terminal has."""
     return Text(text.replace("–", "-"), style=style)
 
 
 def verdict_text(verdict: str) -> Text:
-    """A verdict in its colour."""
+    """Return a verdict in its colour."""
     return Text(verdict.upper(), style=STYLES.get(verdict, "bold"))
 
 
 def text_line(text: str, console: Console, *, show_toxic: bool) -> Text:
-    """A text of unknown origin as one line, with toxic words masked or as they are."""
+    """Return a text of unknown origin as one line, with toxic words masked or as they are."""
     return _encodable(one_line(text if show_toxic else masked(text)), console)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.core.decision import DEFINITIONS, Decision, Side, Verdict
+from contrapose.tasks.core.decision import DEFINITIONS, Decision, Verdict
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_markdown import MARKS as TEST_MARKS
 from contrapose.tasks.report.comparison_markdown import bullets
@@ -16,45 +16,29 @@ MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evid
 
 def render(decision: Decision) -> bytes:
     """Verdict and reasons, the two models, then each test. Every text is escaped."""
-    verdict = decision["verdict"]
+    verdict, answer = decision["verdict"], decision["answer"]
+    facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
+    named = ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
+    reasons = list(decision["reasons"])
+    if answer:
+        reasons.append(f"{'Approved' if answer['approved'] else 'Rejected'} by a person: {answer['reason']}")
+    sides = (
+        (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
+        for name, side in (("candidate", decision["candidate"]), ("baseline", decision["baseline"]))
+    )
+    tests = (
+        (name_of(test["test_type"]), f"{TEST_MARKS[test['verdict']]} {test['verdict']}", visible(test["reason"]))
+        for test in decision["tests"]
+    )
     margin = f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:"
     parts = [
-        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(visible(_named(decision)))}",
-        bullets([*decision["reasons"], *_answered(decision)]),
-        table(
-            ("", "model", "revision", "verdict of the run", "folder of the run"),
-            (_side("candidate", decision["candidate"]), _side("baseline", decision["baseline"])),
-        ),
-        table(
-            ("test", "the candidate is", "why"),
-            (
-                (
-                    name_of(test["test_type"]),
-                    f"{TEST_MARKS[test['verdict']]} {test['verdict']}",
-                    visible(test["reason"]),
-                )
-                for test in decision["tests"]
-            ),
-        ),
+        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(visible(named))}",
+        bullets(reasons),
+        table(("", "model", "revision", "verdict of the run", "folder of the run"), sides),
+        table(("test", "the candidate is", "why"), tests),
         bullets([margin, *(f"{name}: {meaning}" for name, meaning in DEFINITIONS.items())]),
     ]
     return ("\n\n".join(parts) + "\n").encode()
-
-
-def _named(decision: Decision) -> str:
-    facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
-    return ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
-
-
-def _answered(decision: Decision) -> list[str]:
-    answer = decision["answer"]
-    if answer is None:
-        return []
-    return [f"{'Approved' if answer['approved'] else 'Rejected'} by a person: {answer['reason']}"]
-
-
-def _side(name: str, side: Side) -> tuple[str, ...]:
-    return (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
 
 
 def write_decision(folder: Place, decision: Decision) -> None:

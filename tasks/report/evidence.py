@@ -1,8 +1,9 @@
-"""Intervals, effects, how choices were read and what is missing, in words that are the same in every report."""
+"""View model of a test: its rates and what there is to say of it, in words that are the same in every report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,20 +15,119 @@ from contrapose.tasks.probes import in_words as words
 from contrapose.tasks.probes import reading_checks as checks
 from contrapose.tasks.probes.known_errors import READ_BY, step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES
-from contrapose.tasks.text.wording import counted, ends, figure, number, percent
+from contrapose.tasks.text.wording import (
+    counted,
+    ends,
+    figure,
+    interval,
+    noise,
+    number,
+    percent,
+    skipped,
+    spoken_of,
+    sums,
+    unscored,
+)
 
 THE_MODEL = "the model"
-"""Who is asked back where no reader is named."""
+"""Name of the reader model where none is set."""
 
 
 def reader_of(summary: Summary) -> str:
-    """Who was asked what replies choose: the id of the run's reader, or the model under test."""
+    """Return the id of the run's reader model, or the model under test."""
     return summary["reader"]["id"] if "reader" in summary else THE_MODEL
 
 
+class RateCells(NamedTuple):
+    """A rate with a gate, in words: the pass rate of a test, or a further one, which has no verdict of its own."""
+
+    name: str
+    rate: str
+    interval: str
+    gate: str
+    chance: str
+    scored: int
+    cases: int
+    verdict: str
+
+
+def rate_cells(outcome: Outcome) -> Iterator[RateCells]:
+    """Cells of the pass rate, then of each further rate with a gate."""
+    rate, gate, chance = (percent(outcome[name]) for name in ("pass_rate", "min_pass_rate", "chance"))
+    numbers = outcome["scored"], outcome["cases"]
+    yield RateCells(outcome["test_type"], rate, interval(outcome), gate, chance, *numbers, outcome["verdict"])
+    for own in further_gates(outcome):
+        rate, gate, chance = map(percent, (own["rate"], own["wanted"], own["chance"]))
+        name, numbers = own["name"].replace("_", " "), (own["rows"] - own["open"], own["rows"])
+        yield RateCells(name, rate, ends(own["interval"]), gate, chance, *numbers, "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFacts:
+    """Clauses about a test, without capital letter and full stop, raw; empty where there is nothing to say."""
+
+    looked: tuple[str, ...]
+    guessing: str
+    dependent: str
+    noise: str
+    effects: tuple[str, ...]
+    sums: str
+    missing: str
+    unread: str
+    steps: str
+    known_errors: tuple[str, ...]
+    trust: tuple[str, ...]
+    spoken_of: str
+    skipped: str
+    unscored: str
+    langtest: str
+
+
+def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
+    """Fill the clauses of a test."""
+    return TestFacts(
+        looked=tuple(describe_looks(outcome)),
+        guessing=describe_guessing(outcome),
+        dependent=describe_clusters(outcome),
+        noise=noise(outcome["control"]) if outcome["control"] else "",
+        effects=tuple(describe_effect(outcome, measured) for measured in outcome["effects"]),
+        sums=sums(outcome),
+        missing=describe_missing(outcome),
+        unread=describe_unread(outcome),
+        steps=describe_steps(outcome),
+        known_errors=tuple(describe_known_errors(outcome)),
+        trust=tuple(describe_trust(outcome, reader=reader)),
+        spoken_of=spoken_of(outcome),
+        skipped=skipped(outcome["test_type"], outcome["skip_reasons"]),
+        unscored=unscored(outcome),
+        langtest=describe_langtest(outcome),
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a clause with capital letter and full stop; empty for an empty one."""
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
+
+
+def sentences_of(*texts: str | Iterable[str]) -> Iterator[str]:
+    """Sentences of clauses that are not empty."""
+    for text in texts:
+        yield from filter(None, map(sentence, [text] if isinstance(text, str) else text))
+
+
 def between(ends: tuple[float, float] | None) -> str:
-    """An interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
+    """Return an interval, such as ` (0.47 to 0.57)` with the space before it; empty where it is unknown."""
     return "" if ends is None else f" ({number(round(ends[0], 3))} to {number(round(ends[1], 3))})"
+
+
+def _shares(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" ({ends(interval)})"
+
+
+def _among(outcome: Outcome, measure: str) -> str:
+    """Return which of the scored cases a measure is taken over; empty where it leaves none of them out."""
+    estimate = outcome["estimates"].get(measure)
+    return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
 
 
 def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
@@ -39,27 +139,27 @@ def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield name, figure(value) + (between(estimate["interval"]) if estimate else "") + basis
 
 
-def effect(outcome: Outcome, measured: Effect) -> str:
-    """An effect, such as `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control`."""
+def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
+    """Return name, value with its interval, and samples of an effect."""
+    samples = f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
+    return measured["name"].replace("_", " "), number(measured["value"]) + between(measured["interval"]), samples
+
+
+def describe_effect(outcome: Outcome, measured: Effect) -> str:
+    """Return `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control; 50 samples`."""
+    name, value, samples = _effect_parts(outcome, measured)
     sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under its control"
-    text = f"{number(measured['value'])}{between(measured['interval'])}"
-    return f"{measured['name'].replace('_', ' ')} {text}: {sides}; {_samples(outcome, measured)}"
+    return f"{name} {value}: {sides}; {samples}"
 
 
-def subtracted(outcome: Outcome, measured: Effect) -> tuple[str, str]:
-    """Name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
-    sides = f"{number(measured['case'])} - {number(measured['control'])}"
-    text = f"{sides} = {number(measured['value'])}{between(measured['interval'])}; {_samples(outcome, measured)}"
-    return measured["name"].replace("_", " "), text
+def effect_difference(outcome: Outcome, measured: Effect) -> tuple[str, str]:
+    """Return name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
+    name, value, samples = _effect_parts(outcome, measured)
+    return name, f"{number(measured['case'])} - {number(measured['control'])} = {value}; {samples}"
 
 
-def ended(text: str) -> str:
-    """Words as a sentence with capital letter and full stop; empty where there is nothing to tell."""
-    return f"{text[0].upper()}{text[1:].removesuffix('.')}." if text else ""
-
-
-def missing(outcome: Outcome) -> str:
-    """What the cases without a score could change; empty where every asked case was scored."""
+def describe_missing(outcome: Outcome) -> str:
+    """Return how the cases without a score could change the rate; empty where every asked case was scored."""
     coverage, extremes = outcome["coverage"], outcome["extremes"]
     if coverage is None or extremes is None or coverage == 1:
         return ""
@@ -69,8 +169,8 @@ def missing(outcome: Outcome) -> str:
     return f"{text}; with the others the pass rate is {worst} to {best}"
 
 
-def dependent(outcome: Outcome) -> str:
-    """How much the cases tell, where they are not independent of each other; else empty."""
+def describe_clusters(outcome: Outcome) -> str:
+    """Return the effective number of cases where they are not independent of each other; else empty."""
     gate = next(iter(outcome["gates"]), None)
     if gate is None or gate["clusters"] == gate["rows"]:
         return ""
@@ -79,7 +179,7 @@ def dependent(outcome: Outcome) -> str:
 
 
 def looks(outcome: Outcome) -> str:
-    """How many looks an interval counts, such as `over 3 looks`; empty where there was only the one at the end."""
+    """Return the number of looks that an interval counts, such as `over 3 looks`; empty for the one at the end."""
     stopping, earlier = outcome.get("stopping"), len(outcome.get("earlier_looks", []))
     own = stopping["looks"] if stopping else 1
     if own + earlier == 1 and not early_stop(outcome):
@@ -87,16 +187,8 @@ def looks(outcome: Outcome) -> str:
     return f"over {counted('looks', own + earlier)}" + (f", {earlier:,} of them by earlier runs" if earlier else "")
 
 
-LEAN = {"pass": "optimistic", "fail": "pessimistic"}
-"""How a rate is off at which a test was stopped, by the verdict."""
-CHANCE_TOO = "by chance too; verdict and interval hold"
-
-
-def looked(outcome: Outcome) -> Iterator[str]:
-    """What several looks, and a stop before the last of them, mean for the figures; nothing where there was one.
-
-    First what counts the looks, then how what decided is off, last what is told of other figures.
-    """
+def describe_looks(outcome: Outcome) -> Iterator[str]:
+    """Clauses on several looks and a stop before the last one: their number, the bias of the rate, other figures."""
     over, early = looks(outcome).removeprefix("over "), early_stop(outcome)
     if not over or outcome["verdict"] == "incomplete":
         return
@@ -106,17 +198,18 @@ def looked(outcome: Outcome) -> Iterator[str]:
         yield counting + (", none of which decided it before all cases were asked" if whole else "")
         return
     yield counting
+    by_chance, lean = "by chance too; verdict and interval hold", {"pass": "optimistic", "fail": "pessimistic"}
     if early["beside"]:
         reason = "the difference to the models beside it lies slightly too far from zero, since it stopped them"
-        yield f"{reason}, {CHANCE_TOO}"
-    elif outcome["verdict"] in LEAN:
+        yield f"{reason}, {by_chance}"
+    elif outcome["verdict"] in lean:
         reason = "since a test stops where its rate lies far from the gate"
-        yield f"the rate that decided is slightly {LEAN[outcome['verdict']]}, {reason}, {CHANCE_TOO}"
+        yield f"the rate that decided is slightly {lean[outcome['verdict']]}, {reason}, {by_chance}"
     yield "other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along"
 
 
-def held(gate: GateSummary) -> str:
-    """A rate against its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, chance 18.8%`."""
+def describe_gate(gate: GateSummary) -> str:
+    """Return a rate and its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, chance 18.8%`."""
     open_ = f", {gate['open']:,} of them open" if gate["open"] else ""
     chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
     text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
@@ -124,7 +217,7 @@ def held(gate: GateSummary) -> str:
 
 
 class Headline(NamedTuple):
-    """The rate that stands for a test: the documents' pass rate, or where that has no gate, the first that has one."""
+    """The main rate of a test: the documents' pass rate, or where that has no gate, the first that has one."""
 
     name: str
     rate: float | None
@@ -134,7 +227,7 @@ class Headline(NamedTuple):
 
 
 def headline(outcome: Outcome) -> Headline:
-    """The rate that stands for a test."""
+    """Return the main rate of a test."""
     if outcome["min_pass_rate"] is None and outcome["gates"]:
         gate = outcome["gates"][0]
         return Headline(gate["name"], gate["rate"], gate["interval"], gate["wanted"], gate["chance"])
@@ -143,12 +236,12 @@ def headline(outcome: Outcome) -> Headline:
 
 
 def further_gates(outcome: Outcome) -> list[GateSummary]:
-    """The rates with a gate besides the documents' pass rate."""
+    """Return the rates with a gate besides the documents' pass rate."""
     return [gate for gate in outcome["gates"] if gate["name"] != "pass_rate"]
 
 
-def guessing(outcome: Outcome) -> str:
-    """That guessing alone reaches the gate of the pass rate, and what the verdict rests on then; else empty."""
+def describe_guessing(outcome: Outcome) -> str:
+    """Return that random guessing reaches the gate of the pass rate, and what decides then; else empty."""
     chance, wanted = outcome["chance"], outcome["min_pass_rate"]
     if chance is None or wanted is None or not 0 < wanted <= chance:
         return ""
@@ -157,15 +250,15 @@ def guessing(outcome: Outcome) -> str:
     return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 
 
-def sliced(part: Slice) -> str:
-    """Pass rate of a slice, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
+def describe_slice(part: Slice) -> str:
+    """Return a pass rate, such as `75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.012)`."""
     sure = "" if part["interval"] is None else f"; {ends(part['interval'])}"
     unlike = f", unlike the others (p = {part['p']:.3f})" if part["p"] is not None and part["p"] <= 0.05 else ""
     return f"{percent(part['pass_rate'])} ({part['passed']:,} of {part['scored']:,}{sure}){unlike}"
 
 
-def langtest(outcome: Outcome) -> str:
-    """What LangTest would have said for the same replies; empty where that was not computed."""
+def describe_langtest(outcome: Outcome) -> str:
+    """Return what LangTest would have said for the same replies; empty where that was not computed."""
     theirs = outcome["langtest"]
     if theirs is None:
         return ""
@@ -173,19 +266,8 @@ def langtest(outcome: Outcome) -> str:
     return f"LangTest would have passed {rate} of {theirs['judged']:,} cases, {theirs['agreed']:,} of them as here"
 
 
-def _samples(outcome: Outcome, measured: Effect) -> str:
-    """How many samples an effect is taken over, and which."""
-    return f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
-
-
-def _among(outcome: Outcome, measure: str) -> str:
-    """Which of the scored cases a measure is taken over; empty where it leaves none of them out."""
-    estimate = outcome["estimates"].get(measure)
-    return estimate["among"] if estimate and estimate["rows"] < outcome["scored"] else ""
-
-
-def unread(outcome: Outcome) -> str:
-    """How many pairs of orders lack a choice; empty where both orders always gave one."""
+def describe_unread(outcome: Outcome) -> str:
+    """Return how many pairs of orders lack a choice; empty where both orders always gave one."""
     counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = outcome["scored"] + outcome["unscored"]
@@ -193,8 +275,8 @@ def unread(outcome: Outcome) -> str:
     return text if count else ""
 
 
-def steps(outcome: Outcome) -> str:
-    """How the choices were read, such as `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
+def describe_steps(outcome: Outcome) -> str:
+    """Return how choices were read: `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
     shares = step_shares(outcome["figures"])
     by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
     unread_share = shares.get(UNREAD_REPLIES)
@@ -202,8 +284,8 @@ def steps(outcome: Outcome) -> str:
     return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
 
 
-def known_errors(outcome: Outcome) -> Iterator[str]:
-    """How often a step misses or misreads a choice, by letter, a line for each set; none for what read nothing."""
+def describe_known_errors(outcome: Outcome) -> Iterator[str]:
+    """Known error rates of the steps that read choices, by letter, a clause for each set."""
     for (by, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
         text = ", ".join(
             f"{error['letter']}: missed {percent(error['missed'] / error['replies'])}, "
@@ -213,13 +295,15 @@ def known_errors(outcome: Outcome) -> Iterator[str]:
         yield f"known error of {by}: {text} ({source})"
 
 
-def asked_back(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """How well the model that is asked back reads; empty where that decided nothing and was not checked."""
+def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
+    """Return how well the reader model reads; empty where it decided nothing and was not checked."""
     agreed, made_up = (outcome["estimates"].get(name) for name in ("asked_agreement", "made_up_agreement"))
     by_rules = invented = ""
     if agreed is not None:
-        by_rules = f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads"
-        by_rules = f"{by_rules} {percent(agreed['value'])}{_shares(agreed['interval'])} as they do"
+        share = f"{percent(agreed['value'])}{_shares(agreed['interval'])}"
+        by_rules = (
+            f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads {share} as they do"
+        )
     elif outcome["figures"].get(f"{READ_BY}asked"):
         by_rules = f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check"
         by_rules += " it by"
@@ -229,8 +313,8 @@ def asked_back(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     return "; ".join(filter(None, (by_rules, invented)))
 
 
-def in_words(outcome: Outcome) -> str:
-    """How often replies in words say what the likelihoods say; empty where none were asked for."""
+def describe_agreement(outcome: Outcome) -> str:
+    """Return how often replies in words agree with the likelihoods; empty where none were asked for."""
     agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
     if unread_share is None:
         return ""
@@ -244,33 +328,26 @@ def in_words(outcome: Outcome) -> str:
     return "; ".join(filter(None, (f"{text} likelihoods say, among {asked}", more)))
 
 
-def read_instead(outcome: Outcome) -> str:
-    """How many cases were judged by replies, since the letters were too unlikely; empty where none was."""
-    count = outcome["figures"].get("read_instead")
-    if not count:
-        return ""
-    judged = counted("cases", outcome["scored"] + outcome["unscored"])
-    return (
-        f"in {count:,} of {judged} the letters hold less than {percent(LEAST_LABEL_MASS)} of the probability: the "
-        "replies were read, and likelihoods decided nothing"
-    )
-
-
-def trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """How far the replies bear a verdict out, as warnings where they do not; empty texts where nothing is known."""
-    yield from filter(None, (read_instead(outcome),))
-    yield unlike(outcome) or in_words(outcome)
-    yield misreads(outcome, reader=reader) or asked_back(outcome, reader=reader)
+def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
+    """Clauses on how far the replies bear a verdict out, as warnings where they do not."""
+    if count := outcome["figures"].get("read_instead"):
+        judged = counted("cases", outcome["scored"] + outcome["unscored"])
+        yield (
+            f"in {count:,} of {judged} the letters hold less than {percent(LEAST_LABEL_MASS)} of the probability: the "
+            "replies were read, and likelihoods decided nothing"
+        )
+    yield warn_of_disagreement(outcome) or describe_agreement(outcome)
+    yield warn_of_misreading(outcome, reader=reader) or describe_reader(outcome, reader=reader)
 
 
 def doubts(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
-    """The warnings that stand beside a verdict."""
-    yield from filter(None, (unlike(outcome), misreads(outcome, reader=reader)))
+    """Return the warnings next to a verdict."""
+    yield from filter(None, (warn_of_disagreement(outcome), warn_of_misreading(outcome, reader=reader)))
 
 
-def unlike(outcome: Outcome) -> str:
-    """That a verdict by likelihood may not hold for what the model replies; empty where the two agree."""
-    agreed, text = outcome["estimates"].get("reply_agreement"), in_words(outcome)
+def warn_of_disagreement(outcome: Outcome) -> str:
+    """Return that a verdict by likelihood may not hold for the replies; empty where the two agree."""
+    agreed, text = outcome["estimates"].get("reply_agreement"), describe_agreement(outcome)
     if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
     return (
@@ -278,16 +355,12 @@ def unlike(outcome: Outcome) -> str:
     )
 
 
-def misreads(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
-    """That asking back may have read choices wrongly; empty where it read none, or was seen to read well."""
+def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
+    """Return that the reader model may have misread choices; empty where it read none, or is known to read well."""
     agreed, share = outcome["estimates"].get("asked_agreement"), outcome["figures"].get(f"{READ_BY}asked")
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""
     return (
-        f"asking back read {percent(share)} of the choices, perhaps wrongly: {asked_back(outcome, reader=reader)}. "
-        "Set read_with: reply to leave them unread"
+        f"asking back read {percent(share)} of the choices, perhaps wrongly: "
+        f"{describe_reader(outcome, reader=reader)}. Set read_with: reply to leave them unread"
     )
-
-
-def _shares(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f" ({ends(interval)})"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contrapose.tasks.core.comparison import ComparedRate, Comparison, Contest, Standing
-from contrapose.tasks.core.outcome import GateSummary, Outcome, Summary
+from contrapose.tasks.core.comparison import Comparison
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report import comparison_markdown as markdown
-from contrapose.tasks.report.evidence import ended, further_gates, looked
+from contrapose.tasks.report.evidence import describe_looks, rate_cells, sentences_of
 from contrapose.tasks.report.templates import template
-from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import asked, because, ends, interval, percent, saved_by, span
+from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.wording import asked, because, saved_by, span
 
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("pass", "better", "not worse"), "#17693f"),
@@ -21,165 +20,104 @@ COLOURS: Mapping[str, str] = {
     "incomplete": "#6b3a86",
 }
 """Behind white letters, whatever the page is: text and lines take the notebook's own colour."""
-HEAD = ("test", "rate", "95 % CI", "gate", "chance", "scored", "verdict")
-COMPARED = ("test", "model", "rank", "pass rate, %", "difference, points", "p (Holm)", "verdict")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookLine:
-    """A line of the table; every text is fit to be seen."""
-
-    cells: Sequence[str]
-    """One for each column but the last."""
-    verdict: str
-    """In the last column; empty for none."""
-    further: bool = False
-    """Whether it belongs to the line above."""
 
 
 def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
-    """Verdict, reason, a line for each rate with a gate, warnings, and where the report is.
+    """Return verdict, reason, a line for each rate with a gate, warnings, and where the report is.
 
     Args:
         summary: of the run.
         folder: as people may look for it.
         show_toxic: leave toxic words as they are.
     """
-    show = shower(show_toxic=show_toxic)
-    model, suite = summary["model"]["id"], summary["suite"]
     usage = asked(summary["usage"], saved=saved_by(summary))
-    return _page(
-        show,
+    return _render(
+        show_toxic,
         verdict=summary["verdict"],
         reason=because(summary),
-        title=f"{model} on {suite}",
-        head=HEAD,
-        lines=[line for outcome in summary["tests"] for line in _of_test(outcome)],
+        title=f"{summary['model']['id']} on {summary['suite']}",
+        head=("test", "rate", "95 % CI", "gate", "chance", "scored", "verdict"),
+        lines=[
+            (*cells[:5], f"{cells.scored:,}/{cells.cases:,}", cells.verdict)
+            for outcome in summary["tests"]
+            for cells in rate_cells(outcome)
+        ],
         notes=[
-            " ".join((f"{outcome['test_type']}: {outcome['reason']}", *map(ended, looked(outcome))))
+            " ".join((f"{outcome['test_type']}: {outcome['reason']}", *sentences_of(describe_looks(outcome))))
             for outcome in summary["tests"]
         ],
         warnings=summary["warnings"],
+        inset=True,
         foot=f"{usage}; {span(summary['seconds'])}. Report: {folder}/report.html",
     )
 
 
-def _of_test(outcome: Outcome) -> Iterator[NotebookLine]:
-    cells = (
-        outcome["test_type"],
-        percent(outcome["pass_rate"]),
-        interval(outcome),
-        percent(outcome["min_pass_rate"]),
-        percent(outcome["chance"]),
-        f"{outcome['scored']:,}/{outcome['cases']:,}",
-    )
-    yield NotebookLine(cells=cells, verdict=outcome["verdict"])
-    yield from (_of_gate(gate) for gate in further_gates(outcome))
-
-
-def _of_gate(gate: GateSummary) -> NotebookLine:
-    cells = (
-        gate["name"].replace("_", " "),
-        percent(gate["rate"]),
-        ends(gate["interval"]),
-        percent(gate["wanted"]),
-        percent(gate["chance"]),
-        f"{gate['rows'] - gate['open']:,}/{gate['rows']:,}",
-    )
-    return NotebookLine(cells=cells, verdict="", further=True)
-
-
 def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) -> str:
-    """Verdict, reason, a line for each test and model, and where the comparison is; otherwise as `run_html`."""
-    return _page(
-        shower(show_toxic=show_toxic),
+    """Return verdict, reason, a line for each test and model, and where the comparison is; otherwise as `run_html`."""
+    lines, notes = [], []
+    for test in comparison["tests"]:
+        for standing in test["standings"]:
+            pair = markdown.against(test, standing["name"])
+            difference = pair["difference"] if pair else None
+            rate = markdown.rate_words(standing["rate"])
+            figures = (markdown.difference_words(difference), markdown.chance(difference)) if pair else ("baseline", "")
+            verdict = (pair["verdict"] or "") if pair else ""
+            lines.append((test["test_type"], standing["name"], str(standing["rank"]), rate, *figures, verdict))
+        notes += [f"{test['test_type']}, {pair['first']}: {pair['reason']}" for pair in test["pairs"] if pair["reason"]]
+    return _render(
+        show_toxic,
         verdict=comparison["verdict"],
         reason=comparison["reason"],
         title=f"held against {comparison['baseline']}, margin {markdown.allowed(comparison)}",
-        head=COMPARED,
-        lines=[_of_model(test, standing) for test in comparison["tests"] for standing in test["standings"]],
-        notes=[
-            f"{test['test_type']}, {pair['first']}: {pair['reason']}"
-            for test in comparison["tests"]
-            for pair in test["pairs"]
-            if pair["reason"]
-        ],
+        head=("test", "model", "rank", "pass rate, %", "difference, points", "p (Holm)", "verdict"),
+        lines=lines,
+        notes=notes,
         warnings=comparison["warnings"],
+        inset=False,
         foot=f"Comparison: {folder}/comparison.md",
     )
 
 
-def _of_model(test: Contest, standing: Standing) -> NotebookLine:
-    pair = markdown.against(test, standing["name"])
-    difference = pair["difference"] if pair else None
-    figures = (markdown.differing(difference), markdown.chance(difference)) if pair else ("baseline", "")
-    cells = (
-        test["test_type"],
-        standing["name"],
-        str(standing["rank"]),
-        markdown.rated(standing["rate"]),
-        *figures,
-    )
-    return NotebookLine(cells=cells, verdict=(pair["verdict"] or "") if pair else "")
-
-
 def compared_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """A comparison as rows for programs: one for each test and model, by rank."""
-    return [_row(test, standing) for test in comparison["tests"] for standing in test["standings"]]
+    """Return a comparison as rows for programs: one for each test and model, by rank."""
+    rows = []
+    for test in comparison["tests"]:
+        for standing in test["standings"]:
+            pair, rate = markdown.against(test, standing["name"]), standing["rate"]
+            difference = pair["difference"] if pair else None
+            low, high = (rate and rate["interval"]) or (None, None)
+            least, most = (difference and difference["interval"]) or (None, None)
+            rows.append(
+                {
+                    "test": test["test_type"],
+                    "model": standing["name"],
+                    "rank": standing["rank"],
+                    "asked": standing["asked"],
+                    "scored": standing["scored"],
+                    "rate": rate and rate["value"],
+                    "rate_low": low,
+                    "rate_high": high,
+                    "difference": difference and difference["value"],
+                    "difference_low": least,
+                    "difference_high": most,
+                    "p": difference and difference["adjusted"],
+                    "verdict": pair and pair["verdict"],
+                    "reason": pair and pair["reason"],
+                }
+            )
+    return rows
 
 
-def _row(test: Contest, standing: Standing) -> dict[str, Any]:
-    pair = markdown.against(test, standing["name"])
-    difference = pair["difference"] if pair else None
-    low, high = _ends(standing["rate"])
-    least, most = (difference and difference["interval"]) or (None, None)
-    return {
-        "test": test["test_type"],
-        "model": standing["name"],
-        "rank": standing["rank"],
-        "asked": standing["asked"],
-        "scored": standing["scored"],
-        "rate": standing["rate"] and standing["rate"]["value"],
-        "rate_low": low,
-        "rate_high": high,
-        "difference": difference and difference["value"],
-        "difference_low": least,
-        "difference_high": most,
-        "p": difference and difference["adjusted"],
-        "verdict": pair and pair["verdict"],
-        "reason": pair and pair["reason"],
-    }
-
-
-def _ends(rate: ComparedRate | None) -> tuple[float | None, float | None]:
-    return (None, None) if rate is None or rate["interval"] is None else rate["interval"]
-
-
-def _page(
-    show: Show,
-    *,
-    verdict: str,
-    reason: str,
-    title: str,
-    head: Sequence[str],
-    lines: Sequence[NotebookLine],
-    notes: Sequence[str],
-    warnings: Sequence[str],
-    foot: str,
-) -> str:
-    """The table with every text of unknown origin fit to be seen; the template escapes it."""
-    shown = [
-        NotebookLine(cells=[show(cell) for cell in line.cells], verdict=line.verdict, further=line.further)
-        for line in lines
-    ]
+def _render(show_toxic: bool, *, reason: str, lines: Sequence[tuple[str, ...]], **texts: Any) -> str:
+    """Render the table with every text of unknown origin fit to be seen; the template escapes it."""
+    show = shower(show_toxic=show_toxic)
+    for name in ("title", "foot"):
+        texts[name] = show(texts[name])
+    for name in ("notes", "warnings"):
+        texts[name] = [show(text) for text in texts[name]]
     return template("contrapose.tasks.report", "notebook.html.j2").render(
-        verdict=verdict,
         reason=show(f"{reason[:1].upper()}{reason[1:]}"),
-        title=show(title),
-        head=head,
-        lines=shown,
-        notes=[show(note) for note in notes],
-        warnings=[show(warning) for warning in warnings],
-        foot=show(foot),
+        lines=[([show(cell) for cell in cells], verdict) for *cells, verdict in lines],
         colours=COLOURS,
+        **texts,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 from pandas.arrays import ArrowExtensionArray
@@ -31,19 +31,19 @@ PLACED = frozenset(
 
 LONGEST_ID = 120
 
+Pairs = tuple[tuple[str, str], ...]
+"""Names with their values or texts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
     """One trial; every text is masked and cleaned."""
 
     test: str
-    """Name of the probe."""
     id: str
-    """Sample id; cleaned but not masked, since it is looked up."""
+    """Sample id; cleaned but not masked, since people search for it."""
     outcome: RowOutcome
-    """What became of it."""
     control: bool
-    """Whether it is a control: it passes when the answer stayed as it was."""
     score: str
     """The eval_score; empty when there is none."""
     original: str
@@ -55,79 +55,75 @@ class ReportRow:
     after: str
     """Reply to the perturbed prompt."""
     reason: str
-    """What decided."""
-    details: tuple[tuple[str, str], ...]
+    details: Pairs
     """Names and values of the columns that only some tests have."""
 
 
 def outcomes(results: pd.DataFrame) -> pd.Series:
-    """What became of every row: a series of `RowOutcome`, indexed like the results."""
-    failed = _column(results, "error").notna()
-    verdict = _column(results, "pass")
+    """Return a series of `RowOutcome`, indexed like the results."""
+
+    def column(name: str) -> pd.Series:
+        return results[name] if name in results else pd.Series(None, index=results.index, dtype=object)
+
+    verdict = column("pass")
     names = verdict.map({True: "pass", False: "fail"}).astype(object).where(verdict.notna(), "unscored")
     # Only tests whose answers should change have the first of these columns.
-    wrong = _column(results, "right_and_noticed").notna() & _column(results, "right_before").eq(False)
-    return names.mask(wrong & names.eq("fail"), "wrong before").where(~failed, "error")
+    wrong = column("right_and_noticed").notna() & column("right_before").eq(False)
+    return names.mask(wrong & names.eq("fail"), "wrong before").where(~column("error").notna(), "error")
 
 
 def tested(results: pd.DataFrame) -> pd.DataFrame:
-    """The rows that count: all but the controls."""
-    return results[_column(results, "control").ne(True)]
+    """Return the rows that count: all but the controls."""
+    return results[results["control"].ne(True)] if "control" in results else results
 
 
 def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
-    """The rows of one test; pandas' own grouping fails on lone surrogates."""
+    """Return the rows of one test; pandas' own grouping fails on lone surrogates."""
     return results[results["test_type"] == test] if "test_type" in results else results
 
 
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
     """Rows of the results, in their order."""
     names = [str(name) for name in results]
-    details = {name: visible(name.replace("_", " ")) for name in names if name not in PLACED}
-    rows = zip(*(_values(results[name]) for name in results), strict=True)
-    for values, outcome in zip(rows, outcomes(results), strict=True):
-        yield _row(dict(zip(names, values, strict=True)), outcome, details, show)
-
-
-def _values(column: pd.Series) -> list[Any]:
-    """Those of a column, plain: Arrow's own column tells them sooner than pandas does."""
-    array = column.array
-    plain = array.__arrow_array__().to_pylist() if isinstance(array, ArrowExtensionArray) else column.tolist()
-    return list(plain)
+    labels = {name: visible(name.replace("_", " ")) for name in names if name not in PLACED}
+    columns = []
+    for name in results:
+        # Arrow's own column gives plain values sooner than pandas does.
+        array = results[name].array
+        arrow = isinstance(array, ArrowExtensionArray)
+        columns.append(array.__arrow_array__().to_pylist() if arrow else results[name].tolist())
+    for values, outcome in zip(zip(*columns, strict=True), outcomes(results), strict=True):
+        record = dict(zip(names, values, strict=True))
+        details = [
+            (label, show(_text(record[name]))) for name, label in labels.items() if _is_detail(name, record[name])
+        ]
+        details += [(name, show(text)) for name, text in passage_details(record)]
+        shown = {name: show(_text(record.get(name))) for name in ("original", "test_case", "reason")}
+        yield ReportRow(
+            test=name_of(record.get("test_type")),
+            id=name_of(record.get("sample_id")),
+            outcome=outcome,
+            control=record.get("control") is True,
+            score=_text(record.get("eval_score")),
+            original=shown["original"],
+            changed=shown["test_case"],
+            before=show(_text(record.get("expected_result"))),
+            after=show(_text(record.get("actual_result"))),
+            reason=shown["reason"] or show(_text(record.get("error"))),
+            details=tuple(details),
+        )
 
 
 def name_of(identifier: object) -> str:
-    """A sample id or test name as people see it; of a long one both ends, since many ids differ in their last signs."""
+    """Return a sample id or test name as people see it; a long one keeps both ends, since many ids differ there."""
     text = _text(identifier)
     half = LONGEST_ID // 2
     return visible(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
-def _row(record: Mapping[str, Any], outcome: RowOutcome, details: Mapping[str, str], show: Show) -> ReportRow:
-    def shown(name: str) -> str:
-        return show(_text(record.get(name)))
-
-    return ReportRow(
-        test=name_of(record.get("test_type")),
-        id=name_of(record.get("sample_id")),
-        outcome=outcome,
-        control=record.get("control") is True,
-        score=_text(record.get("eval_score")),
-        original=shown("original"),
-        changed=shown("test_case"),
-        before=shown("expected_result"),
-        after=shown("actual_result"),
-        reason=shown("reason") or shown("error"),
-        details=tuple(_details(record, details, show)),
-    )
-
-
-def _details(record: Mapping[str, Any], labels: Mapping[str, str], show: Show) -> Iterator[tuple[str, str]]:
-    for name, label in labels.items():
-        text = _text(record[name])
-        if text and (name, text) != ("repeat", "0"):
-            yield label, show(text)
-    yield from ((name, show(text)) for name, text in passage_details(record))
+def _is_detail(name: str, value: object) -> bool:
+    text = _text(value)
+    return bool(text) and (name, text) != ("repeat", "0")
 
 
 def _text(value: object) -> str:
@@ -138,8 +134,26 @@ def _text(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _column(results: pd.DataFrame, name: str) -> pd.Series:
-    return results[name] if name in results else pd.Series(None, index=results.index, dtype=object)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutRows:
+    """The rows of one source that were left out."""
+
+    title: str
+    """How many rows, of which source, for which tests."""
+    rows: tuple[str, ...]
+    """The first of them, each with its number and what was wrong."""
+    more: int
+    """Number of the others."""
+
+    def shown(self, show: Show) -> LeftOutRows:
+        """Return the same, fit to be seen."""
+        return replace(self, title=show(self.title), rows=tuple(map(show, self.rows)))
+
+    def lines(self) -> Iterator[str]:
+        """Lines for the rows, and for the number of others."""
+        yield from self.rows
+        if self.more:
+            yield f"and {self.more:,} more"
 
 
 LIMITS: Mapping[LimitedBy, str] = {
@@ -147,85 +161,60 @@ LIMITS: Mapping[LimitedBy, str] = {
     "test": "limit of the test",
     "given": "limit given",
 }
-"""Whose limit cuts a source, in words."""
+"""Reasons why a source is cut, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOutRows:
-    """What was left out of one source."""
-
-    title: str
-    """How many rows, of which source, for which tests."""
-    rows: tuple[str, ...]
-    """The first of them, each with its number and what was wrong."""
-    more: int
-    """How many others there are."""
-
-    def shown(self, show: Show) -> LeftOutRows:
-        """The same, fit to be seen."""
-        return replace(self, title=show(self.title), rows=tuple(map(show, self.rows)))
-
-    def lines(self) -> Iterator[str]:
-        """The rows, and how many others there are."""
-        yield from self.rows
-        if self.more:
-            yield f"and {self.more:,} more"
+def _cut_reasons(limited_by: LimitedBy | None, bad: int) -> list[str]:
+    return [*([LIMITS[limited_by]] if limited_by else []), *([f"{bad:,} left out"] if bad else [])]
 
 
 def taken(samples: int, rows: int, *, limited_by: LimitedBy | None, left_out: LeftOut | None) -> str:
-    """How many of the rows that could be used were taken: `40 of 10,000 rows (limit of the suite)`, `all 371 rows`."""
+    """Return `40 of 10,000 rows (limit of the suite)` or `all 371 rows`; `rows` are those that could be used."""
     bad = left_out["count"] if left_out else 0
-    why = [LIMITS[limited_by]] if limited_by and samples < rows else []
-    why += [f"{bad:,} left out"] if bad else []
+    why = _cut_reasons(limited_by if samples < rows else None, bad)
     if not why:
         return f"all {rows:,} rows" if rows > 1 else counted("rows", rows)
     return f"{samples:,} of {rows + bad:,} rows ({'; '.join(why)})"
 
 
 def taken_by(outcome: Outcome) -> str:
-    """How many rows a test took, or cases where it was stopped early; empty where that is not known."""
+    """Return how many rows a test took, or cases where it was stopped early; empty where that is not known."""
     data = outcome["data"]
     if not data["rows"]:
         return ""
-    if early := early_stop(outcome):
-        return asked_of(early) + _cut(data)
-    return taken(outcome["samples"], data["rows"], limited_by=data.get("limited_by"), left_out=data.get("left_out"))
-
-
-def _cut(data: DataSummary) -> str:
-    """What had cut the rows before: ` (10,000 rows; limit of the suite)`; empty where nothing had."""
-    bad = data["left_out"]["count"] if "left_out" in data else 0
-    why = [LIMITS[data["limited_by"]]] if "limited_by" in data else []
-    why += [f"{bad:,} left out"] if bad else []
-    return f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else ""
+    early, limited_by, left_out = early_stop(outcome), data.get("limited_by"), data.get("left_out")
+    if not early:
+        return taken(outcome["samples"], data["rows"], limited_by=limited_by, left_out=left_out)
+    bad = left_out["count"] if left_out else 0
+    why = _cut_reasons(limited_by, bad)
+    return asked_of(early) + (f" ({'; '.join([counted('rows', data['rows'] + bad), *why])})" if why else "")
 
 
 def in_part(outcome: Outcome) -> bool:
-    """Whether a test did not take all rows of its source, or was stopped early."""
+    """Return true where a test did not take all rows of its source, or was stopped early."""
     return bool({"limited_by", "left_out"} & {*outcome["data"]}) or early_stop(outcome) is not None
 
 
 def not_all(summary: Summary) -> str:
-    """The tests that did not take all rows, or were stopped early, in one sentence; empty where there are none."""
-    cut = filter(in_part, summary["tests"])
-    text = ", ".join(f"{outcome['test_type']} {taken_by(outcome)}" for outcome in cut)
+    """Return the tests that did not take all rows, or were stopped early, in one sentence; empty where none did."""
+    text = ", ".join(f"{one['test_type']} {taken_by(one)}" for one in filter(in_part, summary["tests"]))
     return f"Judged: {text}." if text else ""
 
 
 def is_file(source: str) -> bool:
-    """Whether a source is a file or data set of the user's own, and no bundled one."""
+    """Return true for a file or data set of the user's own, false for a bundled one."""
     return bool({".", "/"} & {*source})
 
 
 def read_columns(tests: Iterable[Outcome]) -> list[str]:
-    """Which columns of each file were read as what; those of bundled samples are no news."""
+    """Return which columns of each file were read as what; those of bundled samples are no news."""
     files = (outcome["data"] for outcome in tests if is_file(outcome["data"]["source"]))
     lines = (f"{data['source']}: {columns_read(data['columns'])}" for data in files if "columns" in data)
     return list(dict.fromkeys(lines))
 
 
 def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
-    """What was left out, source by source: tests that read the same rows share them."""
+    """Return the rows left out, source by source: tests that read the same rows share them."""
     sources: dict[str, tuple[DataSummary, list[str]]] = {}
     for outcome in tests:
         data = outcome["data"]
@@ -235,7 +224,7 @@ def left_out(tests: Iterable[Outcome]) -> list[LeftOutRows]:
 
 
 def left_out_rows(source: str, rows: int, reasons: LeftOut, tests: Iterable[str]) -> LeftOutRows:
-    """What was left out of one source, beside so many rows that could be used."""
+    """Return the rows left out of one source, of which so many others could be used."""
     shown = tuple(f"row {row['row']:,}: {row['why']}" for row in reasons["rows"])
     what = f"{reasons['count']:,} of {reasons['count'] + rows:,} rows cannot be used and were left out"
     return LeftOutRows(title=f"{source} ({', '.join(tests)}): {what}", rows=shown, more=reasons["count"] - len(shown))

@@ -1,17 +1,21 @@
-"""Pages that need no other file: their templates, the style that all share, and how a policy names what they hold."""
+"""Pages that need no other file: their templates, the style that all share, and hashes for their policies."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from contrapose.tasks.text import wording
 
 
 def read(package: str, name: str) -> str:
-    """A file of a package, as text."""
+    """Read a file of a package as text."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -24,14 +28,18 @@ PAGE = "page.html.j2"
 
 @cache
 def template(package: str, name: str) -> Template:
-    """A template of a package, which may use others of it and the shared ones.
+    """Return a template of a package, which may use others of it and the shared ones.
 
     Values are escaped, and none may be missing.
     """
-    loader = FunctionLoader(partial(_read_own_or_shared, package))
+
+    def load(wanted: str) -> str:
+        return read(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
+
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(load)
     )
+    environment.filters |= {"percent": wording.percent, "thousands": "{:,}".format}
     return environment.get_template(name)
 
 
@@ -46,14 +54,21 @@ def compile_page(package: str) -> None:
 
 @cache
 def style(package: str | None = None, name: str = "") -> str:
-    """The report's style sheet, and behind it one of another package where that is named."""
+    """Return the report's style sheet, and behind it one of another package where that is named."""
     return read(SHARED, "style.css") + (read(package, name) if package else "")
 
 
-def _read_own_or_shared(package: str, name: str) -> str:
-    return read(package if files(package).joinpath(name).is_file() else SHARED, name)
-
-
 def source_hash(text: str) -> str:
-    """How a content security policy names a style or a script that stands in the page."""
+    """Return the name of a style or a script of the page in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def inlined(style: str, *scripts: str) -> Mapping[str, Markup | str]:
+    """Return style and scripts of a page, which are files of these packages, with their hashes."""
+    script = "\n".join(['"use strict";', *scripts])
+    return {
+        "style": Markup(style),  # noqa: S704
+        "script": Markup(script),  # noqa: S704
+        "style_hash": source_hash(style),
+        "script_hash": source_hash(script),
+    }

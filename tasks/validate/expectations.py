@@ -1,18 +1,17 @@
-"""Great Expectations: suites held against frames. The only module that imports great_expectations."""
+"""Great Expectations: suites checked on frames. The only module that imports great_expectations."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import metadata
-from threading import RLock
+from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from great_expectations.core.batch_definition import BatchDefinition
 
 ROW = "row"
-"""Column with the number of a row, beside those that are looked at."""
+"""Column with the number of a row, next to those that are looked at."""
 
 SMALL = 20_000
 """Rows of a frame that may stay in memory when it was looked at."""
@@ -34,71 +33,73 @@ SMALL = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenRows:
-    """What is said of one expectation on one frame."""
+    """Result of one expectation on one frame."""
 
     holds: bool
     looked_at: int
     """Rows."""
     observed: Any
-    """What was measured, where it is one value."""
+    """The measured value, where it is one."""
     broken: Sequence[int]
     """Numbers of the rows that break it."""
     count: int
-    """How many break it."""
+    """Number of rows that break it."""
     error: str
-    """Why it could not be checked; empty when it could."""
+    """Reason why it could not be checked; else empty."""
 
 
 def import_library() -> None:
     """Import Great Expectations, which takes seconds, at a moment when there is time for it."""
-    with _unwarned():
+    with _one_at_a_time():
         import great_expectations.data_context.types.base
         import great_expectations.expectations.core  # noqa: F401
 
 
-def is_imported() -> bool:
-    """Whether that is done."""
-    return "great_expectations.expectations.core" in sys.modules
+def prepare_to_look() -> None:
+    """Import it in a thread, while a model still answers; an error is shown where the library is needed."""
+
+    def import_quietly() -> None:
+        with suppress(Exception):
+            import_library()
+
+    Thread(target=import_quietly, daemon=True).start()
 
 
 def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
-    """Expectations in Great Expectations' own format, to be held against a frame by `run`.
+    """Return expectations in Great Expectations' own format, for `run`.
 
     Raises:
         ValueError: an expectation is of no known type, or its arguments are wrong.
     """
     import_library()
-    with _unwarned():
+    with _one_at_a_time():
         import great_expectations as gx
 
-        # What is said of each is found by its id: the library tells of a column's expectations together.
+        # Results are found by these ids: the library reports a column's expectations together.
         numbered = [{**expectation, "id": str(place)} for place, expectation in enumerate(expectations)]
         return gx.ExpectationSuite(name="suite", expectations=numbered)
 
 
 @lru_cache(maxsize=64)
 def suite_made_once(expectations: str) -> ExpectationSuite:
-    """The same of expectations as JSON, made once a process: many small tables are held against one suite."""
+    """Return the suite of expectations as JSON, made once a process: many small tables are checked against it."""
     return suite_of(json.loads(expectations))
 
 
-def _frames() -> BatchDefinition[Any]:
-    """Where the library takes frames from; it keeps the last one that it was given."""
+def new_frames() -> BatchDefinition[Any]:
+    """Return where the library takes frames from; it keeps the last frame."""
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    # This module sets its own level when it is imported, and tells about its temporary folders.
+    # This module sets its own level when it is imported, and logs its temporary folders.
     logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return (
-        context.data_sources.add_pandas("frames")
-        .add_dataframe_asset("rows")
-        .add_batch_definition_whole_dataframe("all")
-    )
+    rows = context.data_sources.add_pandas("frames").add_dataframe_asset("rows")
+    return rows.add_batch_definition_whole_dataframe("all")
 
 
-_frames_of_this_process = lru_cache(maxsize=1)(_frames)
+_frames_of_process = lru_cache(maxsize=1)(new_frames)
 
 
 def known_types() -> list[str]:
@@ -110,39 +111,54 @@ def known_types() -> list[str]:
 
 
 def problem(expectation: Mapping[str, Any]) -> str | None:
-    """What Great Expectations says against one expectation; None when it takes it."""
+    """Return what Great Expectations says against one expectation; None when it takes it."""
     try:
         suite_of([expectation])
     except Exception as error:
-        return _first_line(error)
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return "; ".join(lines[1:3] if len(lines) > 1 else lines) or type(error).__name__
     return None
 
 
 def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
-    """What is said of a frame, in the order of the expectations.
+    """Check a frame; the results are in the order of the expectations.
 
-    To collect the rows that break one takes most of the time; it is done where there are any. Expectations that look
+    Collecting the rows that break one takes most of the time; it is done where there are any. Expectations that look
     at every row are first asked only whether they hold.
 
     Args:
         suite: the expectations.
         frame: with the columns that they name, and `row`.
-        parameters: what expectations may refer to as `$PARAMETER`.
+        parameters: values that expectations may refer to as `$PARAMETER`.
     """
 
-    def results(result_format: Any) -> list[Any]:
+    def validate(result_format: Any) -> list[Any]:
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
     small = len(frame) <= SMALL
-    with _unwarned(), uncollected() if small else nullcontext():
-        frames = _frames_of_this_process() if small else _frames()
-        batch = frames.get_batch(batch_parameters={"dataframe": frame})
+    with _one_at_a_time(), uncollected() if small else nullcontext():
+        batch = (_frames_of_process() if small else new_frames()).get_batch(batch_parameters={"dataframe": frame})
         every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
-        seen = results("BOOLEAN_ONLY" if every else "BASIC")
-        if not all(result.success and not (result.result or {}).get("unexpected_count") for result in seen):
-            seen = results({"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
-    order = {expectation.id: place for place, expectation in enumerate(suite.expectations)}
-    return [_seen(result, rows=len(frame)) for result in sorted(seen, key=lambda one: order[one.expectation_config.id])]
+        results = validate("BOOLEAN_ONLY" if every else "BASIC")
+        if not all(result.success and not (result.result or {}).get("unexpected_count") for result in results):
+            results = validate({"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
+    by_id = {result.expectation_config.id: result for result in results}
+    return [_seen_rows(by_id[expectation.id], rows=len(frame)) for expectation in suite.expectations]
+
+
+def _seen_rows(result: Any, *, rows: int) -> SeenRows:
+    """Read a result of the library; an exception is reported by it, or by the metric in which it was raised."""
+    details, outcome = result.result or {}, result.exception_info or {}
+    broken = [int(row[ROW]) for row in details.get("unexpected_index_list") or []]
+    raised = [outcome, *(part for part in outcome.values() if isinstance(part, dict))]
+    return SeenRows(
+        holds=bool(result.success),
+        looked_at=int(details.get("element_count", rows)),
+        observed=details.get("observed_value"),
+        broken=broken,
+        count=int(details.get("unexpected_count") or len(broken)),
+        error=next((str(part["exception_message"]) for part in raised if part.get("exception_message")), ""),
+    )
 
 
 def look_at(
@@ -152,13 +168,13 @@ def look_at(
     numbers: tuple[int, int],
     parameters: Mapping[str, object],
 ) -> list[SeenRows]:
-    """What is said of rows.
+    """Check rows.
 
     Args:
         expectations: in the library's own format.
         table: the columns that these look at; there may be none.
         numbers: of the first row, and of what comes after the last.
-        parameters: what expectations may refer to as `$PARAMETER`.
+        parameters: values that expectations may refer to as `$PARAMETER`.
     """
     columns = {name: table[name].to_pandas() for name in table.column_names}
     columns[ROW] = pd.Series(range(*numbers))
@@ -167,31 +183,31 @@ def look_at(
 
 
 def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
-    """What is said of a table; where it was found sound before, as it was then, without the library.
+    """Return the result of `look`, or where the table was sound before the result of then, without the library.
 
     Args:
         table: all that is looked at.
-        terms: all else that the outcome hangs on, in plain values.
+        terms: all else that the outcome depends on, in plain values.
         look: asks the library.
     """
     digest = hashlib.sha256(repr([KEPT, metadata.version("great-expectations"), pd.__version__, terms]).encode())
-    digest.update(streamed(table))
+    content = pa.BufferOutputStream()
+    with pa.ipc.new_stream(content, table.schema) as writer:
+        writer.write_table(table)
+    digest.update(content.getvalue())
     plain = remembered(
         "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=is_all_sound
     )
     return [SeenRows(**seen) for seen in plain]
 
 
-def streamed(table: pa.Table) -> pa.Buffer:
-    """All of a table, as Arrow sends it."""
-    content = pa.BufferOutputStream()
-    with pa.ipc.new_stream(content, table.schema) as writer:
-        writer.write_table(table)
-    return content.getvalue()
+KEPT = 2
+"""Version of the stored outcomes; raised whenever the same outcome would be stored in another way."""
+SOUND: Mapping[str, object] = {"holds": True, "broken": [], "count": 0, "error": ""}
 
 
 def is_all_sound(value: object) -> bool:
-    """Whether every expectation held on every row, so that no row has to be named; and all of it is plain."""
+    """Return true where every expectation held on every row, and all values are plain."""
     return isinstance(value, list) and all(
         isinstance(seen, dict)
         and set(seen) == set(SOUND) | {"looked_at", "observed"}
@@ -202,18 +218,13 @@ def is_all_sound(value: object) -> bool:
     )
 
 
-KEPT = 2
-"""Raised whenever the same outcome would be told in another way."""
-SOUND: Mapping[str, object] = {"holds": True, "broken": [], "count": 0, "error": ""}
-
-
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
-    """Whether a part of a table can be checked without the rest."""
+    """Return true where a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
 
 
 def every_row(expectation: Mapping[str, Any]) -> bool:
-    """Whether it looks at each row by itself, and at every one: where it holds, there is no more to tell."""
+    """Return true where it looks at each row by itself, and at every one."""
     return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
 
 
@@ -234,41 +245,16 @@ ROW_BY_ROW = frozenset(
 """Expectations that look at each row by itself."""
 
 
+_LOCK = RLock()
+
+
 @contextmanager
-def _unwarned() -> Iterator[None]:
-    """Great Expectations warns about its own future, and while it works; none of it concerns these expectations."""
-    with _ONE_AT_A_TIME, warnings.catch_warnings():
+def _one_at_a_time() -> Iterator[None]:
+    """Let one thread use the library, without its warnings, which are about its own future.
+
+    A validation keeps the frame that it got last, and the library the context made last: runs in threads of a process
+    would otherwise look at each other's rows.
+    """
+    with _LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-_ONE_AT_A_TIME = RLock()
-"""Held while the library works: a validation keeps the frame it was given last, and the library the context made last.
-
-Runs that go side by side in threads of a process would otherwise look at each other's rows.
-"""
-
-
-def _seen(result: Any, *, rows: int) -> SeenRows:
-    details = result.result or {}
-    broken = [int(row[ROW]) for row in details.get("unexpected_index_list") or []]
-    error = (result.exception_info or {}).get("exception_message") or _nested(result.exception_info)
-    return SeenRows(
-        holds=bool(result.success),
-        looked_at=int(details.get("element_count", rows)),
-        observed=details.get("observed_value"),
-        broken=broken,
-        count=int(details.get("unexpected_count") or len(broken)),
-        error=str(error or ""),
-    )
-
-
-def _nested(outcome: Any) -> str:
-    """The first message of exceptions that are told by the metric in which they were raised."""
-    inner = [part for part in (outcome or {}).values() if isinstance(part, dict)]
-    return next((str(part["exception_message"]) for part in inner if part.get("exception_message")), "")
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return "; ".join(lines[1:3] if len(lines) > 1 else lines) or type(error).__name__

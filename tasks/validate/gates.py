@@ -1,12 +1,12 @@
-"""The gate of every table: it is held against its suites, part by part, and the rows that break one are kept."""
+"""The gate of every table: it is checked against its suites, part by part, and the rows that break one are kept."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,27 +16,27 @@ from contrapose.tasks.core.validation import Finding, Kind, Suite
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
-from contrapose.tasks.validate.beside import sound_beside
-from contrapose.tasks.validate.derived import DERIVED
-from contrapose.tasks.validate.expectations import (
-    SMALL,
-    SeenRows,
-    every_row,
-    look_at,
-    row_by_row,
-    sound_before,
+from contrapose.tasks.validate.expectations import SMALL, every_row, look_at, row_by_row, sound_before
+from contrapose.tasks.validate.findings import ExpectationTally, broken_numbers, type_finding, type_violations
+from contrapose.tasks.validate.kinds import (
+    DERIVED,
+    KEYS,
+    LEFT_OUT,
+    LINKS,
+    UNKNOWN,
+    Handed,
+    derive,
+    rows_of,
+    stored_schema,
 )
-from contrapose.tasks.validate.findings import ExpectationTally, numbered, type_finding, type_violations
-from contrapose.tasks.validate.kinds import KEYS, LEFT_OUT, LINKS, UNKNOWN, Handed, rows_of, stored_schema
 from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sifted:
-    """What came of holding a table against its suites."""
+    """Result of checking a table against its suites."""
 
     rows: int
-    """How many there are."""
     findings: list[Finding]
     """In the order of the suites."""
     broken: Mapping[int, Sequence[str]]
@@ -46,7 +46,7 @@ class Sifted:
 
 
 def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite] = ()) -> Sifted:
-    """Hold a table against the project's suite and the user's.
+    """Check a table against the project's suite and the user's.
 
     Args:
         kind: what the table holds.
@@ -55,89 +55,45 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
         handed: what it must account for.
         own: the user's suites, of any table.
     """
-    groups, expected = groups_of(of_table(own, kind, plan.test), kind, handed), stored_schema(kind, plan.test)
-    nothing = rows_of(kind, expected.empty_table())
-    kept, count = [_narrow(kind, _with_derived(kind, nothing, plan, groups), groups)], 0
+    suites, expected = of_table(own, kind, plan.test), stored_schema(kind, plan.test)
+    groups = [group for suite in suites for group in group_expectations(suite, kind, handed)]
+    nothing = add_derived(kind, rows_of(kind, expected.empty_table()), plan, groups)
+    kept, count = [keep_columns(kind, nothing, groups)], 0
     for part in parts:
         if wrong := type_violations(part.schema, expected):
             # Expectations about values would fail for reasons that are none.
             finding = type_finding(bundled(kind), rows=part.num_rows, wrong=wrong)
             return Sifted(rows=count + part.num_rows, findings=[finding], broken={}, lost=[])
-        rows = _with_derived(kind, rows_of(kind, part), plan, groups)
-        _check(groups, "part", rows, first=count + 1, handed=handed)
-        kept.append(_narrow(kind, rows, groups))
+        rows = add_derived(kind, rows_of(kind, part), plan, groups)
+        check_groups(groups, "part", rows, first=count + 1, handed=handed)
+        kept.append(keep_columns(kind, rows, groups))
         count += rows.num_rows
-    _check_whole(kind, pa.concat_tables(kept), groups, handed)
-    lost = [number - 1 for number in numbered(_tallies(groups, "handed"))]
+    whole = pa.concat_tables(kept)
+    if kind in LINKS and handed.ids is not None:
+        links = whole[LINKS[kind]]
+        unknown = pc.and_(pc.invert(pc.is_in(links, value_set=handed.ids)), pc.is_valid(links))
+        whole = whole.append_column(UNKNOWN, unknown)
+        left_out = pc.invert(pc.is_in(handed.ids, value_set=links))
+        accounted = pa.table({KEYS[kind]: handed.ids, LEFT_OUT: left_out})
+        check_groups(groups, "handed", accounted, first=1, handed=handed)
+    check_groups(groups, "whole", whole, first=1, handed=handed)
+    tallies = [(group, tally) for group in groups for tally in group.tallies]
+    lost = [number - 1 for number in broken_numbers([tally for group, tally in tallies if group.scope == "handed"])]
+    order = {id(suite): number for number, suite in enumerate(suites)}
+    in_order = sorted(tallies, key=lambda one: (order[id(one[0].suite)], one[1].place))
     return Sifted(
         rows=count,
-        findings=[type_finding(bundled(kind), rows=count, wrong=[]), *_in_order(groups)],
-        broken=numbered(_tallies(groups, "part", "whole")),
+        findings=[
+            type_finding(bundled(kind), rows=count, wrong=[]),
+            *(tally.finding(group.suite) for group, tally in in_order),
+        ],
+        broken=broken_numbers([tally for group, tally in tallies if group.scope != "handed"]),
         lost=[] if handed.ids is None else handed.ids.take(pa.array(lost, pa.int64())).to_pylist(),
     )
 
 
-def _tallies(groups: Sequence[ExpectationGroup], *scopes: str) -> list[ExpectationTally]:
-    return [tally for group in groups if group.scope in scopes for tally in group.tallies]
-
-
-LARGE = 5_000
-"""Rows of a table whose copies do not wait for the next search for garbage."""
-
-
-def _check(groups: Sequence[ExpectationGroup], scope: str, rows: pa.Table, *, first: int, handed: Handed) -> None:
-    for group in groups:
-        if group.scope == scope:
-            group.check(rows, first=first, parameters=handed.parameters)
-            if rows.num_rows >= LARGE:
-                # The library leaves copies in cycles: of 400,000 cases they came to 870 MiB. Those of a small table
-                # are young, since garbage was not looked for meanwhile.
-                gc.collect(1 if rows.num_rows <= SMALL else 2)
-
-
-def _check_whole(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup], handed: Handed) -> None:
-    """What only a whole table can tell, and whether it accounts for everything that was handed over."""
-    if kind in LINKS and handed.ids is not None:
-        links = rows[LINKS[kind]]
-        unknown = pc.invert(pc.is_in(links, value_set=handed.ids))
-        rows = rows.append_column(UNKNOWN, pc.and_(unknown, pc.is_valid(links)))
-        left_out = pc.invert(pc.is_in(handed.ids, value_set=links))
-        _check(groups, "handed", pa.table({KEYS[kind]: handed.ids, LEFT_OUT: left_out}), first=1, handed=handed)
-    _check(groups, "whole", rows, first=1, handed=handed)
-
-
-def _with_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[ExpectationGroup]) -> pa.Table:
-    """The rows with those derived columns that a suite names."""
-    for name in dict.fromkeys(name for group in groups for name in group.columns):
-        if name in DERIVED[kind]:
-            rows = rows.append_column(name, DERIVED[kind][name](rows, plan))
-        elif name in PASSAGES and name not in rows.column_names:
-            # A suite may name them, whether or not a run has any.
-            rows = rows.append_column(name, pa.nulls(rows.num_rows, TYPES[PASSAGES[name].type]))
-    return rows
-
-
-def _narrow(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup]) -> pa.Table:
-    """The columns that are kept of a table until its end."""
-    named = [name for group in groups if group.scope == "whole" for name in group.columns]
-    kept = dict.fromkeys([KEYS[kind], *([LINKS[kind]] if kind in LINKS else []), *named])
-    return rows.select([name for name in kept if name != UNKNOWN])
-
-
-def _in_order(groups: Sequence[ExpectationGroup]) -> list[Finding]:
-    """What was found, suite by suite, in the order of their expectations."""
-    suites = list({id(group.suite): group.suite for group in groups}.values())
-    return [
-        tally.finding(suite)
-        for suite in suites
-        for tally in sorted(
-            (tally for group in groups if group.suite is suite for tally in group.tallies), key=lambda one: one.place
-        )
-    ]
-
-
 Scope = Literal["part", "whole", "handed"]
-"""What an expectation must see at once."""
+"""Rows that an expectation must see at once."""
 
 NOT_NULL, UNIQUE = "expect_column_values_to_not_be_null", "expect_column_values_to_be_unique"
 
@@ -148,13 +104,11 @@ class ExpectationGroup:
 
     suite: Suite
     scope: Scope
-    kind: Kind
     tallies: list[ExpectationTally]
-    """What was found of each so far."""
 
     @cached_property
     def columns(self) -> Mapping[str, str | None]:
-        """The columns that they look at, each with the type of the only expectation that does; None where several do.
+        """Columns that they look at, with the type of the only expectation that does; None where several do.
 
         Conditions look at values, whatever the expectation asks about them.
         """
@@ -166,93 +120,98 @@ class ExpectationGroup:
         return {name: next(iter(of_one)) if len(of_one) == 1 else None for name, of_one in types.items()}
 
     def check(self, rows: pa.Table, *, first: int, parameters: Mapping[str, object]) -> None:
-        """Add what the expectations, which may refer to parameters, say of rows; `first` is the first one's number."""
+        """Add the findings on rows, of which the first has the number `first`, to the tallies."""
         expectations = [tally.expectation for tally in self.tallies]
-        table = pa.table({name: _seen_by(of_one, rows[name]) for name, of_one in self.columns.items()})
-
-        numbers = (first, first + rows.num_rows)
+        columns = {}
+        for name, expectation in self.columns.items():
+            column = rows[name]
+            # Texts take most of the memory: what tells these two as much is no copy of them.
+            if expectation == NOT_NULL:
+                column = pc.if_else(pc.is_valid(column), True, None)
+            elif expectation == UNIQUE and pa.types.is_string(column.type):
+                column = pa.chunked_array([chunk.indices for chunk in column.dictionary_encode().chunks], pa.int32())
+            columns[name] = column
+        table, numbers = pa.table(columns), (first, first + rows.num_rows)
         look = partial(look_at, expectations, table, numbers=numbers, parameters=parameters)
-
-        def look_beside() -> list[SeenRows]:
-            return sound_beside(expectations, table, numbers=numbers, parameters=parameters) or look()
-
         small = rows.num_rows <= SMALL
-        seen = sound_before(table, [expectations, parameters, rows.num_rows], look_beside) if small else look()
+        seen = sound_before(table, [expectations, parameters, rows.num_rows], look) if small else look()
         for tally, of_one in zip(self.tallies, seen, strict=True):
             tally.add(of_one, rows, first=first)
 
 
-def _seen_by(expectation: str | None, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column, or what tells an expectation as much: texts take most of the memory, and are not copied in vain."""
-    if expectation == NOT_NULL:
-        return pc.if_else(pc.is_valid(column), True, None)
-    if expectation == UNIQUE and pa.types.is_string(column.type):
-        return pa.chunked_array([chunk.indices for chunk in column.dictionary_encode().chunks], pa.int32())
-    return column
+def group_expectations(suite: Suite, kind: Kind, handed: Handed) -> list[ExpectationGroup]:
+    """Group the expectations of a suite by scope, without those that need unknown facts of the rows before.
 
-
-def groups_of(suites: Sequence[Suite], kind: Kind, handed: Handed) -> list[ExpectationGroup]:
-    """The expectations of some suites in groups; those that need what is not known of the rows before are left out."""
-    return [
-        ExpectationGroup(suite=suite, scope=scope, kind=kind, tallies=tallies)
-        for suite in suites
-        for (scope, _), tallies in _grouped(_tallies_of(suite, kind, handed)).items()
-    ]
-
-
-def _grouped(tallies: Iterable[ExpectationTally]) -> Mapping[tuple[Scope, bool], list[ExpectationTally]]:
-    """By what they must see; those that look at every row of a part are apart, since that is quickly asked."""
-    groups: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
-    for tally in tallies:
-        scope = _scope(tally.expectation)
-        groups.setdefault((scope, scope == "part" and every_row(tally.expectation)), []).append(tally)
-    return groups
-
-
-def _tallies_of(suite: Suite, kind: Kind, handed: Handed) -> Iterator[ExpectationTally]:
+    Those that look at every row of a part are separate, since that is checked quickly.
+    """
     flags = frozenset((*DERIVED[kind], UNKNOWN, LEFT_OUT))
+    grouped: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
     for place, expectation in enumerate(suite["expectations"], 1):
-        linked = {UNKNOWN, LEFT_OUT} & set(named_columns(expectation))
+        columns = set(named_columns(expectation))
         known = set(named_parameters(expectation["kwargs"])) <= set(handed.parameters)
-        if known and (handed.ids is not None or not linked):
-            yield ExpectationTally(expectation=expectation, place=place, key=KEYS[kind], flags=flags)
+        if not known or (handed.ids is None and columns & {UNKNOWN, LEFT_OUT}):
+            continue
+        by_part = row_by_row(expectation) and UNKNOWN not in columns
+        scope: Scope = "handed" if LEFT_OUT in columns else "part" if by_part else "whole"
+        tally = ExpectationTally(expectation=expectation, place=place, key=KEYS[kind], flags=flags)
+        grouped.setdefault((scope, scope == "part" and every_row(expectation)), []).append(tally)
+    return [ExpectationGroup(suite=suite, scope=scope, tallies=tallies) for (scope, _), tallies in grouped.items()]
 
 
-def _scope(expectation: Mapping[str, Any]) -> Scope:
-    columns = named_columns(expectation)
-    if LEFT_OUT in columns:
-        return "handed"
-    return "part" if row_by_row(expectation) and UNKNOWN not in columns else "whole"
+LARGE = 5_000
+"""Rows of a table whose copies do not wait for the next garbage collection."""
 
 
-ABOUT = pa.schema([pa.field("row", pa.int64()), pa.field("broken", pa.string())])
-"""Number of a row, and which columns are wrong with it."""
+def check_groups(groups: Sequence[ExpectationGroup], scope: str, rows: pa.Table, *, first: int, handed: Handed) -> None:
+    """Check rows against the groups of one scope."""
+    for group in groups:
+        if group.scope == scope:
+            group.check(rows, first=first, parameters=handed.parameters)
+            if rows.num_rows >= LARGE:
+                # The library leaves copies in cycles: of 400,000 cases they came to 870 MiB. Those of a small table
+                # are young, since garbage was not collected meanwhile.
+                gc.collect(1 if rows.num_rows <= SMALL else 2)
+
+
+def add_derived(kind: Kind, rows: pa.Table, plan: Plan, groups: Sequence[ExpectationGroup]) -> pa.Table:
+    """Return the rows with the derived columns that a suite names."""
+    for name in dict.fromkeys(name for group in groups for name in group.columns):
+        if name in DERIVED[kind]:
+            rows = rows.append_column(name, derive(kind, name, rows, plan))
+        elif name in PASSAGES and name not in rows.column_names:
+            # A suite may name them in a run that has none.
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, TYPES[PASSAGES[name].type]))
+    return rows
+
+
+def keep_columns(kind: Kind, rows: pa.Table, groups: Sequence[ExpectationGroup]) -> pa.Table:
+    """Return the columns that are kept of a table until its end."""
+    named = [name for group in groups if group.scope == "whole" for name in group.columns]
+    kept = dict.fromkeys([KEYS[kind], *([LINKS[kind]] if kind in LINKS else []), *named])
+    return rows.select([name for name in kept if name != UNKNOWN])
 
 
 def keep(kind: Kind, parts: Iterable[pa.Table], sifted: Sifted) -> Table | None:
-    """Store the rows of a table that break an expectation; what was handed over and lost follows, by its id alone.
+    """Store the rows of a table that break an expectation; lost ones follow, by their id alone.
 
-    The rows have the columns `row` and `broken` before their own; None where there are none.
+    The rows have the columns `row` (number) and `broken` (names of wrong columns) before their own; None: no such row.
     """
-    lost = sifted.lost
-    if not sifted.broken and not lost:
+    if not sifted.broken and not sifted.lost:
         return None
-    named = pa.table({KEYS[kind]: pa.array(lost, pa.string())})
-    gone = _with_reasons([None] * len(lost), ["left_out"] * len(lost), named)
-    rows = pa.concat_tables([*_broken(kind, parts, sifted.broken), gone], promote_options="default")
-    return write_arrow([rows], rows.schema)
+    kept, first = [], 1
 
+    def add_reasons(numbers: Sequence[int | None], reasons: Sequence[str], rows: pa.Table) -> None:
+        about = pa.table({"row": pa.array(numbers, pa.int64()), "broken": pa.array(reasons, pa.string())})
+        schema = pa.schema([*about.schema, *rows.schema])
+        kept.append(pa.Table.from_arrays([*about.columns, *rows.columns], schema=schema))
 
-def _broken(kind: Kind, parts: Iterable[pa.Table], broken: Mapping[int, Sequence[str]]) -> Iterator[pa.Table]:
-    first = 1
     for part in parts:
         rows = rows_of(kind, part)
-        own = [number for number in broken if first <= number < first + rows.num_rows]
-        chosen = rows.take(pa.array([number - first for number in own], pa.int64()))
-        yield _with_reasons(own, [", ".join(dict.fromkeys(broken[number])) for number in own], chosen)
+        numbers = [number for number in sifted.broken if first <= number < first + rows.num_rows]
+        reasons = [", ".join(dict.fromkeys(sifted.broken[number])) for number in numbers]
+        add_reasons(numbers, reasons, rows.take(pa.array([number - first for number in numbers], pa.int64())))
         first += rows.num_rows
-
-
-def _with_reasons(numbers: Sequence[int | None], words: Sequence[str], rows: pa.Table) -> pa.Table:
-    columns = [pa.array(numbers, pa.int64()), pa.array(words, pa.string()), *rows.columns]
-    return pa.Table.from_arrays(columns, schema=pa.schema([*ABOUT, *rows.schema]))
+    lost = pa.array(sifted.lost, pa.string())
+    add_reasons([None] * len(lost), [LEFT_OUT] * len(lost), pa.table({KEYS[kind]: lost}))
+    rows = pa.concat_tables(kept, promote_options="default")
+    return write_arrow([rows], rows.schema)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,25 +14,22 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
+from contrapose.tasks.probes.values import numbers_of, truths_of
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.passages import PASSAGES
+from contrapose.tasks.tables.passages import PASSAGES, compared, listed, tells_of_passages
 from contrapose.tasks.tables.results import schema_for, schema_of_columns
-from contrapose.tasks.validate.derived import DERIVED
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
 """Column that names a row."""
 
-TOLD = ("text", "option_loglikelihoods", "label_mass", "loss", "error", "asked_back", "passages")
-"""What a completion tells."""
-
 LINKS: Mapping[Kind, str] = {"cases": "sample_id", "completions": "case_id", "results": "case_id"}
-"""Column that names what a row was made from: an id that the room before handed over."""
+"""Column that names what a row was made from: an id that the stage before handed over."""
 
 UNKNOWN = "unknown"
-"""Derived column of a whole table: whether a row was made from nothing that was handed over."""
+"""Derived column of a complete table: the row was made from nothing that was handed over."""
 
 LEFT_OUT = "left_out"
-"""Derived column of what was handed over: whether nothing was made from it."""
+"""Derived column of what was handed over: nothing was made from it."""
 
 PARAMETERS: Mapping[Kind, tuple[str, ...]] = {
     "samples": ("test", "drawn"),
@@ -38,21 +37,21 @@ PARAMETERS: Mapping[Kind, tuple[str, ...]] = {
     "completions": ("test", "handed", "completions"),
     "results": ("test", "handed"),
 }
-"""What a suite may name as `$PARAMETER`."""
+"""Names that a suite may refer to as `$PARAMETER`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """What the room before handed over."""
+    """The rows that the stage before handed over."""
 
     ids: pa.Array | None = None
-    """Of its rows; None where nothing is known of them."""
+    """Ids of the rows; None where they are not known."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """Values that a suite may refer to."""
 
 
 def handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
-    """What was handed over for a test, known by the ids."""
+    """Return the rows handed over for a test, by their ids."""
     kept = [chunk for column in ids for chunk in column.chunks]
     every = pa.concat_arrays(kept) if kept else pa.array([], pa.string())
     counts = {"handed": len(every), "completions": 2 * len(every)}
@@ -60,19 +59,19 @@ def handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
 
 
 def drawn(plan: Plan, rows: int) -> Handed:
-    """What a source of so many rows hands over: no ids yet, but it is known how many."""
+    """Return what a source of so many rows hands over: their number is known, their ids are not."""
     return Handed(parameters={"test": [plan.test], "drawn": min(rows, plan.limit or rows)})
 
 
 def stored_schema(kind: Kind, test: str) -> pa.Schema:
-    """The columns of a table as it is stored, whose types must be right before its values can be."""
+    """Columns of a table as it is stored; their types must be right before their values can be."""
     chosen = probe(test)
     schemas = {"samples": chosen.sample_type, "cases": Case, "completions": Trial}
     return schema_for(chosen) if kind == "results" else schema_of(schemas[kind])
 
 
 def columns(kind: Kind, test: str) -> pa.Schema:
-    """The columns that a suite may name: those of the rows, and those that are derived."""
+    """Columns that a suite may name: those of the rows, and the derived ones."""
     flags = [*DERIVED[kind], *((UNKNOWN, LEFT_OUT) if kind in LINKS else ())]
     rows = rows_of(kind, stored_schema(kind, test).empty_table()).schema
     optional = schema_of_columns(PASSAGES) if kind == "results" else ()
@@ -80,20 +79,173 @@ def columns(kind: Kind, test: str) -> pa.Schema:
 
 
 def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
-    """The rows of a stored part: themselves, but two completions for each trial, the original prompt's first."""
+    """Rows of a stored part; a trial becomes two completions, the one to the original prompt first."""
     if kind != "completions":
         return part
-    case = part["case"].combine_chunks()
-    sides = (("expected", "original"), ("actual", "perturbed"))
-    both = pa.concat_tables(_completions(case, part[side].combine_chunks(), prompt) for side, prompt in sides)
+    case, answers = part["case"].combine_chunks(), ("text", "option_loglikelihoods", "label_mass", "loss", "error")
+    sides = []
+    for side, prompt in (("expected", "original"), ("actual", "perturbed")):
+        completion = part[side].combine_chunks()
+        usage = pc.struct_field(completion, "usage")
+        fields = {"case_id": pc.struct_field(case, "id"), "prompt": pa.repeat(pa.scalar(prompt), len(case))}
+        fields |= {name: pc.struct_field(case, name) for name in ("asks", "labels", "loss_of")}
+        fields |= {name: pc.struct_field(completion, name) for name in (*answers, "asked_back", "passages")}
+        fields |= {name: pc.struct_field(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
+        sides.append(pa.table(fields))
     order = [place for row in range(part.num_rows) for place in (row, row + part.num_rows)]
-    return both.take(pa.array(order, pa.int64()))
+    return pa.concat_tables(sides).take(pa.array(order, pa.int64()))
 
 
-def _completions(case: pa.StructArray, completion: pa.StructArray, prompt: str) -> pa.Table:
-    asked = {name: pc.struct_field(case, name) for name in ("asks", "labels", "loss_of")}
-    fields_told = {name: pc.struct_field(completion, name) for name in TOLD}
-    usage = pc.struct_field(completion, "usage")
-    used = {name: pc.struct_field(usage, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
-    named = {"case_id": pc.struct_field(case, "id"), "prompt": pa.repeat(pa.scalar(prompt), len(case))}
-    return pa.table({**named, **asked, **fields_told, **used})
+TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence", "instruction", "better", "worse")
+MOST_OPTIONS = 26
+ROUND_OFF = 1e-3
+"""Nats by which a log-likelihood may exceed 0, from adding up in half precision."""
+
+
+def is_asked(rows: pa.Table) -> pa.Array:
+    """Return true for each case that is put to the model."""
+    return pc.is_null(rows["skip_reason"])
+
+
+def false_for(rows: pa.Table) -> pa.Array:
+    """Return false for each row."""
+    return pa.repeat(pa.scalar(False), rows.num_rows)
+
+
+def count_items(rows: pa.Table, name: str) -> pa.Array:
+    """Lengths of the lists in a column; 0 for a missing list or column."""
+    if name not in rows.column_names:
+        return pa.repeat(pa.scalar(0), rows.num_rows)
+    return pc.fill_null(pc.list_value_length(rows[name]), 0)
+
+
+def is_any_item(lists: pa.ListArray, is_true: pa.Array) -> pa.Array:
+    """Return true for each list with an item for which the flattened array is true."""
+    owners = pc.list_parent_indices(lists).filter(pc.fill_null(is_true, False)).to_numpy(zero_copy_only=False)
+    return pa.array(np.bincount(owners, minlength=len(lists)) > 0)
+
+
+def is_textless(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where a text of the sample is missing."""
+    return reduce(pc.or_, (pc.is_null(rows[name]) for name in TEXTS if name in rows.column_names))
+
+
+def is_lone_option(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where a sample has a single option, or more than there are letters."""
+    count = count_items(rows, "options")
+    return pc.or_(pc.equal(count, 1), pc.greater(count, MOST_OPTIONS))
+
+
+def is_foreign_answer(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where an accepted answer of a sample with options is none of them."""
+    if "answers" not in rows.column_names:
+        return false_for(rows)
+    pairs = zip(rows["answers"].to_pylist(), rows["options"].to_pylist(), strict=True)
+    return pa.array([bool(options) and not set(answers) <= set(options) for answers, options in pairs], pa.bool_())
+
+
+def is_lone_item(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where a sample whose type has a list has fewer than two items."""
+    return pc.less(count_items(rows, "items"), 2) if "items" in rows.column_names else false_for(rows)
+
+
+def is_foreign_place(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where the relevant item of a sample is nowhere in its list."""
+    if "relevant" not in rows.column_names:
+        return false_for(rows)
+    outside = pc.or_(pc.less(rows["relevant"], 1), pc.greater(rows["relevant"], count_items(rows, "items")))
+    return pc.fill_null(outside, False)
+
+
+def is_foreign_choice(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where likelihoods choose a letter that the case does not offer."""
+    labels = rows["labels"].combine_chunks()
+    offered = is_any_item(labels, pc.equal(labels.flatten(), rows["text"].take(pc.list_parent_indices(labels))))
+    choice = pc.and_(pc.equal(rows["asks"], "choose"), pc.is_valid(rows["option_loglikelihoods"]))
+    return pc.fill_null(pc.and_(pc.and_(choice, pc.is_valid(rows["text"])), pc.invert(offered)), False)
+
+
+def is_overly_likely(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where a letter is likelier than certain."""
+    lists = rows["option_loglikelihoods"].combine_chunks()
+    return is_any_item(lists, pc.greater(lists.flatten(), ROUND_OFF))
+
+
+def is_wrong_verdict(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where a verdict contradicts the score by the rule of the test, if it has one."""
+    judged = np.asarray(rows["pass"].is_valid().to_numpy()) & ~np.isnan(numbers_of(rows, "eval_score"))
+    expected = probe(plan.test).expected_pass(rows, plan.probe_settings)
+    return pa.array(judged & ~np.isnan(expected) & (expected != truths_of(rows, "pass")))
+
+
+def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return true where the comparison of a row's passages contradicts the passages."""
+    if not tells_of_passages(rows.column_names):
+        return false_for(rows)
+    names = ("passages", "passages_kept", "expected_passages", "actual_passages")
+    values = zip(*(rows[name].to_pylist() for name in names), strict=True)
+    return pa.array(
+        [compared(listed(before), listed(after)) != (alike, kept) for alike, kept, before, after in values], pa.bool_()
+    )
+
+
+Derive = Callable[[pa.Table, Plan], pa.Array]
+"""Rows, and the test that they belong to, to a truth value for each row."""
+
+ASKED, CHOICE = pc.field("skip_reason").is_null(), pc.field("option_loglikelihoods").is_valid()
+NO_REPLY = pc.field("text").is_null() | pc.field("error").is_valid()
+OPTIONS, LABELS = (pc.coalesce(pc.list_value_length(pc.field(name)), 0) for name in ("options", "labels"))
+SCORED, JUDGED = pc.field("eval_score").is_valid(), pc.field("pass").is_valid()
+
+DERIVED: Mapping[Kind, Mapping[str, Derive | pc.Expression]] = {
+    "samples": {
+        "without_text": is_textless,
+        "lone_option": is_lone_option,
+        "foreign_answer": is_foreign_answer,
+        "lone_item": is_lone_item,
+        "foreign_place": is_foreign_place,
+    },
+    "cases": {
+        "unchanged": ASKED & (pc.field("original_prompt") == pc.field("perturbed_prompt")),
+        # Neither a perturbed prompt nor the reason why there is none.
+        "half_skipped": ASKED & pc.field("perturbed_prompt").is_null(),
+        "skipped_prompt": ~ASKED & pc.field("perturbed_prompt").is_valid(),
+        "skipped_control": ~ASKED & pc.field("control"),
+        # The case wants a choice and offers no letters.
+        "without_labels": ASKED & (pc.field("asks") == "choose") & (LABELS == 0),
+        "uneven_options": LABELS != OPTIONS,
+    },
+    "completions": {
+        "silent": pc.field("text").is_null() & pc.field("error").is_null(),
+        # Both an answer and an error; the reply remains where only its loss failed.
+        "answered_error": pc.field("error").is_valid()
+        & (pc.field("loss").is_valid() | (pc.field("loss_of").is_null() & (pc.field("text").is_valid() | CHOICE))),
+        # The reader model was asked about something that is no reply in words.
+        "asked_about_nothing": pc.field("asked_back").is_valid() & (NO_REPLY | CHOICE),
+        "unfounded_passages": pc.field("passages").is_valid() & NO_REPLY,
+        "foreign_choice": is_foreign_choice,
+        "uneven_likelihoods": CHOICE & (pc.list_value_length(pc.field("option_loglikelihoods")) != LABELS),
+        "overly_likely": is_overly_likely,
+    },
+    "results": {
+        "silent": pc.field("error").is_null()
+        & (pc.field("expected_result").is_null() | pc.field("actual_result").is_null()),
+        "not_finite": SCORED & ~pc.is_finite(pc.field("eval_score")),
+        "verdict_of_error": pc.field("error").is_valid() & (JUDGED | SCORED),
+        "verdict_without_score": JUDGED & pc.field("eval_score").is_null(nan_is_null=True),
+        "score_without_verdict": ~JUDGED & SCORED,
+        "wrong_verdict": is_wrong_verdict,
+        "wrong_passages": is_wrong_about_passages,
+    },
+}
+"""Derived columns of each table, by the names that suites call them: true where something is wrong with a row."""
+
+
+def derive(kind: Kind, name: str, rows: pa.Table, plan: Plan) -> pa.Array:
+    """Return a derived column of rows; a missing truth value is false."""
+    import pyarrow.dataset as ds
+
+    column = DERIVED[kind][name]
+    if not isinstance(column, pc.Expression):
+        return column(rows, plan)
+    return pc.fill_null(ds.dataset(rows).to_table(columns={name: column})[name], False)

@@ -27,35 +27,49 @@ COLUMN_KEYS = ("column", "column_A", "column_B")
 
 @cache
 def bundled(table: Kind) -> Suite:
-    """The project's own suite for a table."""
+    """Return the project's own suite for a table."""
     content = files("contrapose.data").joinpath("expectations", f"{table}.yaml").read_bytes()
-    return _suite(f"{table}.yaml", content, own=False)
+    return parse_suite(f"{table}.yaml", content, own=False)
 
 
 def read_suites(paths: Iterable[str]) -> list[Suite]:
-    """The suites of a user's files.
+    """Read the suites of a user's files.
 
     Raises:
         ConfigError: a file cannot be read, or is no suite; what its expectations say is not looked at.
     """
-    return [_suite(path, _content(path), own=True) for path in paths]
+    suites = []
+    for path in paths:
+        try:
+            content = bounds.read_bytes(Path(path).expanduser())
+        except yaml.YAMLError as error:
+            refuse(*bounds.wrong(error, path, expected=""))
+        except OSError as error:
+            raise ConfigError(
+                f"cannot read the file ({error.strerror})",
+                expected="a suite of expectations, as YAML or JSON",
+                remedy="Correct the path.",
+                where=path,
+            ) from error
+        suites.append(parse_suite(path, content, own=True))
+    return suites
 
 
 def of_table(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
-    """The project's suite for a table, then those of the user that are about it."""
+    """Return the project's suite for a table, then those of the user that are about it."""
     chosen = [suite for suite in suites if suite["table"] == table and (not suite["tests"] or test in suite["tests"])]
     return [bundled(table), *chosen]
 
 
 def named_columns(expectation: Mapping[str, Any]) -> list[str]:
-    """The columns that an expectation looks at, those of its condition too."""
+    """Columns that an expectation looks at, those of its condition too."""
     kwargs = expectation["kwargs"]
     named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
     return list(dict.fromkeys([*named, *(kwargs.get("column_list") or []), *_conditions(kwargs.get("row_condition"))]))
 
 
 def _conditions(condition: Any) -> Iterator[str]:
-    """The columns of a condition in Great Expectations' structured form."""
+    """Columns of a condition in Great Expectations' structured form."""
     if isinstance(condition, Mapping):
         if isinstance(column := condition.get("column"), Mapping):
             yield str(column.get("name"))
@@ -64,7 +78,7 @@ def _conditions(condition: Any) -> Iterator[str]:
 
 
 def named_parameters(value: Any) -> Iterator[str]:
-    """The parameters that arguments refer to."""
+    """Parameters that arguments refer to."""
     if isinstance(value, Mapping):
         if "$PARAMETER" in value:
             yield str(value["$PARAMETER"])
@@ -72,32 +86,31 @@ def named_parameters(value: Any) -> Iterator[str]:
             yield from named_parameters(inner)
 
 
-def _content(path: str) -> bytes:
+def parse_suite(path: str, content: bytes, *, own: bool) -> Suite:
+    """Read a suite; JSON is YAML too. Its table is named by a key, or by the one word of the file's name that can."""
     try:
-        return bounds.read_bytes(Path(path).expanduser())
+        values = bounds.parse(content)
     except yaml.YAMLError as error:
-        refuse(*bounds.wrong(error, path, expected=""))
-    except OSError as error:
-        raise ConfigError(
-            f"cannot read the file ({error.strerror})",
-            expected="a suite of expectations, as YAML or JSON",
-            remedy="Correct the path.",
-            where=path,
-        ) from error
-
-
-def _suite(path: str, content: bytes, *, own: bool) -> Suite:
-    values = _parsed(path, content)
-    for key in values:
-        if key not in KEYS:
-            refuse(path, f"unknown key {key!r}", f"one of {', '.join(KEYS)}")
+        refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
+    if not isinstance(values, dict):
+        refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
+    _refuse_unknown(path, values, KEYS)
     expectations = values.get("expectations")
     if not isinstance(expectations, list) or not expectations:
         refuse(path, "no expectations", "a list of them under the key expectations")
+    named = values.get("table")
+    words = [named] if named is not None else re.split(r"[-_. ]", Path(path).stem)
+    kinds = [kind for kind in KINDS if kind in words]
+    if len(kinds) != 1:
+        met = "no table" if named is None else f"table {named!r}"
+        refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
+    tests = values.get("tests") or []
+    if not isinstance(tests, list) or not all(isinstance(name, str) for name in tests):
+        refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
     return Suite(
         source=SuiteFile(file=Path(path).name, sha256=hashlib.sha256(content).hexdigest(), own=own),
-        table=_table(path, values),
-        tests=_tests(path, values.get("tests") or []),
+        table=kinds[0],
+        tests=tests,
         expectations=[
             _expectation(f"{path}, expectation {place}", expectation)
             for place, expectation in enumerate(expectations, 1)
@@ -105,78 +118,44 @@ def _suite(path: str, content: bytes, *, own: bool) -> Suite:
     )
 
 
-def _parsed(path: str, content: bytes) -> Mapping[str, Any]:
-    """The file's content; JSON is YAML too."""
-    try:
-        values = bounds.parse(content)
-    except yaml.YAMLError as error:
-        refuse(*bounds.wrong(error, path, expected="keys and values in YAML or JSON"))
-    if not isinstance(values, dict):
-        refuse(path, f"a {type(values).__name__}", "a mapping with the key expectations")
-    return values
-
-
-def _table(path: str, values: Mapping[str, Any]) -> Kind:
-    """The table that a suite is about: by its key, or by the one word of the file's name that is a table's."""
-    named = values.get("table")
-    words = [named] if named is not None else re.split(r"[-_. ]", Path(path).stem)
-    kinds = [kind for kind in KINDS if kind in words]
-    if len(kinds) != 1:
-        met = "no table" if named is None else f"table {named!r}"
-        refuse(path, met, f"one of {', '.join(KINDS)}, under the key table or in the name of the file")
-    return kinds[0]
-
-
-def _tests(path: str, tests: Any) -> list[str]:
-    if not isinstance(tests, list) or not all(isinstance(name, str) for name in tests):
-        refuse(f"{path}, tests", f"{tests!r}"[:120], "a list of names of tests")
-    return list(tests)
-
-
 def _expectation(where: str, values: Any) -> dict[str, Any]:
-    """An expectation of the right shape; without what Great Expectations writes for itself."""
+    """Return an expectation of the right shape, without what Great Expectations writes for itself."""
     if not isinstance(values, dict):
         refuse(where, f"a {type(values).__name__}", "a mapping with the keys type and kwargs")
-    for key in values:
-        if key not in EXPECTATION_KEYS:
-            refuse(where, f"unknown key {key!r}", f"one of {', '.join(EXPECTATION_KEYS)}")
+    _refuse_unknown(where, values, EXPECTATION_KEYS)
     kind, kwargs, meta = values.get("type"), values.get("kwargs") or {}, values.get("meta") or {}
     if not isinstance(kind, str) or not isinstance(kwargs, dict) or not isinstance(meta, dict):
         refuse(where, f"type {kind!r}"[:120], "a type, and mappings under kwargs and meta")
-    if not _is_json(kwargs):
-        refuse(
-            f"{where}, kwargs",
-            "a value that JSON has not, such as a date",
-            "texts, numbers, truth values, lists, mappings",
-        )
-    if not _names_columns(kwargs):
+    try:
+        json.dumps(kwargs, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        expected = "texts, numbers, truth values, lists, mappings"
+        refuse(f"{where}, kwargs", "a value that JSON has not, such as a date", expected)
+    listed = kwargs.get("column_list") or []
+    columns = [
+        *(kwargs[key] for key in COLUMN_KEYS if key in kwargs),
+        *(listed if isinstance(listed, list) else [None]),
+    ]
+    if not all(isinstance(name, str) for name in columns):
         refuse(f"{where}, kwargs", "a column that is no text", "names of columns, and a list of them as column_list")
     severity = values.get("severity", "critical")
     if severity not in SEVERITIES:
         refuse(f"{where}, severity", f"{severity!r}"[:120], f"one of {', '.join(SEVERITIES)}")
-    kept = {"type": kind, "kwargs": {str(name): argument for name, argument in kwargs.items()}, "severity": severity}
-    return kept | {
-        "meta": {"what": _words(values, "what") or str(values.get("description") or ""), "why": _words(values, "why")}
+    return {
+        "type": kind,
+        "kwargs": {str(name): argument for name, argument in kwargs.items()},
+        "severity": severity,
+        "meta": {
+            "what": str(meta.get("what") or values.get("description") or ""),
+            "why": str(meta.get("why") or ""),
+        },
     }
 
 
-def _names_columns(kwargs: Mapping[str, Any]) -> bool:
-    """Whether the arguments that name columns are texts."""
-    listed = kwargs.get("column_list") or []
-    named = [kwargs[key] for key in COLUMN_KEYS if key in kwargs]
-    return isinstance(listed, list) and all(isinstance(name, str) for name in [*named, *listed])
-
-
-def _is_json(values: Mapping[Any, Any]) -> bool:
-    try:
-        json.dumps(values, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
-
-
-def _words(values: Mapping[str, Any], name: str) -> str:
-    return str((values.get("meta") or {}).get(name) or "")
+def _refuse_unknown(where: str, values: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in values:
+        if key not in known:
+            refuse(where, f"unknown key {key!r}", f"one of {', '.join(known)}")
 
 
 def refuse(where: str, observed: str, expected: str) -> NoReturn:

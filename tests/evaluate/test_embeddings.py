@@ -60,7 +60,7 @@ def test_each_distinct_text_is_read_once_and_nothing_is_drawn_on_the_terminal(mo
 
 @pytest.mark.parametrize("installed", [True, False])
 def test_a_hub_model_is_known_by_its_name_alone(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "bundled", lambda: Path() if installed else None)
+    monkeypatch.setattr(embeddings, "bundled_folder", lambda: Path() if installed else None)
     assert revision("org/minilm") == "org/minilm"
     assert (revision("all-MiniLM-L6-v2") == "all-MiniLM-L6-v2") is not installed
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core.outcome import GateSummary
-from contrapose.tasks.evaluate.gate import Counts, Gate, GateDecision, Rules, decide, needed, undecided, would_decide
+from contrapose.tasks.evaluate.gate import (
+    Counts,
+    Gate,
+    GateDecision,
+    Rules,
+    decide,
+    further_cases,
+    inconclusive_reason,
+    more_cases_clause,
+)
 from contrapose.tasks.evaluate.rates import Rate, rated
 from contrapose.tasks.statistics.power import further
 from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
@@ -246,8 +255,8 @@ def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
 
 
 def test_open_cases_do_not_decide_where_those_that_are_known_reach_the_gate_alone() -> None:
-    assert "leave it open decide" in undecided(rate(69, 30, open_=1), among(1))
-    assert undecided(rate(70, 29, open_=1), among(1)).startswith(
+    assert "leave it open decide" in inconclusive_reason(rate(69, 30, open_=1), among(1))
+    assert inconclusive_reason(rate(70, 29, open_=1), among(1)).startswith(
         "The pass rate 70.0% to 71.0% over 100 cases cannot be told from the gate 70.0%"
     )
 
@@ -314,18 +323,18 @@ def test_a_pass_tells_of_every_rate() -> None:
 def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> None:
     alone = rate(80, 20)
     assert alone.reached <= LEVEL
-    assert needed(alone, among(1)) is None
-    assert needed(alone, among(4)) is not None
-    assert needed(rate(60, 0, open_=40), among(1)) is None
+    assert further_cases(alone, among(1)) is None
+    assert further_cases(alone, among(4)) is not None
+    assert further_cases(rate(60, 0, open_=40), among(1)) is None
 
 
 def test_no_more_cases_are_asked_for_than_the_data_hold() -> None:
     alone = rate(75, 25)
-    more = needed(alone, among(1))
+    more = further_cases(alone, among(1))
     assert more is not None
-    assert needed(alone, among(1)._replace(growth=1 + more / 100)) == more
-    assert needed(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
-    assert "these data cannot decide it" in undecided(alone, among(1)._replace(growth=1.0))
+    assert further_cases(alone, among(1)._replace(growth=1 + more / 100)) == more
+    assert further_cases(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
+    assert "these data cannot decide it" in inconclusive_reason(alone, among(1)._replace(growth=1.0))
 
 
 def among(tests: int) -> Rules:
@@ -335,9 +344,9 @@ def among(tests: int) -> Rules:
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert needed(found, among(1)) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
+    assert further_cases(found, among(1)) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert needed(above, among(1)) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
+    assert further_cases(above, among(1)) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +358,7 @@ def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     ],
 )
 def test_how_many_further_cases_are_told(more: int | None, tests: int, told: str) -> None:
-    assert would_decide(more, tests=tests) == told
+    assert more_cases_clause(more, tests=tests) == told
 
 
 def test_one_case_is_told_as_one() -> None:

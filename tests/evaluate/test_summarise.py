@@ -23,9 +23,9 @@ from contrapose.tasks.evaluate.summarise import (
     MOST_REASONS,
     count,
     langtest,
+    measure_results,
     noise,
-    passed,
-    plain,
+    pass_share,
     reader_errors,
     summarise,
     unscored_reasons,
@@ -56,11 +56,11 @@ def test_what_became_of_the_cases_is_counted() -> None:
 def test_an_undecided_case_is_neither_passed_nor_failed() -> None:
     results = rows(True, False, True, undecided=[False, True, True])
     assert (count(results).scored, count(results).passed) == (1, 1)
-    assert passed(results) == independent(1, 1)
+    assert pass_share(results) == independent(1, 1)
 
 
 def test_of_nothing_that_was_scored_there_is_no_share() -> None:
-    assert passed(rows(None, None)) is None
+    assert pass_share(rows(None, None)) is None
     found = noise(rows(None, None))
     assert (found["cases"], found["scored"], found["noise"], found["interval"]) == (2, 0, None, None)
 
@@ -86,7 +86,10 @@ def test_where_langtest_says_nothing_nothing_is_told() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
 def test_a_figure_that_is_no_number_is_none(value: float | None) -> None:
-    assert plain({"x": value, "y": 0, "z": 1.5}) == {"x": None, "y": 0, "z": 1.5}
+    chosen = SimpleNamespace(
+        measures=lambda _: (), summarise=lambda _: {"x": value, "y": 0, "z": 1.5}, reader_errors=()
+    )
+    assert measure_results(rows(True, control=False), chosen, scored=1)["figures"] == {"x": None, "y": 0, "z": 1.5}  # type: ignore[arg-type]
 
 
 def test_a_reason_called_other_is_counted_with_the_rare_ones() -> None:

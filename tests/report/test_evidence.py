@@ -7,15 +7,15 @@ from factories import gate, outcome
 
 from contrapose.tasks.core.outcome import Estimate, Slice
 from contrapose.tasks.report.evidence import (
-    dependent,
-    effect,
+    describe_clusters,
+    describe_effect,
+    describe_gate,
+    describe_guessing,
+    describe_langtest,
+    describe_missing,
+    describe_slice,
+    effect_difference,
     figures,
-    guessing,
-    held,
-    langtest,
-    missing,
-    sliced,
-    subtracted,
 )
 
 
@@ -24,23 +24,23 @@ def test_a_figure_that_is_a_mean_has_its_interval() -> None:
 
 
 def test_an_effect_tells_both_sides() -> None:
-    assert effect(outcome(), made()) == (
+    assert describe_effect(outcome(), made()) == (
         "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
     )
-    assert effect(outcome(), made(interval=None)).startswith("net sensitivity 0.3125: ")
+    assert describe_effect(outcome(), made(interval=None)).startswith("net sensitivity 0.3125: ")
 
 
 def test_an_effect_is_a_subtraction() -> None:
     told = "0.375 - 0.0625 = 0.3125 (0.188 to 0.438); 48 samples"
-    assert subtracted(outcome(), made()) == ("net sensitivity", told)
+    assert effect_difference(outcome(), made()) == ("net sensitivity", told)
 
 
 def test_what_leaves_out_wrong_answers_says_so() -> None:
     known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22, among="not answered wrongly before")
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
     assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7), of 22 not answered wrongly before"}
-    assert effect(told, made(samples=20)).endswith("; 20 samples not answered wrongly before")
-    assert subtracted(told, made(samples=20))[1].endswith("; 20 samples not answered wrongly before")
+    assert describe_effect(told, made(samples=20)).endswith("; 20 samples not answered wrongly before")
+    assert effect_difference(told, made(samples=20))[1].endswith("; 20 samples not answered wrongly before")
 
 
 def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
@@ -51,34 +51,35 @@ def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
 
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
     assert (
-        missing(outcome()) == "36 of 38 cases could be scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
+        describe_missing(outcome())
+        == "36 of 38 cases could be scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
     )
-    assert missing(outcome(coverage=1.0)) == ""
-    assert missing(outcome(coverage=None, extremes=None)) == ""
+    assert describe_missing(outcome(coverage=1.0)) == ""
+    assert describe_missing(outcome(coverage=None, extremes=None)) == ""
 
 
 def test_cases_that_belong_together_are_told_only_where_there_are_some() -> None:
-    assert dependent(outcome()) == ""
-    assert dependent(outcome(gates=[gate(clusters=9, effective=12.3)])) == (
+    assert describe_clusters(outcome()) == ""
+    assert describe_clusters(outcome(gates=[gate(clusters=9, effective=12.3)])) == (
         "38 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
     )
 
 
 def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
-    assert guessing(outcome()) == ""
+    assert describe_guessing(outcome()) == ""
     contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
-    told = guessing(outcome(chance=0.75, gates=[gate(chance=0.75), contrast]))
+    told = describe_guessing(outcome(chance=0.75, gates=[gate(chance=0.75), contrast]))
     assert told == "guessing alone passes 75%, and the gate is 70%, so a pass rests on the contrast rate"
-    assert held(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
+    assert describe_gate(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
 
 
 def test_a_slice_is_marked_when_it_differs() -> None:
     found = Slice(name="x", scored=12, passed=9, pass_rate=0.75, interval=(0.468, 0.911), p=0.01)
-    assert sliced(found) == "75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.010)"
-    assert sliced({**found, "p": 0.2}) == "75% (9 of 12; 46.8-91.1%)"
+    assert describe_slice(found) == "75% (9 of 12; 46.8-91.1%), unlike the others (p = 0.010)"
+    assert describe_slice({**found, "p": 0.2}) == "75% (9 of 12; 46.8-91.1%)"
 
 
 def test_langtest_is_told_where_it_was_computed() -> None:
-    assert langtest(outcome()) == ""
-    told = langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
+    assert describe_langtest(outcome()) == ""
+    told = describe_langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
     assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"

@@ -9,13 +9,13 @@ from factories import Held, frame, outcome, report, row, summary
 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.report import failures, html, markdown
-from contrapose.tasks.report.failures import ShownFailure, clear_failures, shown_failures
+from contrapose.tasks.report.failures import MarkedRow, clear_failures, shown_failures
 from contrapose.tasks.text.masking import shower
 
 FAILED = {"pass": False}
 
 
-def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[ShownFailure]:
+def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[MarkedRow]:
     results = Held(frame(rows))
     chosen = clear_failures(test, results.figures, results, most=most)
     return shown_failures(test, chosen, shower(show_toxic=False))

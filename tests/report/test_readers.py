@@ -7,16 +7,16 @@ from factories import outcome, summary
 
 from contrapose.tasks.core.outcome import Estimate, ModelSummary, Outcome, ReaderError
 from contrapose.tasks.report.evidence import (
-    asked_back,
+    describe_agreement,
+    describe_known_errors,
+    describe_reader,
+    describe_steps,
+    describe_trust,
+    describe_unread,
     doubts,
-    in_words,
-    known_errors,
-    misreads,
     reader_of,
-    steps,
-    trust,
-    unlike,
-    unread,
+    warn_of_disagreement,
+    warn_of_misreading,
 )
 
 
@@ -25,10 +25,10 @@ from contrapose.tasks.report.evidence import (
     [("order_bias", {"unparsed": 3}), ("option_order", {"outcome_unparsed": 1, "outcome_tied": 2})],
 )
 def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
-    assert unread(outcome(test_type=test, figures=counts)) == (
+    assert describe_unread(outcome(test_type=test, figures=counts)) == (
         "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
     )
-    assert unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
+    assert describe_unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
 
 
 READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
@@ -36,10 +36,13 @@ READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
 
 def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
     told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
-    assert steps(outcome(figures=READ)) == told
-    assert steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})) == "choices were read by likelihood 100%"
-    assert steps(outcome(figures={"unread": 1.0})) == "unread 100%"
-    assert steps(outcome()) == ""
+    assert describe_steps(outcome(figures=READ)) == told
+    assert (
+        describe_steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0}))
+        == "choices were read by likelihood 100%"
+    )
+    assert describe_steps(outcome(figures={"unread": 1.0})) == "unread 100%"
+    assert describe_steps(outcome()) == ""
 
 
 def test_the_known_errors_stand_beside_what_rules_read() -> None:
@@ -50,11 +53,11 @@ def test_the_known_errors_stand_beside_what_rules_read() -> None:
         for source in ("chat models", "others")
         for letter in "AB"
     ]
-    one, two = known_errors(outcome(reader=letters))
+    one, two = describe_known_errors(outcome(reader=letters))
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
     assert one == f"known error of the rules: A: {each}, B: {each} (chat models)"
     assert two.endswith("(others)")
-    assert list(known_errors(outcome())) == []
+    assert list(describe_known_errors(outcome())) == []
 
 
 def worded(agreed: float | None, unread_share: float) -> Outcome:
@@ -69,15 +72,15 @@ def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
         "55% (41.0-69.0%) of 40 replies say what the likelihoods say, among 50 samples that were also answered in "
         "words; 20% of the replies could not be read"
     )
-    assert in_words(worded(0.55, 0.2)) == told
-    assert told in unlike(worded(0.55, 0.2))
-    assert unlike(worded(0.9, 0.2)) == ""
-    assert unlike(worded(0.899, 0.0)) != ""
+    assert describe_agreement(worded(0.55, 0.2)) == told
+    assert told in warn_of_disagreement(worded(0.55, 0.2))
+    assert warn_of_disagreement(worded(0.9, 0.2)) == ""
+    assert warn_of_disagreement(worded(0.899, 0.0)) != ""
 
 
 def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
-    assert "also answered in words, none of the replies could be read" in unlike(worded(None, 1.0))
-    assert (in_words(outcome()), unlike(outcome())) == ("", "")
+    assert "also answered in words, none of the replies could be read" in warn_of_disagreement(worded(None, 1.0))
+    assert (describe_agreement(outcome()), warn_of_disagreement(outcome())) == ("", "")
 
 
 def asked(agreed: float | None, share: float = 0.2) -> Outcome:
@@ -88,29 +91,31 @@ def asked(agreed: float | None, share: float = 0.2) -> Outcome:
 
 def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -> None:
     told = "of 50 replies that rules could read, the model, asked back, reads 94% (84.0-99.0%) as they do"
-    assert asked_back(asked(0.94)) == told
-    assert misreads(asked(0.94)).startswith("asking back read 20% of the choices, perhaps wrongly: of 50 replies")
-    assert misreads(asked(0.95)) == ""
+    assert describe_reader(asked(0.94)) == told
+    assert warn_of_misreading(asked(0.94)).startswith(
+        "asking back read 20% of the choices, perhaps wrongly: of 50 replies"
+    )
+    assert warn_of_misreading(asked(0.95)) == ""
     assert list(doubts(asked(0.95))) == []
-    assert [each for each in trust(asked(0.95)) if each] == [asked_back(asked(0.95))]
-    assert list(doubts(asked(0.94))) == [each for each in trust(asked(0.94)) if each]
+    assert [each for each in describe_trust(asked(0.95)) if each] == [describe_reader(asked(0.95))]
+    assert list(doubts(asked(0.94))) == [each for each in describe_trust(asked(0.94)) if each]
 
 
 def test_a_reader_is_named() -> None:
     told = "of 50 replies that rules could read, openai/x, asked back, reads 94%"
-    assert told in asked_back(asked(0.94), reader="openai/x")
-    assert [told in each for each in trust(asked(0.94), reader="openai/x")] == [False, True]
+    assert told in describe_reader(asked(0.94), reader="openai/x")
+    assert [told in each for each in describe_trust(asked(0.94), reader="openai/x")] == [False, True]
     assert [told in each for each in doubts(asked(0.94), reader="openai/x")] == [True]
-    assert "how well openai/x reads" in misreads(asked(None), reader="openai/x")
+    assert "how well openai/x reads" in warn_of_misreading(asked(None), reader="openai/x")
     assert reader_of(summary()) == "the model"
     model = ModelSummary(id="openai/x", provider="openai", revision="", dtype="", device="")
     assert reader_of(summary(reader=model)) == "openai/x"
 
 
 def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:
-    assert "is unknown: rules could read none to check it by" in misreads(asked(None))
-    assert (asked_back(asked(None, 0.0)), misreads(asked(None, 0.0))) == ("", "")
-    assert misreads(asked(0.1, 0.0)) == ""
+    assert "is unknown: rules could read none to check it by" in warn_of_misreading(asked(None))
+    assert (describe_reader(asked(None, 0.0)), warn_of_misreading(asked(None, 0.0))) == ("", "")
+    assert warn_of_misreading(asked(0.1, 0.0)) == ""
 
 
 def made_up(value: float) -> Estimate:
@@ -121,10 +126,10 @@ def test_how_well_made_up_replies_are_read_is_said_besides_and_alone() -> None:
     told = "of 9 made-up replies, which choose a wrong option or none, openai/x reads 100% (70.0-100.0%) correctly"
     both = asked(0.97)
     both["estimates"]["made_up_agreement"] = made_up(1.0)
-    assert asked_back(both, reader="openai/x").endswith(f"as they do; {told}")
+    assert describe_reader(both, reader="openai/x").endswith(f"as they do; {told}")
     unchecked = asked(None)
     unchecked["estimates"]["made_up_agreement"] = made_up(1.0)
-    assert f"to check it by; {told}" in misreads(unchecked, reader="openai/x")
+    assert f"to check it by; {told}" in warn_of_misreading(unchecked, reader="openai/x")
     distrusted = outcome(figures={"unread": 1.0}, estimates={"made_up_agreement": made_up(0.0)})
-    assert "openai/x reads 0% (" in asked_back(distrusted, reader="openai/x")
-    assert misreads(distrusted, reader="openai/x") == ""
+    assert "openai/x reads 0% (" in describe_reader(distrusted, reader="openai/x")
+    assert warn_of_misreading(distrusted, reader="openai/x") == ""

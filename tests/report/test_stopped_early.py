@@ -21,7 +21,7 @@ from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.artifacts import verdict_row
 from contrapose.tasks.report.console import print_summary, print_verdict
-from contrapose.tasks.report.evidence import looked
+from contrapose.tasks.report.evidence import describe_looks
 from contrapose.tasks.report.mlflow import logged
 from contrapose.tasks.report.notebook import run_html
 from contrapose.tasks.report.schema import summary_schema
@@ -118,12 +118,12 @@ def test_a_test_that_no_look_decided_says_why_its_interval_is_wider() -> None:
 @pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[]), None])
 def test_a_single_look_at_the_end_is_no_news(stopping: Stopping | None) -> None:
     changes = {} if stopping is None else {"stopping": stopping}
-    assert list(looked(outcome(**changes))) == []
+    assert list(describe_looks(outcome(**changes))) == []
 
 
 def test_looks_of_earlier_runs_are_counted() -> None:
     again = outcome(earlier_looks=[20, 30])
-    assert list(looked(again)) == [
+    assert list(describe_looks(again)) == [
         "verdict and 95 % intervals of what has a gate count 3 looks, 2 of them by earlier runs"
     ]
     assert "over 5 looks, 2 of them by earlier runs" in page(told(earlier_looks=[20, 30]))
@@ -136,7 +136,7 @@ def test_what_stopped_with_others_says_what_stopped_it() -> None:
 
 
 def test_what_is_incomplete_was_stopped_by_something_else() -> None:
-    assert list(looked(stopped(verdict="incomplete", stopping=WHOLE))) == []
+    assert list(describe_looks(stopped(verdict="incomplete", stopping=WHOLE))) == []
 
 
 def test_the_page_explains_looks_and_what_was_not_asked() -> None:

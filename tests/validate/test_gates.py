@@ -7,6 +7,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 
 import pandas as pd
@@ -281,3 +282,15 @@ def test_a_damaged_memory_is_no_verdict(looks: list[int], tmp_path: Path) -> Non
     kept.write_text(kept.read_text().replace('"broken": []', '"broken": 3').replace('"holds": true', '"holds": 1'))
     sound("add_negation").sifted("cases")
     assert len(looks) == 2 * before
+
+
+def test_library_is_imported_ahead_in_a_thread_and_its_failure_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    called = Event()
+
+    def fail() -> None:
+        called.set()
+        raise ImportError("broken")
+
+    monkeypatch.setattr(expectations, "import_library", fail)
+    expectations.prepare_to_look()
+    assert called.wait(60)

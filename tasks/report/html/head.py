@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
-from contrapose.tasks.core.records import Call, Calls
+from contrapose.tasks.core.outcome import Summary, Verdict
+from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.report.base import Results
-from contrapose.tasks.report.failures import ShownFailure, text_columns
-from contrapose.tasks.report.failures import asks as asked_by
-from contrapose.tasks.report.html.sample_data import OUTCOMES, numbers, without_langtest
-from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
-from contrapose.tasks.text.diff import Segments, mark
+from contrapose.tasks.report.base import Report, Results
+from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
+from contrapose.tasks.report.html.sample_data import OUTCOMES, case_numbers, without_langtest
+from contrapose.tasks.report.rows import name_of, of_test, outcomes, read_rows, tested
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import (
@@ -31,8 +29,6 @@ from contrapose.tasks.text.wording import (
     totals,
 )
 
-Pairs = tuple[tuple[str, str], ...]
-
 ANSWERS: Mapping[Verdict, str] = {
     "pass": "Ready to ship, by these gates",
     "fail": "Not ready to ship",
@@ -47,208 +43,100 @@ LETTERS: Mapping[str, str] = {
     "structured_outputs": "held to a letter by structured_outputs",
     "guided_choice": "held to a letter by guided_choice",
 }
-"""How letters were asked for in words, by what the summary says of it."""
+"""Ways to ask for letters in words, by the key in the summary."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """What the page says before anything else."""
-
-    verdict: str
-    answer: str
-    """Whether the model may be shipped, as far as this run can tell."""
-    reason: str
-    model: str
-    suite: str
-    started: str
-    """As in the summary, for programs."""
-    moment: str
-    """The same for people."""
-    counted: str
-    """One sentence: what was counted."""
-    facts: Pairs
-    """How the run was made."""
-
-
-def head(summary: Summary, show: Show) -> Head:
-    """Build the first screen."""
-    reason = because(summary)
-    return Head(
-        verdict=summary["verdict"],
-        answer=ANSWERS[summary["verdict"]],
-        reason=show(f"{reason[:1].upper()}{reason[1:]}"),
-        model=name_of(summary["model"]["id"]),
-        suite=name_of(summary["suite"]),
-        started=show(summary["started"]),
-        moment=show(moment(summary["started"])),
-        counted=_counted(summary),
-        facts=tuple((name, show(value)) for name, value in _facts(summary) if value),
-    )
-
-
-def _counted(summary: Summary) -> str:
-    counts = totals(summary)
+def head(summary: Summary, show: Show) -> dict[str, Any]:
+    """Return the values of the first screen."""
+    reason, counts, model = because(summary), totals(summary), summary["model"]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
     rate = f" ({percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
     rest = [counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
     also = f"; besides {', '.join(rest)}" if rest else ""
-    return f"{passed}{rate}{also}, out of {counts['cases']:,} cases{_not_asked(summary)}."
-
-
-def _not_asked(summary: Summary) -> str:
-    """How many cases more there are, in tests that were stopped early."""
-    early = [stopping for outcome in summary["tests"] if (stopping := early_stop(outcome))]
-    more = sum(stopping["cases"] - stopping["judged"] for stopping in early)
-    return (
-        f"; {more:,} more {'was' if more == 1 else 'were'} not asked, since it was decided without them" if more else ""
+    stops = [(test["test_type"], early) for test in summary["tests"] if (early := early_stop(test))]
+    more = sum(early["cases"] - early["judged"] for _, early in stops)
+    verb = "was" if more == 1 else "were"
+    not_asked = f"; {more:,} more {verb} not asked, since it was decided without them" if more else ""
+    stopped = (
+        f"{test} after {early['judged']:,} of {counted('cases', early['cases'])}, in {counted('looks', early['looks'])}"
+        for test, early in stops
     )
+    facts = {
+        "run": summary["run_id"],
+        "took": span(summary["seconds"]),
+        "provider": model["provider"],
+        "revision": model["revision"],
+        "precision": "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}",
+        "replies with letters": LETTERS.get(model.get("constrained", ""), ""),
+        "reader": f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else "",
+        "usage": asked(summary["usage"], saved=saved_by(summary)),
+        "stopped early": "; ".join(stopped),
+        "latency": latencies(summary["usage"]),
+        "seed": str(summary["seed"]),
+        "contrapose": summary["contrapose"],
+    }
+    return {
+        "verdict": summary["verdict"],
+        "answer": ANSWERS[summary["verdict"]],
+        "reason": show(f"{reason[:1].upper()}{reason[1:]}"),
+        "model": name_of(model["id"]),
+        "suite": name_of(summary["suite"]),
+        "started": show(summary["started"]),
+        "moment": show(moment(summary["started"])),
+        "counted": f"{passed}{rate}{also}, out of {counts['cases']:,} cases{not_asked}.",
+        "facts": [(name, show(value)) for name, value in facts.items() if value],
+    }
 
 
-def _facts(summary: Summary) -> Pairs:
-    model, usage = summary["model"], summary["usage"]
-    return (
-        ("run", summary["run_id"]),
-        ("took", span(summary["seconds"])),
-        ("provider", model["provider"]),
-        ("revision", model["revision"]),
-        ("precision", "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}"),
-        ("replies with letters", LETTERS.get(model.get("constrained", ""), "")),
-        ("reader", f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else ""),
-        ("usage", asked(usage, saved=saved_by(summary))),
-        ("stopped early", "; ".join(filter(None, map(_stopped, summary["tests"])))),
-        ("latency", latencies(usage)),
-        ("seed", str(summary["seed"])),
-        ("contrapose", summary["contrapose"]),
-    )
-
-
-def _stopped(outcome: Outcome) -> str:
-    """After how much of it a test was stopped early; empty where it was not."""
-    early = early_stop(outcome)
-    if early is None:
-        return ""
-    after = f"{early['judged']:,} of {counted('cases', early['cases'])}, in {counted('looks', early['looks'])}"
-    return f"{outcome['test_type']} after {after}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpeningEvidence:
-    """One test by its clearest failure."""
-
-    test: str
-    verdict: str
-    asks: str
-    """What the test asks, in one line."""
-    failed: str
-    """How many cases failed."""
-    failure: ShownFailure | None
-    nothing: str
-    """What is said where nothing failed."""
-
-
-def evidence_of(outcome: Outcome, failure: ShownFailure | None, *, failed: int, wrong: int) -> OpeningEvidence:
-    """What the page opens on for one test, with its clearest failure where there is one.
-
-    Args:
-        outcome: of the test.
-        failure: masked.
-        failed: how many cases failed.
-        wrong: how many others stayed with an answer that was wrong before.
-    """
-    scored = outcome["scored"]
-    kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
-    return OpeningEvidence(
-        test=name_of(outcome["test_type"]),
-        verdict=outcome["verdict"],
-        asks=asked_by(outcome["test_type"]),
-        failed=f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
-        failure=failure,
-        nothing=f"None of {scored:,} scored cases failed.{kept}" if scored else "No case was scored.",
-    )
+def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
+    """Values of the tests that the page opens on, each with its clearest failure where there is one."""
+    for outcome in report.summary["tests"]:
+        test, scored = outcome["test_type"], outcome["scored"]
+        became = outcomes(tested(of_test(report.results.figures, test))).value_counts()
+        failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
+        kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
+        yield {
+            "test": name_of(test),
+            "verdict": outcome["verdict"],
+            "asks": asks(test),
+            "failed": f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
+            "failure": next(iter(shown_failures(test, report.failures[test].head(1), show)), None),
+            "nothing": f"None of {scored:,} scored cases failed.{kept}" if scored else "No case was scored.",
+        }
 
 
 FIRST_ROWS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstRow:
-    """A row with its changed words set apart."""
-
-    row: ReportRow
-    number: str
-    """Which of its sample's cases it is; empty where a sample has one."""
-    original: Segments
-    changed: Segments
-    context: Pairs
-    """What people read beside the prompts: options, articles."""
-    details: Pairs
-    """Everything else."""
-
-
 def first_rows(
     results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
-) -> list[FirstRow]:
-    """The first of the rows at `places` that are no controls, failures first, masked."""
+) -> list[MarkedRow]:
+    """Return the first of the rows at `places` that are no controls, failures first, masked."""
     counted = tested(figures.loc[figures.index.isin(places)])
     failed = outcomes(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
     chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
     rows = results.at(sorted(chosen)).set_axis(sorted(chosen)).loc[chosen]
     rows = without_langtest(rows, show_langtest=show_langtest)
     named = text_columns(figures["test_type"].unique()) if "test_type" in figures else []
-    return [_marked(row, number, named) for row, number in zip(read_rows(rows, show), numbers(rows), strict=True)]
+    numbered = zip(read_rows(rows, show), case_numbers(rows), strict=True)
+    return [mark_row(row, named, number=number) for row, number in numbered]
 
 
-def _marked(row: ReportRow, number: str, named: Sequence[str]) -> FirstRow:
-    marked = mark(row.original, row.changed)
-    return FirstRow(
-        row=row,
-        number=number,
-        original=marked.original,
-        changed=marked.changed,
-        context=tuple((name, text) for name, text in row.details if name in named),
-        details=tuple((name, text) for name, text in row.details if name not in named),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One call."""
-
-    prompt: str
-    """Its beginning and its end."""
-    took: str
-    read: str
-    """Tokens of the prompt."""
-    written: str
-    """Tokens of the reply."""
-    cost: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asks:
-    """Calls of one kind, the greatest first."""
-
-    title: str
-    calls: tuple[Ask, ...]
-
-
-def asks(calls: Calls, show: Show) -> tuple[Asks, ...]:
-    """A table for each kind of which there are any."""
+def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return a title and rows for each kind of calls of which there are any: prompt, time, tokens, cost."""
     # Where nothing has a price, they are those with the most tokens.
     dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
-    kinds = (("Slowest calls", calls.slowest), (dearest, calls.dearest))
-    return tuple(
-        Asks(title=title, calls=tuple(_ask(call, show) for call in calls_of_kind))
-        for title, calls_of_kind in kinds
-        if calls_of_kind
-    )
-
-
-def _ask(call: Call, show: Show) -> Ask:
-    return Ask(
-        prompt=elided(show(call["prompt"]), head=160, tail=80),
-        took=span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
-        read=f"{call['prompt_tokens']:,}",
-        written=f"{call['completion_tokens']:,}",
-        cost="–" if call["cost"] is None else dollars(call["cost"]),
-    )
+    tables = list[tuple[str, list[tuple[str, ...]]]]()
+    for title, of_kind in (("Slowest calls", calls.slowest), (dearest, calls.dearest)):
+        rows: list[tuple[str, ...]] = [
+            (
+                elided(show(call["prompt"]), head=160, tail=80),
+                span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
+                f"{call['prompt_tokens']:,}",
+                f"{call['completion_tokens']:,}",
+                "–" if call["cost"] is None else dollars(call["cost"]),
+            )
+            for call in of_kind
+        ]
+        tables += [(title, rows)] if rows else []
+    return tables

