@@ -6,11 +6,13 @@ import hashlib
 import json
 import os
 import re
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -22,7 +24,6 @@ from pydantic_core import to_jsonable_python
 
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.import_closure import code_sha256
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
 from contrapose.tasks.tables.table import RESULTS_FOLDER, STORAGE, Table, full, home, intact, no_room, storage
@@ -33,12 +34,16 @@ R = TypeVar("R")
 RESULTS = home() / RESULTS_FOLDER
 FORMAT = 2
 """Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
+PACKAGES = ("contrapose.data", "contrapose.tasks")
+"""Packages whose files decide results; tasks never import any other of ours."""
 SEAL = re.compile(rb',"sha256":"([0-9a-f]{64})"}\Z')
 """How the file of a result ends; Prefect, which reads JSON, passes over it."""
 WRITING_SECONDS = 0.2
-"""How long another process that is writing a result at this moment is given to seal it."""
+"""How long another process that is writing a result at this moment may take to seal it."""
 SERIALIZER = JSONSerializer(object_encoder="contrapose.tasks.core.policy.error_text", object_decoder=None)
 """Plain JSON: results are references and counts, an error is its text, and loading one runs no code."""
+DAMAGED = object()
+"""In place of the outcome of a task that must run again."""
 
 
 def room_task(
@@ -50,28 +55,36 @@ def room_task(
     unkeyed: tuple[str, ...] = (),
     rests_on: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
-    """A Prefect task with the project's policy.
+    """Make a function a Prefect task with the project's policy.
 
-    An outcome that is cached is served only to the same code: a change in the task's module, or in any module or data
-    that it rests on, is another cache key.
+    A cached outcome is served only to the same code: another file of ours is another cache key.
 
     Args:
         name: shown in Prefect.
         run_name: name of each task run, a template over the task's arguments.
         persist: whether the outcome is cached.
-        by_name: what the task reaches through a visible table, whose code counts too: the table, such as `probes`, and
+        by_name: extensions that the task uses, whose files count too: a table of the registry, such as `probes`, and
             a template of the name over the task's arguments; empty: all that is in the table.
         unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
         rests_on: packages that decide the outcome, so that another version of one is another cache key.
     """
 
+    def key(context: Any, inputs: dict[str, Any]) -> str:
+        # Prefect looks for a stored result next: a damaged one must be out of the way by then.
+        reached = [code for table, entry in (by_name or {}).items() for code in modules(table, entry.format(**inputs))]
+        keyed = {argument: value for argument, value in inputs.items() if argument not in unkeyed}
+        result = cache_key(context.task.name, reached, keyed, rests_on=rests_on)
+        private_folder(RESULTS)
+        _set_aside_damaged(RESULTS / result)
+        _fetch_shared(RESULTS / result)
+        return result
+
     def wrap(function: Callable[P, R]) -> Task[P, R]:
         # Inside a flow that persists its own result, a task that says nothing is cached by its inputs.
         options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False}
         if persist:
-            keyed = partial(_key, function.__module__, dict(by_name or {}), unkeyed, rests_on)
             options = {
-                "cache_policy": CacheKeyFnPolicy(cache_key_fn=keyed),
+                "cache_policy": CacheKeyFnPolicy(cache_key_fn=key),
                 "persist_result": True,
                 "result_storage": RESULTS,
                 "result_serializer": SERIALIZER,
@@ -89,8 +102,47 @@ def room_task(
     return wrap
 
 
+def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:
+    """Return the hash of a task's name and inputs, of the files of our packages and of extensions, and of versions.
+
+    Args:
+        name: of the task.
+        code_of: modules that the task reaches by name; those of extensions stand for all files of their package.
+        inputs: of the task.
+        rests_on: packages whose installed versions count.
+
+    Raises:
+        ModuleNotFoundError: one of the modules is not installed.
+    """
+    extensions = {module.partition(".")[0] for module in code_of if not module.startswith("contrapose.")}
+    content = {
+        "task": name,
+        "code": [_package_sha256(package) for package in (*PACKAGES, *sorted(extensions))],
+        "packages": {package: metadata.version(package) for package in rests_on},
+        "inputs": to_jsonable_python(dict(inputs)),
+        "form": FORMAT,
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _package_sha256(package: str) -> str:
+    """Hash the files of a package, or of a module that is one file, once a process: documents do not count."""
+    spec = find_spec(package)
+    if spec is None:
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+    roots = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    digest = hashlib.sha256(f"{sys.version_info.major}.{sys.version_info.minor}".encode())
+    for root in roots or [Path(spec.origin or "").parent]:
+        for file in sorted(root.rglob("*")) if roots else [Path(spec.origin or "")]:
+            if file.is_file() and file.suffix not in (".pyc", ".md"):
+                content = hashlib.sha256(file.read_bytes()).hexdigest()
+                digest.update(f"{file.relative_to(root).as_posix()}={content}\n".encode())
+    return digest.hexdigest()
+
+
 def error_text(outcome: object) -> str:
-    """An error in place of a result, as Prefect stores it; from another process it is raised with this text.
+    """Return an error's text, which Prefect stores in place of a result and raises in another process.
 
     Raises:
         TypeError: it is no error, and so cannot be stored.
@@ -114,63 +166,46 @@ def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: 
     """
     # Prefect's types know no flag beside a task's own inputs.
     again: Any = chosen.with_options(refresh_cache=refresh)
-    with _room_wanted():
-        value = sound(again(*args, **inputs, return_state=True))
-    return call(chosen, True, *args, **inputs) if value is DAMAGED else cast(R, value)
-
-
-@contextmanager
-def _room_wanted() -> Iterator[None]:
     try:
-        yield
+        value = sound(again(*args, **inputs, return_state=True))
     except OSError as error:
         if full(error):
             raise no_room(str(RESULTS)) from error
         raise
-
-
-DAMAGED = object()
-"""In place of the outcome of a task that must run again."""
+    return call(chosen, True, *args, **inputs) if value is DAMAGED else cast(R, value)
 
 
 def sound(state: State[Any]) -> object:
-    """The outcome of a task run by its last state; `DAMAGED` where it was cached, and what it points to is not whole.
+    """Return the outcome of a task run by its last state; `DAMAGED` where it is cached and a table of it is damaged.
 
     Raises:
         Exception: what the task raised.
     """
     value = state.result()
-    cached = state.name == "Cached"
-    # All are looked at: each damaged one is set aside.
-    if cached and [table for table in _tables(value) if not (_in_place(table) and intact(table))]:
-        return DAMAGED
-    if not cached and (key := getattr(getattr(state.data, "metadata", None), "storage_key", None)):
-        seal(Path(key))
-        _share(Path(key))
+    if state.name == "Cached":
+        # All are looked at: each damaged one is set aside. Tables elsewhere than in the shared place do not count:
+        # other machines may not find them.
+        here = f"{storage()}/" if STORAGE in os.environ else ""
+        damaged = [table for table in _tables(value) if not (table["uri"].startswith(here) and intact(table))]
+        return DAMAGED if damaged else value
+    if key := getattr(getattr(state.data, "metadata", None), "storage_key", None):
+        path = Path(key)
+        seal(path)
+        shared = _shared_place(path.name)
+        with suppress(FileNotFoundError):
+            if shared is not None and is_sealed(path):
+                shared.write(path.read_bytes())
     return value
 
 
-def _in_place(table: Table) -> bool:
-    """Whether a table is where tables are kept now: elsewhere other machines may not find it."""
-    return STORAGE not in os.environ or table["uri"].startswith(f"{storage()}/")
-
-
-def _shared(name: str) -> Place | None:
-    """Where other machines find a result; None where tables are this machine's alone."""
+def _shared_place(name: str) -> Place | None:
+    """Return where other machines find a result; None where tables are this machine's alone."""
     return storage() / RESULTS_FOLDER / name if os.environ.get(STORAGE) else None
 
 
-def _share(path: Path) -> None:
-    """Leave a sealed result where other machines find it."""
-    shared = _shared(path.name)
-    with suppress(FileNotFoundError):
-        if shared is not None and is_sealed(path):
-            shared.write(path.read_bytes())
-
-
-def _bring(path: Path) -> None:
-    """Take over the result of another machine, where there is one that is whole."""
-    shared = _shared(path.name)
+def _fetch_shared(path: Path) -> None:
+    """Take over the result of another machine, where there is an intact one."""
+    shared = _shared_place(path.name)
     if shared is None or path.exists():
         return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -189,25 +224,20 @@ def _bring(path: Path) -> None:
 def seal(path: Path) -> None:
     """End a result that Prefect has written with the hash of its content, and have the disk hold it."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        content = path.read_bytes()
-        if SEAL.search(content):
-            return
-        part.write_bytes(content[:-1] + b',"sha256":"%s"}' % hashlib.sha256(content).hexdigest().encode())
-        put_in_place(part, path)
-    except FileNotFoundError:
-        # Another process has set it aside as it was being written.
-        return
-    except OSError as error:
-        if full(error):
-            raise no_room(str(path.parent)) from error
-        raise
-    finally:
-        part.unlink(missing_ok=True)
+    # Another process may have set it aside as it was being written.
+    with suppress(FileNotFoundError):
+        try:
+            content = path.read_bytes()
+            if SEAL.search(content):
+                return
+            part.write_bytes(content[:-1] + b',"sha256":"%s"}' % hashlib.sha256(content).hexdigest().encode())
+            put_in_place(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether the file of a result holds what was sealed.
+    """Return whether the file of a result has its seal and the content that was sealed.
 
     Raises:
         FileNotFoundError: there is none.
@@ -217,11 +247,11 @@ def is_sealed(path: Path) -> bool:
     return match is not None and hashlib.sha256(content[: match.start()] + b"}").hexdigest().encode() == match[1]
 
 
-def set_aside_damaged(path: Path) -> None:
-    """Have a task computed again whose stored result is damaged."""
+def _set_aside_damaged(path: Path) -> None:
+    """Rename a stored result that is damaged, so that its task is computed again."""
     with suppress(FileNotFoundError):
         if is_sealed(path):
-            # It is used now: whoever deletes what nobody uses looks at its time.
+            # It is used now: pruning looks at its time.
             os.utime(path)
             return
         if time.time() - path.stat().st_mtime < 10 * WRITING_SECONDS:
@@ -230,47 +260,15 @@ def set_aside_damaged(path: Path) -> None:
             set_aside(path)
 
 
-def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:
-    """Hash of a task's name, of its inputs, of the code that some modules rest on, and of the versions of packages."""
-    code, versions = _code(tuple(code_of)), {package: metadata.version(package) for package in rests_on}
-    plain = to_jsonable_python(dict(inputs))
-    content = {"task": name, "code": code, "packages": versions, "inputs": plain, "form": FORMAT}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-@cache
-def _code(modules: tuple[str, ...]) -> str:
-    """Of this process, whose code does not change any more."""
-    return code_sha256(*modules, memo=home() / "code.json")
-
-
-def _key(
-    module: str,
-    by_name: Mapping[str, str],
-    unkeyed: tuple[str, ...],
-    rests_on: tuple[str, ...],
-    context: Any,
-    inputs: dict[str, Any],
-) -> str:
-    """Called by Prefect as it looks for a stored result: a damaged one must be out of the way by then."""
-    reached = [other for table, name in by_name.items() for other in modules(table, name.format(**inputs))]
-    kept = {name: value for name, value in inputs.items() if name not in unkeyed}
-    key = cache_key(context.task.name, [module, *reached], kept, rests_on=rests_on)
-    private_folder(RESULTS)
-    set_aside_damaged(RESULTS / key)
-    _bring(RESULTS / key)
-    return key
-
-
 def _worth_a_retry(_: Any, __: Any, state: Any) -> bool:
-    """A mistake of the user's does not mend itself."""
+    """Return whether another try may help: it does not against a mistake of the user's."""
     return not isinstance(state.result(raise_on_failure=False), ContraposeError)
 
 
-def _tables(value: Any) -> list[Any]:
-    """The table references inside a task's result."""
+def _tables(value: Any) -> list[Table]:
+    """Return the table references inside a task's result."""
     if isinstance(value, Mapping):
         if {"uri", "sha256"} <= set(value):
-            return [value]
-        return [table for part in value.values() for table in _tables(part)]
+            return [cast(Table, value)]
+        value = list(value.values())
     return [table for part in value for table in _tables(part)] if isinstance(value, list) else []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.load.options import MARK, Options
-from contrapose.tasks.load.rows import Unfit, is_missing, label, listed, shown, structured
+from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, quote_all, require_label
 
 KEYS = ("value", "text", "texts", "input_text", "spans", "answer", "answers", "aliases")
 """Keys of an object that hold accepted answers, as SQuAD, TriviaQA, DROP and CoQA store them."""
@@ -19,30 +19,32 @@ FINAL = re.compile(r"####\s*(.+?)\s*$")
 INDEX = re.compile(r"-?\d{1,2}(?:\.0)?")
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 UNKNOWN = ("-1", "?", "-1.0")
-"""What stands for an answer that is kept secret, where there are options."""
+"""An answer that is kept secret, where there are options."""
+YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
 
 KIND = r"(?:model|response|output|answer|assistant|option|summary|candidate|completion)?[_ ]?"
-FIRST = re.compile(rf"\[*(?:{KIND}(?:a|1)|first|left|a\s*>+\s*b)\]*")
-SECOND = re.compile(rf"\[*(?:{KIND}(?:b|2)|second|right|b\s*>+\s*a|a\s*<+\s*b)\]*")
-TIE = re.compile(r"\[*(?:tie\b.*|both.*|neither.*|none|equal.*|draw|same|c|0|a\s*=+\s*b)\]*")
-MIDDLE = 1.5
-"""Between 1 for the first and 2 for the second answer."""
+PREFERENCES = {
+    1: re.compile(rf"\[*(?:{KIND}(?:a|1)|first|left|a\s*>+\s*b)\]*"),
+    2: re.compile(rf"\[*(?:{KIND}(?:b|2)|second|right|b\s*>+\s*a|a\s*<+\s*b)\]*"),
+    None: re.compile(r"\[*(?:tie\b.*|both.*|neither.*|none|equal.*|draw|same|c|0|a\s*=+\s*b)\]*"),
+}
+"""The preferred answer, 1 or 2, or None for a tie, and how people write it."""
 
 
 def accepted_values(value: Any) -> list[Any]:
-    """The single answers of a cell that holds one, a list, or an object of them; none where nothing is known.
+    """Return the single answers of a cell that holds one, a list, or an object of them; [] where nothing is known.
 
     Raises:
         Unfit: it is an object without a known key.
     """
-    value = structured(value)
+    value = parse_literal(value)
     if is_missing(value):
         return []
     if isinstance(value, Mapping):
         by_name = {str(key).lower(): part for key, part in value.items()}
         parts = [by_name[key] for key in KEYS if key in by_name]
         if not parts:
-            raise Unfit(f"{shown(value)} is an object", expected="an answer, or a list of accepted ones")
+            raise Unfit(f"{quote(value)} is an object", expected="an answer, or a list of accepted ones")
         return [single for part in parts for single in accepted_values(part)]
     if isinstance(value, list | tuple):
         return [single for part in value for single in accepted_values(part)]
@@ -50,16 +52,28 @@ def accepted_values(value: Any) -> list[Any]:
 
 
 def open_answers(value: Any, question: str) -> tuple[str, ...]:
-    """Accepted answers to a question without options, each once.
+    """Return the accepted answers to a question without options, without repetitions.
 
     Raises:
         Unfit: one is no text, number or truth value.
     """
-    return _distinct(_open_answer(single, question) for single in accepted_values(value))
+    answers = []
+    for single in accepted_values(value):
+        truth = _truth_value(single)
+        if truth is None:
+            said = require_label(single).strip()
+            final = FINAL.search(said)
+            answers.append(final[1] if final else said)
+            continue
+        asked, words = question.strip(), question.split(None, 1)
+        is_asked = asked.endswith("?") or bool(words and closed.table().get(words[0].lower(), 0) & f.AUX)
+        is_statement = not is_asked or asked.lower().startswith("true or false")
+        answers.append(str(truth) if is_statement else "yes" if truth else "no")
+    return _distinct_texts(answers)
 
 
 def chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
-    """Texts of the options that a cell means: by their text, letter, label or index.
+    """Return the texts of the options that a cell means: by their text, letter, label or index.
 
     Args:
         value: the cell.
@@ -70,11 +84,11 @@ def chosen_options(value: Any, options: Options, *, first_index: int | None) -> 
         Unfit: it means none of the options.
     """
     singles = [single for single in accepted_values(value) if str(single).strip() not in UNKNOWN]
-    return _distinct(_chosen(single, options, first_index) for single in singles) or options.right
+    return _distinct_texts(_chosen_option(single, options, first_index) for single in singles) or options.right
 
 
 def index_of(value: Any) -> int | None:
-    """A whole number as it is written, as 2, "2" or 2.0; None for anything else."""
+    """Return a whole number that is written as 2, "2" or 2.0; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     written = str(value).strip()
@@ -82,131 +96,97 @@ def index_of(value: Any) -> int | None:
 
 
 def is_text_of(value: Any, options: Options) -> bool:
-    """Whether a single answer is the text or the label of an option."""
+    """Return whether a single answer is the text or the label of an option."""
     try:
-        said = _spelled(value)
+        said = _squeeze(require_label(value))
     except Unfit:
         return False
-    return said in map(_plain, options.texts) or (options.labelled and said in map(_plain, options.labels))
+    return _find_place(said, options.texts) is not None or (
+        options.labelled and _find_place(said, options.labels) is not None
+    )
 
 
 def is_letter(value: Any) -> bool:
-    """Whether a single answer is a letter from A to H."""
+    """Return whether a single answer is a letter from A to H."""
     match = LETTER.fullmatch(value.strip()) if isinstance(value, str) else None
     return match is not None and match[1].upper() in "ABCDEFGH"
 
 
-def asks(question: str) -> bool:
-    """Whether a text is a question, with or without its mark, and no statement."""
-    said = question.strip()
-    words = said.split(None, 1)
-    if said.lower().startswith("true or false"):
-        return False
-    return said.endswith("?") or bool(words and closed.table().get(words[0].lower(), 0) & f.AUX)
-
-
-def _open_answer(value: Any, question: str) -> str:
-    truth = _truth(value)
-    if truth is not None:
-        return ("yes" if truth else "no") if asks(question) else str(truth)
-    said = label(value).strip()
-    final = FINAL.search(said)
-    return final[1] if final else said
-
-
-def _truth(value: Any) -> bool | None:
+def _truth_value(value: Any) -> bool | None:
+    """Return the truth value that an answer is or names."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def _chosen(value: Any, options: Options, first_index: int | None) -> str:
-    """The option that a single answer means; texts come first, then the source's labels, letters and indexes."""
-    said, index = _spelled(value), index_of(value)
-    place = _place(said, options.labels) if options.labelled else None
+def _chosen_option(value: Any, options: Options, first_index: int | None) -> str:
+    """Return the option that a single answer means; labels of the source count first, then indexes, texts, letters."""
+    said, index = _squeeze(require_label(value)), index_of(value)
+    place = _find_place(said, options.labels) if options.labelled else None
     if place is None and index is not None and first_index is not None:
         place = index - first_index
-    ways = (_by_text, _by_truth, _by_letter)
-    place = next((where for way in ways if (where := way(said, options)) is not None), None) if place is None else place
+    folded = [text.casefold() for text in options.texts]
+    if place is None:
+        place = _find_place(said, options.texts)
+    if place is None:
+        place = _find_place(said.casefold(), folded)
+    if place is None and (truth := _truth_value(said)) is not None:
+        place = next((number for number, text in enumerate(folded) if text in (YES if truth else NO)), None)
+    if place is None:
+        place = _place_of_letter(said, options)
     if place is None or not 0 <= place < len(options.texts):
-        raise Unfit(f"{shown(value)} is none of the options", expected=f"one of {listed(options.texts, most=4)}")
+        raise Unfit(f"{quote(value)} is none of the options", expected=f"one of {quote_all(options.texts, most=4)}")
     return options.texts[place]
 
 
-def _by_text(said: str, options: Options) -> int | None:
-    place = _place(said, options.texts)
-    return _place(said.casefold(), _without_case(options.texts)) if place is None else place
-
-
-def _by_truth(said: str, options: Options) -> int | None:
-    truth = _truth(said)
-    names = () if truth is None else (("yes", "true", "correct") if truth else ("no", "false", "incorrect"))
-    return next((place for place, option in enumerate(_without_case(options.texts)) if option in names), None)
-
-
-def _by_letter(said: str, options: Options) -> int | None:
-    """The place of the letter that an answer is, or begins with when the option's own text follows."""
+def _place_of_letter(said: str, options: Options) -> int | None:
+    """Return the place of the letter that an answer is, or begins with when the option's own text follows."""
     labels = [name.casefold() for name in options.labels]
-    alone = LETTER.fullmatch(said)
-    if alone:
-        place = _place(alone[1].casefold(), labels)
-        return "abcdefghijklmnopqrstuvwxyz".index(alone[1].lower()) if place is None else place
-    match = MARK.match(said)
-    place = _place(next(filter(None, match.groups())).casefold(), labels) if match else None
-    if match is None or place is None:
+    if alone := LETTER.fullmatch(said):
+        place = _find_place(alone[1].casefold(), labels)
+        return ord(alone[1].lower()) - ord("a") if place is None else place
+    if (match := MARK.match(said)) is None:
         return None
-    rest = _plain(said[match.end() :])
-    return place if rest.casefold() == _plain(options.texts[place]).casefold() else None
+    place = _find_place(next(filter(None, match.groups())).casefold(), labels)
+    rest = _squeeze(said[match.end() :]).casefold()
+    return place if place is not None and rest == _squeeze(options.texts[place]).casefold() else None
 
 
-def _place(said: str, among: Sequence[str]) -> int | None:
-    return next((place for place, text in enumerate(among) if _plain(text) == said), None)
+def _find_place(said: str, among: Sequence[str]) -> int | None:
+    """Return the place of a text among others, whatever blanks they have."""
+    return next((place for place, text in enumerate(among) if _squeeze(text) == said), None)
 
 
-def _spelled(value: Any) -> str:
-    """A single answer as options are spelled: a number without its useless decimals."""
-    return _plain(label(value))
-
-
-def _plain(text: str) -> str:
+def _squeeze(text: str) -> str:
+    """Return a text with single blanks between its words."""
     return " ".join(text.split())
 
 
-def _without_case(texts: Sequence[str]) -> list[str]:
-    return [text.casefold() for text in texts]
-
-
-def _distinct(answers: Any) -> tuple[str, ...]:
+def _distinct_texts(answers: Iterable[str]) -> tuple[str, ...]:
+    """Return answers without empty and repeated ones."""
     return tuple(dict.fromkeys(answer for answer in answers if answer))
 
 
-def preferred(value: Any) -> int | None:
-    """1 or 2 for the answer that is preferred; None for a tie. Of several judgements the majority counts.
+def read_preference(value: Any) -> int | None:
+    """Return 1 or 2 for the preferred answer, None for a tie; of several judgements the majority counts.
 
     Raises:
         Unfit: it says neither.
     """
-    value = structured(value)
+    value = parse_literal(value)
     if isinstance(value, list | tuple):
-        votes = Counter(preferred(vote) for vote in value if not is_missing(vote)).most_common()
+        votes = Counter(read_preference(vote) for vote in value if not is_missing(vote)).most_common()
         if not votes:
             raise Unfit("nothing says which answer is better", expected="A, B or tie")
-        tied = len(votes) > 1 and votes[0][1] == votes[1][1]
-        return None if tied else votes[0][0]
-    number = _as_number(value)
-    if number is not None and (1 <= number <= 2 or number == 0):
-        return None if number in (0, MIDDLE) else 1 if number < MIDDLE else 2
-    said = str(value).strip().lower()
-    for result, form in ((1, FIRST), (2, SECOND), (None, TIE)):
-        if form.fullmatch(said):
-            return result
-    raise Unfit(f"{shown(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")
-
-
-def _as_number(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
+        return None if len(votes) > 1 and votes[0][1] == votes[1][1] else votes[0][0]
     try:
-        return float(value)
+        number = None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
-        return None
+        number = None
+    if number is not None and (1 <= number <= 2 or number == 0):
+        return None if number in (0, 1.5) else 1 if number < 1.5 else 2
+    said = str(value).strip().lower()
+    for preference, form in PREFERENCES.items():
+        if form.fullmatch(said):
+            return preference
+    raise Unfit(f"{quote(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")

@@ -1,4 +1,4 @@
-"""The sample sets that ship with the package."""
+"""The sample sets that ship with the package, and rows of JSON lines."""
 
 from __future__ import annotations
 
@@ -13,89 +13,82 @@ from typing import IO, Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
 from contrapose.tasks.core.errors import DataError, meant
-from contrapose.tasks.load.opening import folder_given
-from contrapose.tasks.load.rows import Problem, Row, shown
+from contrapose.tasks.load.opening import folder_error
+from contrapose.tasks.load.rows import Problem, Row, quote
 
 SUFFIX = ".jsonl"
+BOM = b"\xef\xbb\xbf"
 
 
 def bundled_names() -> list[str]:
-    """Names of the bundled sample sets, sorted."""
+    """Return names of the bundled sample sets, sorted."""
     entries = files("contrapose.data").joinpath("samples").iterdir()
     return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Rows of a bundled set.
+    """Yield rows of a bundled set.
 
     Raises:
         DataError: there is no set of that name.
     """
-    with _file(data.source).open("rb") as file:
+    with _bundled_file(data.source).open("rb") as file:
         yield from parse_lines(file)
 
 
 def sha256(data: DataSettings) -> str:
-    """Of the bytes of a bundled set."""
-    return hashlib.sha256(_file(data.source).read_bytes()).hexdigest()
+    """Return the hash of the bytes of a bundled set."""
+    return hashlib.sha256(_bundled_file(data.source).read_bytes()).hexdigest()
 
 
-def _file(name: str) -> Traversable:
+def _bundled_file(name: str) -> Traversable:
+    """Return the file of a bundled set, or raise DataError."""
     known = bundled_names()
     if name not in known:
         if Path(name).expanduser().is_dir():
-            raise folder_given(name)
+            raise folder_error(name)
         raise DataError(
-            f"unknown bundled data {shown(name)}",
+            f"unknown bundled data {quote(name)}",
             expected=f"one of {', '.join(known)}, or a path or URL that ends in .jsonl, .csv, .parquet …",
             remedy=meant(name, known, otherwise="Correct the name."),
         )
     return files("contrapose.data").joinpath("samples", name + SUFFIX)
 
 
-BOM = b"\xef\xbb\xbf"
-
-
 def parse_lines(file: IO[bytes]) -> Iterator[Row]:
-    """Rows of JSON lines; blank lines count as lines and are left out."""
+    """Yield rows of JSON lines; blank lines count as lines and are left out."""
     offset = 0
     for number, line in enumerate(iter(lambda: file.readline(MOST_LINE), b""), start=1):
         content = line.removeprefix(BOM) if number == 1 else line
         if content.strip():
-            yield _row(number, content, offset + len(line) - len(content))
-        offset += len(line) + _rest_of(line, file)
+            yield _parse_line(number, content, offset + len(line) - len(content))
+        offset += len(line)
+        while len(line) == MOST_LINE and not line.endswith(b"\n"):
+            # The rest of a line that is too long is passed over.
+            line = file.readline(MOST_LINE)
+            offset += len(line)
 
 
-def _rest_of(line: bytes, file: IO[bytes]) -> int:
-    """Read on to the end of a line that is too long, keeping none of it; the number of bytes."""
-    passed = 0
-    while len(line) == MOST_LINE and not line.endswith(b"\n"):
-        line = file.readline(MOST_LINE)
-        passed += len(line)
-    return passed
-
-
-def _row(number: int, line: bytes, offset: int) -> Row:
+def _parse_line(number: int, line: bytes, offset: int) -> Row:
+    """Return a line as a row, or what is wrong with it."""
+    expected = "one JSON object a line"
     if len(line) == MOST_LINE:
-        return _bad(number, f"a line of {MOST_LINE:,} bytes or more", "one JSON object a line")
+        return Row(number=number, problem=Problem(f"a line of {MOST_LINE:,} bytes or more", expected))
     try:
         # The line end is not part of the row: a column is counted from what people see.
-        values = json.loads(line.decode("utf-8").rstrip("\r\n"))
+        return row_from(number, json.loads(line.decode("utf-8").rstrip("\r\n")))
     except UnicodeDecodeError as error:
-        return _bad(number, f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})", "text in UTF-8")
+        observed = f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})"
+        expected = "text in UTF-8"
     except json.JSONDecodeError as error:
-        return _bad(number, f"invalid JSON at column {error.colno} ({error.msg})", "one JSON object a line")
+        observed = f"invalid JSON at column {error.colno} ({error.msg})"
     except (ValueError, RecursionError) as error:
-        return _bad(number, f"invalid JSON ({type(error).__name__})", "one JSON object a line")
-    return checked(number, values)
+        observed = f"invalid JSON ({type(error).__name__})"
+    return Row(number=number, problem=Problem(observed, expected))
 
 
-def checked(number: int, values: Any) -> Row:
-    """A parsed value as a row, or as the problem that it is no object."""
+def row_from(number: int, values: Any) -> Row:
+    """Return a parsed value as a row, or as the problem that it is no object."""
     if isinstance(values, dict):
         return Row(number=number, values=values)
-    return _bad(number, f"{shown(values)} is no object", "an object of columns and values")
-
-
-def _bad(number: int, observed: str, expected: str) -> Row:
-    return Row(number=number, problem=Problem(observed, expected))
+    return Row(number=number, problem=Problem(f"{quote(values)} is no object", "an object of columns and values"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from contrapose.tasks.load.rows import Unfit, is_missing, shown, structured, text
+from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, require_text
 
 ROLES: Mapping[str, str] = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "question"), "user"),
@@ -17,7 +17,7 @@ ROLES: Mapping[str, str] = {
 NAMES = {"user": "User", "assistant": "Assistant", "system": "System"}
 """Who speaks, in a transcript that a model is shown."""
 TRANSCRIPT = re.compile(r"(?:^|\n\n|\s)\[?(Human|User|Assistant)\]?:\s*")
-"""Where a turn begins in a text that holds a whole conversation, as Anthropic's and HaluEval's do."""
+"""Where a turn begins in a text that holds a complete conversation, as Anthropic's and HaluEval's do."""
 EXPECTED = 'a list of messages such as [{"role": "user", "content": "…"}]'
 
 
@@ -27,48 +27,65 @@ class Turn(NamedTuple):
     role: str
     """`user`, `assistant`, `system`, or another name of the source."""
     said: str
-    """The text."""
 
 
 class LastQuestion(NamedTuple):
     """The last thing that a user says in a conversation, with what comes before and after it."""
 
     text: str
-    """What the user says last."""
     before: str | None
-    """What was said before, as a transcript; None where nothing was."""
+    """A transcript; None where nothing was said before."""
     answer: str | None
     """What the assistant says to it; None where the conversation ends with the user."""
 
 
 def is_conversation(value: Any) -> bool:
-    """Whether a cell holds a list of messages."""
-    value = structured(value)
-    return isinstance(value, list | tuple) and bool(value) and all(_is_message(item) for item in value)
+    """Return whether a cell holds a list of messages, or a text that begins with a turn and holds a further one."""
+    return is_message_list(value) or (isinstance(value, str) and len(_split_transcript(value)) > 1)
 
 
-def is_transcript(value: Any) -> bool:
-    """Whether a text begins with the first turn of a conversation, and holds a further one."""
-    return isinstance(value, str) and len(turns_of_transcript(value)) > 1
+def is_message_list(value: Any) -> bool:
+    """Return whether a cell holds a list of messages."""
+    value = parse_literal(value)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(
+            isinstance(item, Mapping) and ({"role", "content"} <= item.keys() or {"from", "value"} <= item.keys())
+            for item in value
+        )
+    )
 
 
 def turns_of(value: Any) -> list[Turn]:
-    """The turns of a conversation: a list of messages, or a transcript.
+    """Return the turns of a conversation: a list of messages, or a transcript.
 
     Raises:
         Unfit: it is neither, or a message has no text.
     """
-    value = structured(value)
+    value = parse_literal(value)
     if isinstance(value, str):
-        return turns_of_transcript(value) or [Turn("user", text(value))]
-    if not is_conversation(value):
-        raise Unfit(f"{shown(value)} is no conversation", expected=EXPECTED)
-    turns = [_turn(message) for message in value]
-    return [turn for turn in turns if turn.said.strip()]
+        return _split_transcript(value) or [Turn("user", require_text(value))]
+    if not is_message_list(value):
+        raise Unfit(f"{quote(value)} is no conversation", expected=EXPECTED)
+    turns = []
+    for message in value:
+        role = str(message.get("role", message.get("from"))).strip().lower()
+        content = message.get("content", message.get("value"))
+        if isinstance(content, list | tuple) and content:
+            parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+            if not all(isinstance(part, str) for part in parts):
+                raise Unfit(f"{quote(content)} in a message", expected="a text, or parts that are texts")
+            said = "\n\n".join(map(str, parts))
+        else:
+            said = "" if is_missing(content) else require_text(content)
+        if said.strip():
+            turns.append(Turn(ROLES.get(role, role), said))
+    return turns
 
 
-def turns_of_transcript(value: str) -> list[Turn]:
-    """The turns of a text that says who speaks before each; none where it does not begin with one."""
+def _split_transcript(value: str) -> list[Turn]:
+    """Return the turns of a text that says who speaks before each; [] where it does not begin with one."""
     marks = list(TRANSCRIPT.finditer(value))
     if not marks or value[: marks[0].start()].strip():
         return []
@@ -78,64 +95,40 @@ def turns_of_transcript(value: str) -> list[Turn]:
     ]
 
 
+def last_place(turns: Sequence[Turn], role: str) -> int:
+    """Return the place of the last turn of a user or an assistant.
+
+    Raises:
+        Unfit: there is none.
+    """
+    place = max((place for place, turn in enumerate(turns) if turn.role == role), default=None)
+    if place is None:
+        article = "an" if role == "assistant" else "a"
+        raise Unfit(f"a conversation without {article} {role}'s message", expected=EXPECTED)
+    return place
+
+
 def question_of(turns: Sequence[Turn]) -> LastQuestion:
-    """What a user says last in a conversation.
+    """Return what a user says last in a conversation.
 
     Raises:
         Unfit: no user says anything.
     """
-    last = max((place for place, turn in enumerate(turns) if turn.role == "user"), default=None)
-    if last is None:
-        raise Unfit("a conversation without a user's message", expected=EXPECTED)
+    last = last_place(turns, "user")
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
     return LastQuestion(turns[last].said, transcript(turns[:last]), answer)
 
 
-def reply_of(turns: Sequence[Turn]) -> tuple[str | None, str]:
-    """What comes before the last reply of an assistant, as a text, and the reply.
-
-    Raises:
-        Unfit: no assistant says anything.
-    """
-    last = max((place for place, turn in enumerate(turns) if turn.role == "assistant"), default=None)
-    if last is None:
-        raise Unfit("a conversation without an assistant's message", expected=EXPECTED)
-    return transcript(turns[:last]), turns[last].said
-
-
 def transcript(turns: Sequence[Turn]) -> str | None:
-    """Turns as one text, each after who says it; a single one alone. None where there are none."""
-    if not turns:
-        return None
-    if len(turns) == 1:
-        return turns[0].said
+    """Return turns as one text, each after who says it; a single one alone. None where there are none."""
+    if len(turns) < 2:
+        return turns[0].said if turns else None
     return "\n\n".join(f"{NAMES.get(turn.role, turn.role)}: {turn.said}" for turn in turns)
 
 
 def first_of_turns(value: Any) -> str | None:
-    """The first of a list of texts that a user says one after the other; None where the cell is no such list."""
-    value = structured(value)
+    """Return the first of a list of texts that a user says one after the other; None where the cell is no such list."""
+    value = parse_literal(value)
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return str(value[0])
     return None
-
-
-def _is_message(item: Any) -> bool:
-    return isinstance(item, Mapping) and ({"role", "content"} <= item.keys() or {"from", "value"} <= item.keys())
-
-
-def _turn(message: Mapping[str, Any]) -> Turn:
-    role = str(message.get("role", message.get("from"))).strip().lower()
-    return Turn(ROLES.get(role, role), _said(message.get("content", message.get("value"))))
-
-
-def _said(content: Any) -> str:
-    """The text of a message, whose content may be a list of parts."""
-    if is_missing(content):
-        return ""
-    if isinstance(content, list | tuple):
-        parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
-        if not all(isinstance(part, str) for part in parts):
-            raise Unfit(f"{shown(content)} in a message", expected="a text, or parts that are texts")
-        return "\n\n".join(map(str, parts))
-    return text(content)

@@ -1,4 +1,4 @@
-"""CSV and TSV: what separates the fields, how quotes within texts are written, and the records."""
+"""CSV and TSV: the separator of the fields, how quotes within texts are written, and the records."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.load.header import Record, table_rows
-from contrapose.tasks.load.opening import failure, not_decodable
-from contrapose.tasks.load.rows import Row, escaped, shown
+from contrapose.tasks.load.opening import decoding_error, source_error
+from contrapose.tasks.load.rows import Row, escape, quote
 
 HEAD = 2**16
 """Bytes of a file from which its separator and its quotes are detected."""
 ANNOUNCEMENT = re.compile(r'"?sep=(\\t|[^\r\n"]?)"?[ \t,;|]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 """The first line with which a file announces its separator to Excel."""
 ESCAPE = re.compile(r'\\(["\\]|\r?\n)')
-"""What a backslash escapes within quotes."""
+"""Signs that a backslash escapes within quotes."""
 LONE_BACKSLASH = re.compile(r'\\(?:["\\]|\r?\n|[0N])|(\\)')
 """Matches a backslash with what it escapes; in a group of its own where it escapes nothing."""
 QUOTE = "\ufdd0"
-"""Stands for an escaped quote while a line is parsed; Unicode keeps this sign for such a use, out of texts."""
+"""In place of an escaped quote while a line is parsed; Unicode keeps this sign for such a use, out of texts."""
 NOTHING = "\x1f"
 """Separator of a file with a single column, whose texts may hold any other."""
 NULL = r"\N"
@@ -61,41 +61,32 @@ class Dialect:
     """Whether the first line only names the separator."""
 
     def parse(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
-        """Cells of every record; strict: an error where text follows a closing quote."""
+        """Parse the cells of every record; strict: an error where text follows a closing quote."""
         form: Any = {"delimiter": self.separator, "skipinitialspace": self.spaced, "strict": strict}
         if self.quotes is Quotes.PLAIN:
             return csv.reader(lines, quoting=csv.QUOTE_NONE, **form)
         if self.quotes is Quotes.DOUBLED:
             return csv.reader(lines, **form)
-        return _Quoted(csv.reader(map(self._without_escapes, lines), **form))
 
-    def _without_escapes(self, line: str) -> str:
-        return ESCAPE.sub(self._unescape, line) if "\\" in line else line
+        def unescape(match: re.Match[str]) -> str:
+            if match[1] == '"':
+                return QUOTE
+            return match[1] if self.quotes is Quotes.ESCAPED else match[0]
 
-    def _unescape(self, escape: re.Match[str]) -> str:
-        if escape[1] == '"':
-            return QUOTE
-        return escape[1] if self.quotes is Quotes.ESCAPED else escape[0]
+        records = csv.reader((ESCAPE.sub(unescape, line) if "\\" in line else line for line in lines), **form)
 
+        def restore(cells: list[str]) -> list[str]:
+            return [cell.replace(QUOTE, '"') for cell in cells]
 
-@dataclass(slots=True)
-class _Quoted:
-    """Cells of every record, with the quotes for which a sign was put before they were parsed."""
-
-    records: Iterator[list[str]]
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return self
-
-    def __next__(self) -> list[str]:
-        return [cell.replace(QUOTE, '"') for cell in next(self.records)]
+        # No generator: it would end at the first record that cannot be parsed.
+        return map(restore, records)
 
 
 class Fit(NamedTuple):
     """How the beginning of a file looks in a dialect; the best one is the largest."""
 
     share: float
-    """Of the records below the header those that are as wide, from 0 to 1."""
+    """Share of the records below the header that are as wide, from 0 to 1."""
     fitting: int
     """How many these are."""
     width: int
@@ -104,8 +95,8 @@ class Fit(NamedTuple):
     """Whether all records are equally wide, and wider than a header of one name; blanks after commas make prose."""
 
 
-def detect(head: str, separators: str, *, complete: bool) -> Dialect:
-    """The dialect in which most records of a file's beginning have as many cells as its header.
+def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
+    """Return the dialect in which most records of a file's beginning have as many cells as its header.
 
     Args:
         head: the beginning.
@@ -116,41 +107,50 @@ def detect(head: str, separators: str, *, complete: bool) -> Dialect:
     if announced:
         head = head[announced.end() :]
         separators = {"": separators, "\\t": "\t"}.get(announced[1], announced[1])
-    fits = {dialect: _fit(head, dialect, complete=complete) for dialect in _dialects(head, separators)}
-    parted = [dialect for dialect, fit in fits.items() if fit.width > 1]
-    crowded = [dialect for dialect, fit in fits.items() if fit.crowded and dialect.quotes is not Quotes.PLAIN]
-    single = [Dialect(separator=NOTHING, quotes=quotes) for quotes in _quotes(head)]
-    fits |= {dialect: _fit(head, dialect, complete=complete) for dialect in single}
+    dialects = []
+    for quotes in _possible_quotes(head):
+        for separator in separators:
+            dialects.append(Dialect(separator=separator, quotes=quotes))
+            if f'{separator} "' in head:
+                dialects.append(Dialect(separator=separator, quotes=quotes, spaced=True))
+    if "\t" in separators:
+        # Files with tabs often have no quotes around texts.
+        dialects.append(Dialect(separator="\t", quotes=Quotes.PLAIN))
+    single = [Dialect(separator=NOTHING, quotes=quotes) for quotes in _possible_quotes(head)]
+    fits = {dialect: _measure_fit(head, dialect, complete=complete) for dialect in (*dialects, *single)}
+    parted = [dialect for dialect in dialects if fits[dialect].width > 1]
+    crowded = [dialect for dialect in dialects if fits[dialect].crowded and dialect.quotes is not Quotes.PLAIN]
     best = max(parted or crowded or single, key=fits.__getitem__)
     return replace(best, announced=bool(announced))
 
 
-def _dialects(head: str, separators: str) -> Iterator[Dialect]:
-    """What could be meant, the likeliest first; files with tabs often have no quotes around texts."""
-    for quotes in _quotes(head):
-        for separator in separators:
-            yield Dialect(separator=separator, quotes=quotes)
-            if f'{separator} "' in head:
-                yield Dialect(separator=separator, quotes=quotes, spaced=True)
-    if "\t" in separators:
-        yield Dialect(separator="\t", quotes=Quotes.PLAIN)
+def _possible_quotes(head: str) -> list[Quotes]:
+    """Return how quotes may be written in a text, the likeliest first."""
+    if '\\"' not in head:
+        return [Quotes.DOUBLED]
+    alone = any(match[1] for match in LONE_BACKSLASH.finditer(head))
+    return [Quotes.DOUBLED, Quotes.ONLY_QUOTES_ESCAPED if alone else Quotes.ESCAPED]
 
 
-def _quotes(head: str) -> Iterator[Quotes]:
-    yield Quotes.DOUBLED
-    if '\\"' in head:
-        alone = any(match[1] for match in LONE_BACKSLASH.finditer(head))
-        yield Quotes.ONLY_QUOTES_ESCAPED if alone else Quotes.ESCAPED
+def _measure_fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
+    """Return how the beginning of a file looks in a dialect."""
 
+    def has_width(cells: Sequence[str] | None) -> bool:
+        # Quotes around texts must not be a part of them.
+        if cells is None or len(cells) != width:
+            return False
+        if dialect.quotes is not Quotes.PLAIN:
+            # Within quotes a text may begin with a blank.
+            cells = [cell for cell in cells if cell.startswith(" ")]
+        return not any(len(cell) > 1 and cell.lstrip(" ")[:1] == cell[-1] == '"' for cell in cells)
 
-def _fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
-    records = list(_strict_records(head, dialect))
+    records = list(_parse_strictly(head, dialect))
     is_cut = not complete and len(records) > 1
     if is_cut:
         records.pop()
     header, *rows = records or [None]
     width = len(header or ())
-    fitting = sum(_has_width(cells, width, dialect) for cells in rows)
+    fitting = sum(map(has_width, rows))
     # A cut record that is longer than all others may be a long text, or all that follows a stray quote.
     parsed = sum(len(cell) + len('"",') for cells in records for cell in cells or ())
     is_open = is_cut and 2 * parsed < len(head)
@@ -161,33 +161,21 @@ def _fit(head: str, dialect: Dialect, *, complete: bool) -> Fit:
     return Fit(share, fitting, width, crowded and max(widths) > 1)
 
 
-def _has_width(cells: Sequence[str] | None, width: int, dialect: Dialect) -> bool:
-    """Whether a record has a width, and no quotes around its texts where these would be part of them."""
-    if cells is None or len(cells) != width:
-        return False
-    if dialect.quotes is not Quotes.PLAIN:
-        # Within quotes a text may begin with a blank.
-        cells = [cell for cell in cells if cell.startswith(" ")]
-    return not any(len(cell) > 1 and cell.lstrip(" ")[:1] == cell[-1] == '"' for cell in cells)
-
-
-def _strict_records(text: str, dialect: Dialect) -> Iterator[list[str] | None]:
-    """Cells of every record that is not blank; None for one with a quote that does not belong there."""
+def _parse_strictly(text: str, dialect: Dialect) -> Iterator[list[str] | None]:
+    """Yield cells of every record that is not blank; None for one with a quote that does not belong there."""
     parser = dialect.parse(io.StringIO(text, newline=""), strict=True)
     while True:
         try:
-            cells = next(parser)
+            if cells := next(parser):
+                yield cells
         except StopIteration:
             return
         except csv.Error:
             yield None
-        else:
-            if cells:
-                yield cells
 
 
 def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iterator[Row]:
-    """Rows of a file of text in UTF-8.
+    """Yield rows of a file of text in UTF-8.
 
     Args:
         file: its bytes.
@@ -198,84 +186,71 @@ def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iter
         DataError: it is not UTF-8, has no header, has NUL bytes, or a quote is never closed.
     """
     # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
-    with closing(_records(file, data.source, separators)) as records:
+    with closing(_read_records(file, data.source, separators)) as records:
         yield from table_rows(records, data, exact=True)
 
 
-def _records(file: IO[bytes], source: str, separators: str) -> Generator[Record]:
-    """Row number and cells of every record, the header too; lines without any cell are counted and left out."""
+def _read_records(file: IO[bytes], source: str, separators: str) -> Generator[Record]:
+    """Yield row number and cells of every record, the header too; lines without any cell are counted and left out."""
     # A text may be longer than the parser's own limit; what is too long is reported with its row.
     csv.field_size_limit(sys.maxsize)
     start = file.read(HEAD)
     head = start.decode("utf-8-sig", "ignore")
     file.seek(0)
-    dialect = detect(head, separators, complete=len(start) < HEAD)
-    _refuse_unknown_separator(head, dialect, source)
+    dialect = _detect_dialect(head, separators, complete=len(start) < HEAD)
+    line = next(filter(None, head.splitlines()), "")
+    # A quote that is never closed is reported where it opens.
+    is_single = dialect.separator == NOTHING and not _measure_fit(head, dialect, complete=True).width
+    if is_single and line.count('"') > 2:
+        raise source_error(
+            source,
+            f"nothing known separates the names of the header {quote(line)}",
+            expected="commas, semicolons, tabs or | between them",
+            remedy="Save the file with one of these, or add a first line that names the separator, such as sep=:",
+        )
     lines = _Lines(file=io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), source=source)
     try:
         if dialect.announced:
             next(iter(lines))
             lines.start_record()
-        for number, cells in enumerate(_cells(lines, dialect), start=1 + dialect.announced):
+        for number, cells in enumerate(_parse_records(lines, dialect), start=1 + dialect.announced):
             if lines.ended:
                 raise DataError(
                     "a quote is never closed",
                     expected="an even number of quotes",
                     remedy="Close the quote, or double a quote that belongs to the text.",
-                    where=f"{escaped(source)}, row {number}",
+                    where=f"{escape(source)}, row {number}",
                 )
             lines.start_record()
             if cells:
                 yield number, [None if cell in ("", NULL) else cell for cell in cells]
     except UnicodeDecodeError as error:
         # Reading it again finds the place; the piece that was met cannot.
-        raise not_decodable(file, source) from error
+        raise decoding_error(file, source) from error
     finally:
         lines.file.detach()
 
 
-def _refuse_unknown_separator(head: str, dialect: Dialect, source: str) -> None:
-    if dialect.separator != NOTHING or _fit(head, dialect, complete=True).width:
-        return
-    line = next(filter(None, head.splitlines()), "")
-    # A quote that is never closed is reported where it opens.
-    if line.count('"') > 2:
-        raise failure(
-            source,
-            f"nothing known separates the names of the header {shown(line)}",
-            expected="commas, semicolons, tabs or | between them",
-            remedy="Save the file with one of these, or add a first line that names the separator, such as sep=:",
-        )
-
-
-def _cells(lines: _Lines, dialect: Dialect) -> Iterator[list[str]]:
-    """Cells of every record; where quotes turn out to follow backslashes, they do so from there on."""
+def _parse_records(lines: _Lines, dialect: Dialect) -> Iterator[list[str]]:
+    """Yield cells of every record; where quotes turn out to follow backslashes, they do so from there on."""
     width = 0
+
+    def is_record(cells: list[str] | None) -> bool:
+        return cells is not None and len(cells) == (width or len(cells))
+
     for cells in dialect.parse(lines):
         if dialect.quotes is Quotes.DOUBLED and lines.escapes:
-            better = _with_escapes("".join(lines.record), dialect, width)
-            if better:
+            text = "".join(lines.record)
+            better = replace(dialect, quotes=_possible_quotes(text)[-1])
+            doubled, escaped = (list(_parse_strictly(text, form)) for form in (dialect, better))
+            # The last record may go on after the text.
+            fits = all(map(is_record, escaped[:-1] or escaped))
+            if fits and not (len(doubled) == 1 and is_record(doubled[0])):
                 lines.return_record()
                 yield from better.parse(lines)
                 return
         width = width or len(cells)
         yield cells
-
-
-def _with_escapes(text: str, dialect: Dialect, width: int) -> Dialect | None:
-    """The dialect with backslashes before quotes, where only in that the text is made of records of a width."""
-    *_, quotes = _quotes(text)
-    better = replace(dialect, quotes=quotes)
-    doubled, with_escapes = (list(_strict_records(text, one)) for one in (dialect, better))
-    if len(doubled) == 1 and _is_record(doubled[0], width):
-        return None
-    # The last record may go on after the text.
-    return better if all(_is_record(cells, width) for cells in with_escapes[:-1] or with_escapes) else None
-
-
-def _is_record(cells: list[str] | None, width: int) -> bool:
-    """Whether cells could be parsed and are as many as the header's; 0: the header is not known yet."""
-    return cells is not None and len(cells) == (width or len(cells))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -301,12 +276,14 @@ class _Lines:
             taken = len(line) + (taken if self.record else 0)
             self.record.append(line)
             self.escapes = self.escapes or '\\"' in line
-            if "\0" in line:
+            if "\0" in line or taken >= MOST_LINE:
                 # The parser would take a NUL for a part of the text.
-                raise self._failure("the file holds a NUL byte", "text", "Save the file as UTF-8 text.")
-            if taken >= MOST_LINE:
-                remedy = "Look for a quote that is not closed, or for line ends that are missing."
-                raise self._failure(f"a record of {MOST_LINE:,} characters or more", "records that are shorter", remedy)
+                observed, expected, remedy = "the file holds a NUL byte", "text", "Save the file as UTF-8 text."
+                if "\0" not in line:
+                    observed, expected = f"a record of {MOST_LINE:,} characters or more", "records that are shorter"
+                    remedy = "Look for a quote that is not closed, or for line ends that are missing."
+                where = f"{escape(self.source)}, line {self.number}"
+                raise DataError(observed, expected=expected, remedy=remedy, where=where)
             yield line
         self.ended = True
 
@@ -321,7 +298,3 @@ class _Lines:
         self.number -= len(self.record)
         self.ended = False
         self.start_record()
-
-    def _failure(self, observed: str, expected: str, remedy: str) -> DataError:
-        where = f"{escaped(self.source)}, line {self.number}"
-        return DataError(observed, expected=expected, remedy=remedy, where=where)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError, together
 from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair
 from contrapose.tasks.load.answers import is_letter
-from contrapose.tasks.load.conversations import is_conversation, is_transcript
+from contrapose.tasks.load.conversations import is_conversation
 from contrapose.tasks.load.description import (
     CHOSEN,
     COMPARED,
@@ -28,13 +27,14 @@ from contrapose.tasks.load.description import (
     FieldSource,
     TableDescription,
     fields_of,
-    needed,
     plain_name,
+    required_fields,
 )
 from contrapose.tasks.load.finding import (
+    HALF,
     MOSTLY,
     TableHead,
-    answers_beside_options,
+    answers_with_options,
     find_answer,
     find_options,
     find_pair,
@@ -42,8 +42,7 @@ from contrapose.tasks.load.finding import (
     options_of,
 )
 from contrapose.tasks.load.layouts import KnownLayout, find_layout, layout_key, layout_names
-from contrapose.tasks.load.options import Options
-from contrapose.tasks.load.rows import Problem, Row, escaped, is_missing, listed, lookup, shown, structured
+from contrapose.tasks.load.rows import Problem, Row, escape, is_missing, lookup, parse_literal, quote, quote_all
 
 HEAD = 1_000
 """Rows at the beginning of a source whose values are looked at."""
@@ -72,7 +71,8 @@ def describe(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> Tab
     order = (*fields_of(kind), *CHOSEN)
     fields = {name: finder.fields[name] for name in sorted(finder.fields, key=order.index)}
     description = TableDescription(sample_type=kind, fields=fields, columns=head.columns, layout=layout)
-    return description.with_answers(*_answers(head, description, data), warnings=_unused(head, description, data))
+    start, problems = _answer_index(head, description, data)
+    return replace(description, first_index=start, problems=problems, warnings=_warnings(head, description, data))
 
 
 @dataclass(kw_only=True)
@@ -86,22 +86,22 @@ class _Finder:
     excluded: frozenset[str] = frozenset()
     """Columns that are known to be no part of the question."""
 
-    @property
     def taken(self) -> set[str]:
-        """Columns that no further field may come from."""
+        """Return columns that no further field may come from."""
         return {column for source in self.fields.values() for column in source.columns} | self.excluded
 
-    def is_wanted(self, name: str) -> bool:
-        """Whether a field belongs to the samples, and no setting says where it is or that it is not to be read."""
-        return self._belongs(name) and name not in {*self.fields, *self.data.columns}
-
-    def _belongs(self, name: str) -> bool:
+    def belongs(self, name: str) -> bool:
+        """Return whether the samples have a field."""
         return name in fields_of(self.kind) or (self.kind is AnswerPair and name in CHOSEN)
+
+    def is_wanted(self, name: str) -> bool:
+        """Return whether a field is still to be found, and no setting says that it is not to be read."""
+        return self.belongs(name) and name not in {*self.fields, *self.data.columns}
 
     def take_settings(self) -> None:
         """Take the columns that settings name."""
         for name, column in self.data.columns.items():
-            if column and self._belongs(name):
+            if column and self.belongs(name):
                 parts = tuple(part.strip() for part in column.split(","))
                 several = name == "options" and len(parts) > 1 and all(parts) and column not in self.head.columns
                 self.fields[name] = FieldSource(columns=parts if several else (column,), reason="set")
@@ -121,136 +121,115 @@ class _Finder:
 
     def guess(self) -> None:
         """Take the columns whose names and values fit the fields that are still missing."""
+        head = self.head
         if self.kind is AnswerPair and self.is_wanted("better") and self.is_wanted("worse"):
-            self.fields |= find_pair(self.head)
+            self.fields |= find_pair(head)
         for name in fields_of(self.kind):
-            if self.is_wanted(name) and (source := self._field(name)):
+            if self.is_wanted(name) and (source := self.find_source(name)):
                 self.fields[name] = source
-        if self.is_wanted("text") and self.kind not in (SummaryPair, AnswerPair):
-            self._take_only_text()
-
-    def _field(self, name: str) -> FieldSource | None:
-        if name == "options":
-            return find_options(self.head, text=self.fields["text"].columns[0] if "text" in self.fields else None)
-        if name == "answer":
-            return find_answer(self.head, taken=self.taken, options=self.fields.get("options"))
-        head = self.head
-        fits = {"text": head.is_question, "context": head.is_passage, "id": head.names_rows}.get(name, bool)
-        named = [
-            (plain, head.named[plain])
-            for plain in NAMES[name]
-            if plain in head.named and head.named[plain] not in self.taken and self._may_be(name, plain)
-        ]
-        # A text that is called one is taken whatever it holds, so that what is wrong with it is said row by row.
-        plain, path = next(
-            (pair for pair in named if fits(pair[1])),
-            next((pair for pair in named if name in needed(self.kind) and not head.is_structured(pair[1])), ("", "")),
-        )
-        return FieldSource(columns=(path,), reason=f"called {plain}") if path else None
-
-    def _may_be(self, name: str, plain: str) -> bool:
-        """Whether a column of this name may hold a field here: an input is a context beside an instruction alone."""
-        if name != "context" or plain not in ("input", "text") or "text" not in self.fields:
-            return True
-        return plain_name(self.fields["text"].columns[0]) in ("instruction", "prompt", "question", "query", "task")
-
-    def _take_only_text(self) -> None:
-        """Take the only column that holds sentences, where none is called what a question is."""
-        head = self.head
+        if not self.is_wanted("text") or self.kind in (SummaryPair, AnswerPair):
+            return
+        # Where no column is called what a question is, the only column of sentences is taken.
         texts = [
             path
             for plain, path in head.named.items()
-            if path not in self.taken and not NO_QUESTION.fullmatch(plain) and plain not in (*CONTEXTS, *COMPARED)
+            if path not in self.taken() and not NO_QUESTION.fullmatch(plain) and plain not in (*CONTEXTS, *COMPARED)
             and head.is_text(path) and head.mean_words(path) >= 3 and 2 * len(set(head.values[path])) > len(head.rows)
         ]  # fmt: skip
         if len(texts) == 1:
             self.fields["text"] = FieldSource(columns=(texts[0],), reason="the only column of sentences")
 
+    def find_source(self, name: str) -> FieldSource | None:
+        """Return the column whose name and values fit a field."""
+        text = self.fields["text"].columns[0] if "text" in self.fields else None
+        if name == "options":
+            return find_options(self.head, text=text)
+        if name == "answer":
+            return find_answer(self.head, taken=self.taken(), options=self.fields.get("options"))
+        head = self.head
+        fits = {"text": head.is_question, "context": head.is_passage, "id": head.is_id}.get(name, bool)
+        known = [plain for plain in NAMES[name] if plain in head.named and head.named[plain] not in self.taken()]
+        # An input is a context only next to an instruction.
+        asked = ("instruction", "prompt", "question", "query", "task")
+        if name == "context" and text and plain_name(text) not in asked:
+            known = [plain for plain in known if plain not in ("input", "text")]
+        # A text that is called one is taken whatever it holds, so that what is wrong with it is said row by row.
+        must = name in required_fields(self.kind)
+        fitting = [plain for plain in known if fits(head.named[plain])]
+        fitting += [plain for plain in known if must and not head.holds(head.named[plain], (list, dict), share=HALF)]
+        return FieldSource(columns=(head.named[fitting[0]],), reason=f"called {fitting[0]}") if fitting else None
 
-def _answers(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[int | None, tuple[str, ...]]:
-    """Where indexes begin to count, and why answers cannot be read."""
+
+def _answer_index(
+    head: TableHead, description: TableDescription, data: DataSettings
+) -> tuple[int | None, tuple[str, ...]]:
+    """Return where indexes begin to count, and why answers cannot be read."""
     answer, options = description.fields.get("answer"), description.fields.get("options")
     if answer is None or description.sample_type in (SummaryPair, AnswerPair):
         return None, ()
-    name = listed(answer.columns)
+    name = quote_all(answer.columns)
     if options is None:
-        values = [value for value, _ in answers_beside_options(head.rows, answer, None)]
+        values = [value for value, _ in answers_with_options(head.rows, answer, None)]
         letters = bool(values) and all(map(is_letter, values))
         return None, (f"column {name} holds letters, and no column is read as options",) if letters else ()
     if data.answer_index is not None:
         return data.answer_index, ()
-    start, is_open = first_index(_pairs(head, description, answer, options))
+    pairs = answers_with_options(head.rows, answer, options)
+    if description.reshapes:
+        parts = (part for row in head.rows for part in description.parts(row) if not isinstance(part, Problem))
+        pairs = ((p["answer"], options_of(p.get("options"))) for p in parts if not is_missing(p.get("answer")))
+    start, is_open = first_index(pairs)
     return start, (f"column {name} holds numbers that may count options from 0 or from 1",) if is_open else ()
 
 
-def _pairs(
-    head: TableHead, description: TableDescription, answer: FieldSource, options: FieldSource
-) -> Iterator[tuple[Any, Options | None]]:
-    """Answers beside their options, of rows as they are or as a layout makes them."""
-    if not description.reshapes:
-        yield from answers_beside_options(head.rows, answer, options)
-        return
-    for part in (part for row in head.rows for part in description.parts(row)):
-        if not isinstance(part, Problem) and not is_missing(part.get("answer")):
-            yield part["answer"], options_of(part.get("options"))
-
-
-def _unused(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
-    """Warnings of columns that look like parts of the question and are not read, and the note of a layout."""
-    layout, read = description.layout, description.read
+def _warnings(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
+    """Return warnings of columns that look like parts of the question and are not read, and the note of a layout."""
+    layout, fields = description.layout, description.fields
     notes = [f"{layout.name}: {layout.note}"] if layout and layout.note else []
-    if description.sample_type in (SummaryPair, AnswerPair) or description.reshapes or "text" not in description.fields:
+    if description.sample_type in (SummaryPair, AnswerPair) or description.reshapes or "text" not in fields:
         return tuple(notes)
+    read = [column for source in fields.values() for column in source.columns]
+
+    def flatten(value: object) -> str:
+        return " ".join(str(value).split()).casefold()
+
+    def is_within(row: Row, path: str) -> bool:
+        said = row.values.get(path)
+        texts = (flatten(parse_literal(lookup(row.values, column))) for column in read)
+        return isinstance(said, str) and any(flatten(said) in text for text in texts)
+
+    def is_part(path: str) -> bool:
+        # Sentences that no column which is read holds as well.
+        if NO_QUESTION.fullmatch(plain_name(path)) or not head.holds(path, str) or head.mean_words(path) < WORDS:
+            return False
+        return sum(is_within(row, path) for row in head.rows) < MOSTLY * len(head.values[path])
+
     members = {path for plain, path in head.named.items() if FAMILY.fullmatch(plain)}
-    lone = members if "options" not in description.fields and len(members) > 1 else set()
+    lone = members if "options" not in fields and len(members) > 1 else set()
     skipped = {path for path in head.columns if layout and layout_key(path) in layout.not_asked}
+    skipped |= {*description.used_columns, *data.columns.values()}
     for path in head.columns:
-        if path in read or path in skipped or path in data.columns.values():
+        if path in skipped:
             continue
-        is_options = plain_name(path) in NAMES["options"] and head.share(path, _lists_options) >= MOSTLY
-        if is_options or path in lone or _reads_like_a_part(head, path, description):
+        named = plain_name(path) in NAMES["options"]
+        is_options = named and head.share(path, lambda value: options_of(value) is not None) >= MOSTLY
+        if is_options or path in lone or is_part(path):
             notes.append(
-                f"column {shown(path)} looks like a part of the question and is not asked: name it, such as "
-                f"--set data.columns.context={escaped(path)}, or leave it out of the file"
+                f"column {quote(path)} looks like a part of the question and is not asked: name it, such as "
+                f"--set data.columns.context={escape(path)}, or leave it out of the file"
             )
     return tuple(notes)
 
 
-def _lists_options(value: Any) -> bool:
-    return options_of(value) is not None
-
-
-def _reads_like_a_part(head: TableHead, path: str, description: TableDescription) -> bool:
-    """Whether a column holds sentences that no column which is read holds as well."""
-    if NO_QUESTION.fullmatch(plain_name(path)) or not head.share(path, lambda value: isinstance(value, str)) >= MOSTLY:
-        return False
-    if head.mean_words(path) < WORDS:
-        return False
-    contained = sum(_is_within(row, path, description) for row in head.rows)
-    return contained < MOSTLY * len(head.values[path])
-
-
-def _is_within(row: Row, path: str, description: TableDescription) -> bool:
-    """Whether what a column holds stands within a column that is read."""
-    said = row.values.get(path)
-    read = (column for source in description.fields.values() for column in source.columns)
-    texts = (_flat(structured(lookup(row.values, column))) for column in read)
-    return isinstance(said, str) and any(_flat(said) in text for text in texts)
-
-
-def _flat(value: Any) -> str:
-    return " ".join(str(value).split()).casefold()
-
-
 def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[str]:
-    """The fields that every sample needs and no column holds."""
-    missing = [name for name in needed(description.sample_type) if name not in description.fields]
+    """Return the fields that every sample needs and no column holds."""
+    missing = [name for name in required_fields(description.sample_type) if name not in description.fields]
     if {"first", "second", "winner"} <= description.fields.keys():
         missing = [name for name in missing if name not in ("better", "worse")]
     if "better" in description.fields and "instruction" in missing:
-        # Answers that are whole conversations say themselves what they answer.
-        values = (lookup(row.values, description.fields["better"].columns[0]) for row in rows)
-        if any(is_conversation(value) or is_transcript(value) for value in values):
+        # Answers that are complete conversations say themselves what they answer.
+        column = description.fields["better"].columns[0]
+        if any(is_conversation(lookup(row.values, column)) for row in rows):
             missing.remove("instruction")
     return missing
 
@@ -264,77 +243,64 @@ def refuse_unasked(
         DataError: settings name a column or layout that is not there, a field that every sample needs comes from no
             column, or answers cannot be read by a test that uses them.
     """
-    where = escaped(data.source)
+    where, columns = escape(data.source), description.columns
     if data.layout is not None and description.layout is None:
-        raise _no_layout(data, where)
-    problems = [_not_there(name, column, description, where) for name, column in _absent(description, data)]
-    set_fields = {key.partition(".")[2] for key, _ in _absent(description, data)}
-    missing = [name for name in missing_fields(description, rows) if name not in set_fields]
-    problems += [_without_column(name, description, rows, where) for name in missing]
-    if uses_answers and not problems:
-        problems += [_unreadable(problem, where) for problem in description.problems]
+        raise DataError(
+            f"the columns are not those of layout {quote(data.layout)}",
+            expected=f"one of {', '.join(layout_names())}, with its columns",
+            remedy="Leave layout out: a known data set is recognised by its columns.",
+            where=where,
+        )
+    settings = [
+        (f"columns.{name}", column)
+        for name, source in description.fields.items()
+        if source.reason == "set"
+        for column in source.columns
+    ]
+    absent = [
+        (key, column)
+        for key, column in (*settings, ("slice_by", data.slice_by), ("cluster_by", data.cluster_by))
+        if column and column not in columns and column.partition(".")[0] not in columns
+    ]
+    problems = []
+    for key, column in absent:
+        close = difflib.get_close_matches(column, columns, n=1)
+        problems.append(
+            DataError(
+                f"{key} names column {quote(column)}, which is not there",
+                expected=f"one of the columns {quote_all(columns)}",
+                remedy=f"Did you mean {quote(close[0])}?" if close else "Correct the settings.",
+                where=where,
+            )
+        )
+    missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
+    problems += [_missing_column(name, columns, rows, where) for name in missing]
+    for problem in description.problems if uses_answers and not problems else ():
+        remedy = "Say which with --set data.answer_index=0 or 1."
+        if "letters" in problem:
+            remedy = (
+                "Name the columns of the options with --set data.columns.options=A,B,C,D, or leave the answers out "
+                "with --set data.columns.answer="
+            )
+        problems.append(DataError(problem, expected="answers that mean an option", remedy=remedy, where=where))
     if problems:
         raise together(problems)
 
 
-def _without_column(name: str, description: TableDescription, rows: Sequence[Row], where: str) -> DataError:
-    usual = " or ".join(map(shown, NAMES[name][:3]))
-    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, description.columns, n=1)]
-    column = escaped(close[0]) if close else "COLUMN"
+def _missing_column(name: str, columns: Sequence[str], rows: Sequence[Row], where: str) -> DataError:
+    """Return the error that no column holds a field, with the columns that there are and a value of each."""
+    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, columns, n=1)]
+    column = escape(close[0]) if close else "COLUMN"
     option = shlex.quote(f"data.columns.{name}={column}")
+    examples = []
+    for shown in columns[:EXAMPLES]:
+        value = next((row.values[shown] for row in rows if not is_missing(row.values.get(shown))), None)
+        examples.append(f"{quote(shown)} (such as {escape(' '.join(str(value).split()), most=40)})")
+    rest = f" and {len(columns) - EXAMPLES} more" if len(columns) > EXAMPLES else ""
+    usual = " or ".join(map(quote, NAMES[name][:3]))
     return DataError(
         "no column can be the question" if name == "text" else f"there is no column {usual}",
-        expected=f"one of the columns {_with_examples(description.columns, rows)}",
+        expected=f"one of the columns {', '.join(examples) or 'none'}{rest}",
         remedy=f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source.",
         where=where,
     )
-
-
-def _unreadable(problem: str, where: str) -> DataError:
-    remedy = "Say which with --set data.answer_index=0 or 1."
-    if "letters" in problem:
-        remedy = (
-            "Name the columns of the options with --set data.columns.options=A,B,C,D, or leave the answers out with "
-            "--set data.columns.answer="
-        )
-    return DataError(problem, expected="answers that mean an option", remedy=remedy, where=where)
-
-
-def _no_layout(data: DataSettings, where: str) -> DataError:
-    return DataError(
-        f"the columns are not those of layout {shown(data.layout)}",
-        expected=f"one of {', '.join(layout_names())}, with its columns",
-        remedy="Leave layout out: a known data set is recognised by its columns.",
-        where=where,
-    )
-
-
-def _absent(description: TableDescription, data: DataSettings) -> Iterator[tuple[str, str]]:
-    """Settings that name a column which is not there, each with the column."""
-    set_ones = [(f"columns.{name}", column) for name, source in description.fields.items() if source.reason == "set"
-                for column in source.columns]  # fmt: skip
-    for key, column in (*set_ones, ("slice_by", data.slice_by), ("cluster_by", data.cluster_by)):
-        if column and column not in description.columns and column.partition(".")[0] not in description.columns:
-            yield key, column
-
-
-def _not_there(key: str, column: str, description: TableDescription, where: str) -> DataError:
-    close = difflib.get_close_matches(column, description.columns, n=1)
-    return DataError(
-        f"{key} names column {shown(column)}, which is not there",
-        expected=f"one of the columns {listed(description.columns)}",
-        remedy=f"Did you mean {shown(close[0])}?" if close else "Correct the settings.",
-        where=where,
-    )
-
-
-def _with_examples(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    """Columns, each with a value that it holds."""
-
-    def example(column: str) -> str:
-        value = next((row.values[column] for row in rows if not is_missing(row.values.get(column))), None)
-        said = escaped(" ".join(str(value).split()), most=40)
-        return f"{shown(column)} (such as {said})"
-
-    rest = f" and {len(columns) - EXAMPLES} more" if len(columns) > EXAMPLES else ""
-    return ", ".join(map(example, columns[:EXAMPLES])) + rest if columns else "none"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.core.outcome import ColumnsRead
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.layouts import KnownLayout, layout_key
-from contrapose.tasks.load.rows import Problem, Row, Unfit, escaped, is_missing, lookup
+from contrapose.tasks.load.options import Cells
+from contrapose.tasks.load.rows import Problem, Row, Unfit, escape, is_missing, lookup
 
 TEXTS = (
     *("question", "query", "question_text", "question_stem", "stem", "prompt", "instruction", "user_query", "problem"),
@@ -95,8 +96,6 @@ FAMILY = re.compile(
 """A column that holds one of several options: "A", "option_b", "Choice C", "opt1"."""
 PAIR = re.compile(r"(?P<stem>response|output|answer|completion|summary|reply|candidate|assistant)_?(?P<place>[ab12])")
 """A column that holds one of two answers that are compared."""
-BELOW = ("question", "prompt", "input", "inputs", "data", "item", "example", "sample", "row", "record", "fields", "doc")
-"""Objects whose keys are looked at as columns are."""
 NO_QUESTION = re.compile(
     r"explanation|exp|rationale|reasoning|cot\w*|long_answer|solution|comments?|notes?|feedback|source\w*|urls?|link"
     r"|references?|category|subcategory|subject|topic|tags?|metadata|meta_info|title|author|license|output|outputs"
@@ -139,34 +138,23 @@ class TableDescription:
 
     @property
     def reshapes(self) -> bool:
-        """Whether rows are taken apart before fields are read."""
+        """Return whether rows are taken apart before fields are read."""
         return self.layout is not None and self.layout.reshape is not None
 
     @property
     def reshapes_id(self) -> bool:
-        """Whether each sample that is taken out of a row has an id of its own."""
+        """Return whether each sample that is taken out of a row has an id of its own."""
         return self.reshapes and "id" not in self.fields
 
     @property
     def has_options_in_text(self) -> bool:
-        """Whether options stand behind the question in the text itself."""
+        """Return whether options stand behind the question in the text itself."""
         source = self.fields.get("options")
         return source is not None and source.columns == self.fields["text"].columns and not self.reshapes
 
-    def _has(self, row: Row, name: str) -> bool:
-        """Whether a row has the column of a field, whatever that holds."""
-        columns = self.fields[name].columns
-        return len(columns) > 1 or columns[0] in row.values or "." in columns[0]
-
-    def with_answers(
-        self, first_index: int | None, problems: tuple[str, ...], *, warnings: tuple[str, ...]
-    ) -> TableDescription:
-        """The same, with how answers are read and what people should know."""
-        return replace(self, first_index=first_index, problems=problems, warnings=warnings)
-
     @cached_property
-    def read(self) -> frozenset[str]:
-        """Columns that a field comes from, whole or by a key below them."""
+    def used_columns(self) -> frozenset[str]:
+        """Columns that a field comes from, as a column or by a key below them."""
         paths = {column for source in self.fields.values() for column in source.columns}
         return frozenset(
             column for column in self.columns if column in paths or any(p.startswith(f"{column}.") for p in paths)
@@ -175,22 +163,28 @@ class TableDescription:
     @property
     def unread(self) -> tuple[str, ...]:
         """Columns that no field comes from."""
-        return tuple(column for column in self.columns if column not in self.read)
+        return tuple(column for column in self.columns if column not in self.used_columns)
 
     def summary(self) -> ColumnsRead:
-        """What is read as what, and what is not, as reports keep it."""
+        """Return which column is read as what, and which are not read, as reports keep it."""
         return ColumnsRead(
             layout=self.layout.name if self.layout else None,
-            fields={name: list(map(escaped, source.columns)) for name, source in self.fields.items()},
-            unread=list(map(escaped, self.unread)),
+            fields={name: list(map(escape, source.columns)) for name, source in self.fields.items()},
+            unread=list(map(escape, self.unread)),
         )
 
     def parts(self, row: Row) -> Iterator[Mapping[str, Any] | Problem]:
-        """The values of a row by our fields, once for each sample that the row holds."""
+        """Yield the values of a row by our fields, once for each sample that the row holds."""
         if self.layout is None or self.layout.reshape is None:
-            names = [name for name in self.fields if name != "options" or not self.has_options_in_text]
-            there = [name for name in names if self._has(row, name)]
-            yield {name: field_value(name, self.fields[name].columns, row.values) for name in there}
+            own = {name: source.columns for name, source in self.fields.items()}
+            if self.has_options_in_text:
+                del own["options"]
+            # A row may lack a column that other rows have.
+            yield {
+                name: field_value(name, columns, row.values)
+                for name, columns in own.items()
+                if len(columns) > 1 or columns[0] in row.values or "." in columns[0]
+            }
             return
         values = {layout_key(column): value for column, value in row.values.items()}
         try:
@@ -203,14 +197,12 @@ class TableDescription:
 
 
 def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) -> Any:
-    """The value of a field: that of its only column, or those of several as the field needs them."""
+    """Return the value of a field: that of its only column, or those of several as the field needs them."""
     if len(columns) == 1:
         return lookup(values, columns[0])
     cells = [lookup(values, column) for column in columns]
-    if name == "options":
-        return Cells(cells)
-    if name == "winner":
-        return cells
+    if name in ("options", "winner"):
+        return Cells(cells) if name == "options" else cells
     there = [cell for cell in cells if not is_missing(cell)]
     if name == "answer":
         # Of a letter and a text the first that is there counts; of several texts each.
@@ -218,27 +210,18 @@ def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) 
     return there[0] if len(there) == 1 or name == "id" else "\n\n".join(map(str, there)) or None
 
 
-class Cells(list[Any]):
-    """Cells of columns that hold an option each."""
-
-
 def fields_of(kind: type[Sample]) -> tuple[str, ...]:
-    """The fields that samples of a type have; those of another package's samples are those of a text."""
+    """Return the fields that samples of a type have; those of another package's samples are those of a text."""
     known = kind if kind in NEEDED else TextSample
     return (*NEEDED[known], *FURTHER[known], "id", "cluster")
 
 
-def needed(kind: type[Sample]) -> tuple[str, ...]:
-    """The fields that every row must have."""
+def required_fields(kind: type[Sample]) -> tuple[str, ...]:
+    """Return the fields that every row must have."""
     return NEEDED.get(kind, NEEDED[TextSample])
 
 
 def plain_name(name: str) -> str:
-    """A column's name in lower case with `_` between its words: "answerKey" → "answer_key"."""
+    """Return a column's name in lower case with `_` between its words: "answerKey" → "answer_key"."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.sub(r"\W+", "_", parted).strip("_").lower() or name
-
-
-def is_row_like(path: str) -> bool:
-    """Whether an object of this name stands for a row, so that its keys are looked at as columns are."""
-    return plain_name(path.rpartition(".")[2]) in BELOW

@@ -8,19 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of
-from contrapose.tasks.load.conversations import first_of_turns, is_conversation
-from contrapose.tasks.load.description import (
-    CHOSEN,
-    FAMILY,
-    NAMES,
-    PAIR,
-    Cells,
-    FieldSource,
-    field_value,
-    is_row_like,
-    plain_name,
-)
-from contrapose.tasks.load.options import Options, options_in, options_within, read_options
+from contrapose.tasks.load.conversations import first_of_turns, is_message_list
+from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, field_value, plain_name
+from contrapose.tasks.load.options import Options, options_within, read_options
 from contrapose.tasks.load.rows import Row, Unfit, is_missing
 
 HALF = 0.5
@@ -31,6 +21,10 @@ PLACES = ("abcdefghij", "0123456789", "123456789")
 """How columns that hold an option each are counted."""
 DECISIONS = ("winner", "preference", "preferred", "vote", "verdict")
 """Columns that say which of two answers is better, and never which of two options is right."""
+OBJECTS = frozenset(
+    ("question", "prompt", "input", "inputs", "data", "item", "example", "sample", "row", "record", "fields", "doc")
+)
+"""Objects that stand for a row: their keys are looked at as columns are."""
 DEPTH = 2
 """Levels of objects whose keys are looked at."""
 MOST_KEYS = 30
@@ -45,16 +39,25 @@ class TableHead:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Every column, in the order of its first appearance."""
+        """Columns in the order of their first appearance."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.values))
 
     @cached_property
     def values(self) -> Mapping[str, list[Any]]:
-        """What every column holds, and every key below an object (`question.stem`); missing values are left out."""
+        """Values of columns, and of keys below objects (`question.stem`); missing values are left out."""
         values: dict[str, list[Any]] = {}
+
+        def add(path: str, value: Any, depth: int) -> None:
+            held = values.setdefault(path, [])
+            if not is_missing(value):
+                held.append(value)
+            if isinstance(value, Mapping) and depth < DEPTH and len(value) <= MOST_KEYS:
+                for key, inner in value.items():
+                    add(f"{path}.{key}", inner, depth + 1)
+
         for row in self.rows:
             for name, value in row.values.items():
-                _add(values, name, value, depth=0)
+                add(name, value, 0)
         return values
 
     @cached_property
@@ -64,36 +67,36 @@ class TableHead:
         columns = frozenset(self.columns)
         for path in sorted(self.values, key=lambda path: path.count(".") if path not in columns else 0):
             parent, _, key = path.rpartition(".")
-            if path in columns or is_row_like(parent):
+            if path in columns or plain_name(parent.rpartition(".")[2]) in OBJECTS:
                 named.setdefault(plain_name(path if path in columns else key), path)
         return named
 
     def share(self, path: str, test: Callable[[Any], bool]) -> float:
-        """The share of a column's values that pass a test; 0 where it has none."""
+        """Return the share of a column's values that pass a test; 0 where it has none."""
         values = self.values.get(path, [])
         return sum(map(test, values)) / len(values) if values else 0.0
 
+    def holds(self, path: str, kinds: type | tuple[type, ...], *, share: float = MOSTLY) -> bool:
+        """Return whether a column holds values of some types."""
+        return self.share(path, lambda value: isinstance(value, kinds)) >= share
+
     def is_text(self, path: str) -> bool:
-        """Whether most rows have a text in a column."""
-        return (
-            2 * len(self.values[path]) >= len(self.rows)
-            and self.share(path, lambda value: isinstance(value, str)) >= MOSTLY
-        )
+        """Return whether most rows have a text in a column."""
+        return 2 * len(self.values[path]) >= len(self.rows) and self.holds(path, str)
 
     def is_question(self, path: str) -> bool:
-        """Whether a column holds texts, conversations or lists of turns."""
-        return self.is_text(path) or self.share(path, _is_asked) >= MOSTLY
+        """Return whether a column holds texts, conversations or lists of turns."""
+        return (
+            self.is_text(path)
+            or self.share(path, lambda value: is_message_list(value) or first_of_turns(value) is not None) >= MOSTLY
+        )
 
     def is_passage(self, path: str) -> bool:
-        """Whether a column holds texts, lists or objects; some rows may have none."""
-        return self.share(path, lambda value: isinstance(value, str | list | dict)) >= MOSTLY
+        """Return whether a column holds texts, lists or objects; some rows may have none."""
+        return self.holds(path, (str, list, dict))
 
-    def is_scalar(self, path: str) -> bool:
-        """Whether a column holds texts, numbers or truth values."""
-        return self.share(path, lambda value: isinstance(value, str | int | float)) >= MOSTLY
-
-    def names_rows(self, path: str) -> bool:
-        """Whether a column has a value of its own for each row; in one that is called id, few mistakes are told."""
+    def is_id(self, path: str) -> bool:
+        """Return whether a column has a value of its own for each row; one that is called id may repeat a few."""
         values = self.values[path]
         single = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
         distinct = len(set(map(str, values)))
@@ -101,75 +104,77 @@ class TableHead:
             return False
         return 2 * distinct > len(values) if path.strip().lower() == "id" else distinct == len(values)
 
-    def is_structured(self, path: str) -> bool:
-        """Whether a column holds lists or objects."""
-        return self.share(path, lambda value: isinstance(value, list | dict)) >= 0.5
-
     def mean_words(self, path: str) -> float:
-        """The mean number of words of a column of texts."""
+        """Return the mean number of words of a column of texts."""
         values = self.values[path]
         return sum(len(str(value).split()) for value in values) / len(values) if values else 0.0
 
 
-def _add(values: dict[str, list[Any]], path: str, value: Any, *, depth: int) -> None:
-    held = values.setdefault(path, [])
-    if not is_missing(value):
-        held.append(value)
-    if isinstance(value, Mapping) and depth < DEPTH and len(value) <= MOST_KEYS:
-        for key, inner in value.items():
-            _add(values, f"{path}.{key}", inner, depth=depth + 1)
-
-
-def _is_asked(value: Any) -> bool:
-    return is_conversation(value) or first_of_turns(value) is not None
-
-
 def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
-    """The columns that hold options: one, one for each option, or the text itself behind the question."""
-    for plain in NAMES["options"]:
-        path = head.named.get(plain)
-        if path and head.share(path, _are_options) >= HALF:
+    """Return the columns that hold options: one, one for each option, or the text itself behind the question."""
+
+    def has_options(value: Any) -> bool:
+        return _read_or_none(read_options, value) is not None
+
+    def is_word(value: Any) -> bool:
+        text = isinstance(value, str) and len(value.split()) == 1 and "|" not in value
+        return text or isinstance(value, int | float)
+
+    def ends_in_options(value: Any) -> bool:
+        if not isinstance(value, str) or is_message_list(value):
+            return False
+        asked, options = _read_or_none(options_within, value) or ("", None)
+        return bool(asked) and options is not None
+
+    paths = {plain: head.named[plain] for plain in NAMES["options"] if plain in head.named}
+    for plain, path in paths.items():
+        if head.share(path, has_options) >= HALF:
             return FieldSource(columns=(path,), reason=f"called {plain}, and a list of options")
-    family = _family(head)
-    if family:
+    if family := _find_family(head):
         return FieldSource(columns=family, reason="an option in each")
     answers = head.named.get("answers", "")
     if answers and "label" in head.named and head.share(answers, _is_list_of_texts) >= MOSTLY:
         return FieldSource(columns=(answers,), reason="a list of answers beside a label")
-    paths = (head.named[plain] for plain in NAMES["options"] if plain in head.named)
-    named = next((path for path in paths if head.values.get(path)), None)
-    if named and not head.share(named, _is_single_word):
+    called = next((path for path in paths.values() if head.values.get(path)), None)
+    if called and not head.share(called, is_word):
         # What is wrong with it is said row by row.
-        return FieldSource(columns=(named,), reason="called options")
-    if text and head.share(text, _ends_in_options) >= MOSTLY:
+        return FieldSource(columns=(called,), reason="called options")
+    if text and head.share(text, ends_in_options) >= MOSTLY:
         return FieldSource(columns=(text,), reason="marked in the text")
     return None
 
 
-def _family(head: TableHead) -> tuple[str, ...]:
-    """Columns that hold the options A, B, C or 1, 2, 3 and so on, two at least; in the order of their letters."""
+def _find_family(head: TableHead) -> tuple[str, ...]:
+    """Return columns that hold the options A, B, C or 1, 2, 3, two at least; in the order of their letters."""
     families: dict[str, dict[str, str]] = {}
     for plain, path in head.named.items():
         if match := FAMILY.fullmatch(plain):
             families.setdefault(match["stem"] or "", {})[match["place"]] = path
     for stem, members in families.items():
         # Accepted answers have columns of their own as well, where no other column says which option is right.
-        if stem.startswith("ans") and not _other_answer(head, members.values()):
+        others = {head.named[plain] for plain in NAMES["answer"] if plain in head.named} - {*members.values()}
+        if stem.startswith("ans") and not others:
             continue
         for sequence in PLACES:
             count = next((number for number, place in enumerate(sequence) if place not in members), len(sequence))
             columns = tuple(members[place] for place in sequence[:count])
-            if count > 1 and all(map(head.is_scalar, columns)):
+            if count > 1 and all(head.holds(path, (str, int, float)) for path in columns):
                 return columns
     return ()
 
 
-def _other_answer(head: TableHead, columns: Collection[str]) -> bool:
-    return any(plain in head.named and head.named[plain] not in columns for plain in NAMES["answer"])
-
-
 def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource | None) -> FieldSource | None:
-    """The column whose values are answers: with options the one that means most of them."""
+    """Return the column whose values are answers: with options the one that means most of them."""
+
+    def is_answer(value: Any) -> bool:
+        answers = single_answers(value)
+        return bool(answers) and all(isinstance(single, str | int | float) for single in answers)
+
+    def is_class(plain: str, path: str) -> bool:
+        # Labels and scores that are numbers answer no question.
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in head.values[path])
+        return numbers and plain in ("label", "target", "correct", "gold", "key", "output", "response")
+
     usable = [
         (plain, head.named[plain])
         for plain in NAMES["answer"]
@@ -182,21 +187,15 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
             return FieldSource(columns=(best[1],), reason=f"called {best[0]}, and means an option")
         usable = [pair for pair in usable if pair[0].startswith(("answer", "correct"))]
     for plain, path in usable:
-        if head.share(path, _is_answer) >= HALF and not _is_class(head, plain, path):
+        if head.share(path, is_answer) >= HALF and not is_class(plain, path):
             return FieldSource(columns=(path,), reason=f"called {plain}")
     names = (f"answer{mark}{number}" for mark in ("", "_") for number in "0123456789")
     numbered = tuple(head.named[name] for name in names if name in head.named and head.named[name] not in taken)
     return FieldSource(columns=numbered, reason="an accepted answer in each") if numbered else None
 
 
-def _is_class(head: TableHead, plain: str, path: str) -> bool:
-    """Whether a column of labels or scores holds numbers that answer no question."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in head.values[path])
-    return numbers and plain in ("label", "target", "correct", "gold", "key", "output", "response")
-
-
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
-    """Two answers and which is preferred, where no column is called the better one."""
+    """Return two answers and which is preferred, where no column is called the better one."""
     if "better" in head.named or "chosen" in head.named:
         return {}
     for stem in dict.fromkeys(match["stem"] for plain in head.named if (match := PAIR.fullmatch(plain))):
@@ -212,10 +211,10 @@ def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
     return {}
 
 
-def answers_beside_options(
+def answers_with_options(
     rows: Iterable[Row], answer: FieldSource, options: FieldSource | None
 ) -> Iterator[tuple[Any, Options | None]]:
-    """The answers of every row that has one, and the row's options."""
+    """Yield the answers of every row that has one, and the row's options."""
     for row in rows:
         value = field_value("answer", answer.columns, row.values)
         if not is_missing(value):
@@ -223,7 +222,7 @@ def answers_beside_options(
 
 
 def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None, bool]:
-    """Where answers that are numbers begin to count, and whether they leave that open.
+    """Return where answers that are numbers begin to count, and whether they do not show that.
 
     A 0 anywhere says 0, a number of all options anywhere says 1. Numbers that are texts of their options in every row
     are no indexes.
@@ -231,7 +230,7 @@ def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None
     numbers = [
         (index, len(options.texts), is_text_of(single, options))
         for value, options in pairs
-        for single in singles(value)
+        for single in single_answers(value)
         if options and (index := index_of(single)) is not None and index >= 0
     ]
     if not numbers or all(is_text for _, _, is_text in numbers):
@@ -242,72 +241,46 @@ def first_index(pairs: Iterable[tuple[Any, Options | None]]) -> tuple[int | None
 
 
 def options_of(value: Any) -> Options | None:
-    """Options of a cell or of several; None where they cannot be read."""
-    try:
-        read = options_in(value) if isinstance(value, Cells) else read_options(value)
-    except Unfit:
-        read = None
+    """Return options of a cell or of several, or of the end of a text; None where they cannot be read."""
+    read = _read_or_none(read_options, value)
     return options_within(value)[1] if read is None and isinstance(value, str) else read
 
 
-def singles(value: Any) -> list[Any]:
-    """The single answers of a cell; none where it cannot be read."""
+def single_answers(value: Any) -> list[Any]:
+    """Return the single answers of a cell; none where it cannot be read."""
+    return _read_or_none(accepted_values, value) or []
+
+
+def _read_or_none(read: Callable[[Any], Any], value: Any) -> Any:
+    """Return what a reader makes of a value; None where it cannot be used."""
     try:
-        return accepted_values(value)
+        return read(value)
     except Unfit:
-        return []
+        return None
 
 
 def _share_meant(head: TableHead, path: str, options: FieldSource) -> float:
-    """The share of the answers in a column that mean an option of their row, as a text, a letter or an index."""
-    pairs = answers_beside_options(head.rows, FieldSource(columns=(path,), reason=""), options)
-    meant = [_may_mean(value, own) for value, own in pairs if own]
+    """Return the share of the answers in a column that mean an option of their row, as a text, a letter or an index."""
+
+    def means_option(single: Any, own: Options) -> bool:
+        index = index_of(single)
+        if is_letter(single) or isinstance(single, bool) or is_text_of(single, own) or index == -1:
+            return True
+        said = str(single).casefold()
+        in_range = index is not None and 0 <= index <= len(own.texts)
+        return in_range or any(option.casefold() in said for option in own.texts)
+
+    meant = []
+    for value, own in answers_with_options(head.rows, FieldSource(columns=(path,), reason=""), options):
+        answers = single_answers(value)
+        if own:
+            meant.append(
+                bool(answers)
+                and all(isinstance(single, str | int | float) and means_option(single, own) for single in answers)
+            )
     return sum(meant) / len(meant) if meant else 0.0
 
 
-def _may_mean(value: Any, options: Options) -> bool:
-    answers = singles(value)
-    return bool(answers) and all(
-        isinstance(single, str | int | float) and _means_one(single, options) for single in answers
-    )
-
-
-def _means_one(single: Any, options: Options) -> bool:
-    index = index_of(single)
-    if is_letter(single) or isinstance(single, bool) or is_text_of(single, options) or index == -1:
-        return True
-    said = str(single).casefold()
-    return (index is not None and 0 <= index <= len(options.texts)) or any(
-        option.casefold() in said for option in options.texts
-    )
-
-
-def _are_options(value: Any) -> bool:
-    try:
-        return read_options(value) is not None
-    except Unfit:
-        return False
-
-
-def _is_single_word(value: Any) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and len(value.split()) == 1 and "|" not in value)
-
-
 def _is_list_of_texts(value: Any) -> bool:
+    """Return whether a cell holds several texts."""
     return isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value)
-
-
-def _ends_in_options(value: Any) -> bool:
-    """Whether a text asks something and then lists options with their marks."""
-    if not isinstance(value, str) or is_conversation(value):
-        return False
-    try:
-        asked, options = options_within(value)
-    except Unfit:
-        return False
-    return bool(asked) and options is not None
-
-
-def _is_answer(value: Any) -> bool:
-    answers = singles(value)
-    return bool(answers) and all(isinstance(single, str | int | float) for single in answers)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.load.rows import shown
+from contrapose.tasks.load.rows import quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +23,10 @@ DIGITS = 16
 
 
 def frame_lines(frame: pd.DataFrame) -> bytes:
-    """The rows of a DataFrame in their order, one JSON object a line; the index is left out.
+    """Return the rows of a DataFrame in their order, one JSON object a line; the index is left out.
 
-    What is missing is null. What JSON cannot hold, such as a time, becomes an object with its type and its text, which
-    is refused with its row and column where a text is needed.
+    Missing values are null. A value that JSON cannot hold, such as a time, becomes an object with its type and its
+    text, which is refused with its row and column where a text is needed.
 
     Raises:
         DataError: there are no rows, or two columns have one name.
@@ -37,12 +37,12 @@ def frame_lines(frame: pd.DataFrame) -> bytes:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise DataError(
-            f"two columns are called {shown(twice)}",
+            f"two columns are called {quote(twice)}",
             expected="columns of distinct names",
             remedy="Rename or drop one of them.",
             where="the DataFrame",
         )
-    columns = [[_cell(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
+    columns = [[_to_json(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]
     rows = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
     return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
 
@@ -67,22 +67,17 @@ def keep_frame(lines: bytes, folder: Place) -> str:
     return str(file)
 
 
-def _cell(value: Any) -> Any:
-    """A cell as JSON holds it."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else _other(value)
-    if isinstance(value, list | tuple):
-        return [_cell(member) for member in value]
-    if isinstance(value, Mapping):
-        return {str(key): _cell(member) for key, member in value.items()}
-    # Arrays and numbers of numpy, and arrays of Arrow and pandas.
-    return _cell(value.tolist()) if hasattr(value, "tolist") else _other(value)
-
-
-def _other(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
+    """Return a cell as JSON holds it."""
     import pandas as pd
 
-    missing = pd.isna(value)
-    return None if missing is True else {type(value).__name__: str(value)}
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, list | tuple):
+        return [_to_json(member) for member in value]
+    if isinstance(value, Mapping):
+        return {str(key): _to_json(member) for key, member in value.items()}
+    if hasattr(value, "tolist") and not isinstance(value, float):
+        # Arrays and numbers of numpy, and arrays of Arrow and pandas.
+        return _to_json(value.tolist())
+    return None if pd.isna(value) is True else {type(value).__name__: str(value)}

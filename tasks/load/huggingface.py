@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -14,62 +13,52 @@ from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ContraposeError, require
 from contrapose.tasks.core.hub import existing_folder
-from contrapose.tasks.load.opening import failure, library_error
+from contrapose.tasks.load.opening import library_error, source_error
 from contrapose.tasks.load.reading import HUGGING_FACE
-from contrapose.tasks.load.rows import Row, listed, shown
-from contrapose.tasks.load.tabular import to_decode
+from contrapose.tasks.load.rows import Row, quote, quote_all
+from contrapose.tasks.load.tabular import columns_to_decode
 
 BATCH = 1024
 """Rows that are decoded at once."""
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Rows of one split, counted from 1.
+    """Yield rows of one split, counted from 1.
 
     Raises:
         ConfigError: the package `datasets` is not installed.
         DataError: there is no such dataset, subset or split.
     """
     number = 0
-    for batch in _batches(data):
+    for batch in _load_split(data).iter(batch_size=BATCH):
         blank = dict.fromkeys(batch.column_names)
-        kept = batch.select(to_decode(batch.schema, data))
-        for values in _plain(kept, data.source):
+        for values in _to_values(batch.select(columns_to_decode(batch.schema, data)), data.source):
             number += 1
             yield Row(number=number, values={**blank, **values})
 
 
 def sha256(data: DataSettings) -> str:
-    """Of the split's rows as JSON, in their order: the same wherever and however they are stored."""
+    """Return the hash of the split's rows as JSON, in their order: it does not depend on how they are stored."""
     digest = hashlib.sha256()
-    for batch in _batches(data):
-        for values in _plain(batch, data.source):
+    for batch in _load_split(data).iter(batch_size=BATCH):
+        for values in _to_values(batch, data.source):
             digest.update(json.dumps(values, sort_keys=True, default=repr).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
 
 
-def _batches(data: DataSettings) -> Iterator[Any]:
-    """Some rows at a time, as Arrow tables; images and sounds stay undecoded."""
-    yield from _split(data).with_format("arrow").iter(batch_size=BATCH)
-
-
-def _plain(batch: Any, source: str) -> list[dict[str, Any]]:
-    """Rows as plain values.
-
-    Raises:
-        DataError: a value has none, such as a date beyond the year 9999.
-    """
+def _to_values(batch: Any, source: str) -> list[dict[str, Any]]:
+    """Return rows as plain values, or raise DataError for one that has none, such as a date beyond the year 9999."""
     try:
         rows: list[dict[str, Any]] = batch.to_pylist()
     # What a calendar or a list of time zones stumbles over has no common type.
     except Exception as error:
-        raise failure(
-            source, f"a value cannot be read ({library_error(error)})", expected="values that Python has"
-        ) from error
+        observed = f"a value cannot be read ({library_error(error)})"
+        raise source_error(source, observed, expected="values that Python has") from error
     return rows
 
 
-def _split(data: DataSettings) -> Any:
+def _load_split(data: DataSettings) -> Any:
+    """Return the split that was asked for, in Arrow tables: images and sounds stay undecoded."""
     name = data.source.removeprefix(HUGGING_FACE)
     folder = existing_folder(name)
     require("datasets", extra="huggingface", where=data.source)
@@ -78,41 +67,32 @@ def _split(data: DataSettings) -> Any:
     # The library raises its own, the hub's, the network's and the file formats' errors here.
     try:
         if folder and any((folder / saved).is_file() for saved in ("state.json", "dataset_dict.json")):
-            return _chosen(datasets.load_from_disk(str(folder)), data)
-        builder = datasets.load_dataset_builder(str(folder or name), name=data.subset)
-        _refuse_elsewhere((builder.config.data_files or {}).values(), folder, data.source)
-        return _chosen(datasets.load_dataset(str(folder or name), name=data.subset), data)
+            loaded = datasets.load_from_disk(str(folder))
+        else:
+            builder = datasets.load_dataset_builder(str(folder or name), name=data.subset)
+            for file in (str(file) for files in (builder.config.data_files or {}).values() for file in files):
+                # The card of a data set may name any file of this machine, or a forbidden address.
+                real, root = os.path.realpath(file), folder and os.path.realpath(folder)
+                inside = root is not None and real.startswith(f"{root}{os.sep}")
+                if not inside and ("://" not in file or file.startswith("file://") or origin_of(file)):
+                    Permissions.here().refuse_file(file, where=data.source)
+            loaded = datasets.load_dataset(str(folder or name), name=data.subset)
+        # A dataset that was saved without splits is taken completely.
+        splits = loaded if isinstance(loaded, dict) else {str(loaded.split or data.split): loaded}
+        if data.split not in splits:
+            raise source_error(
+                data.source,
+                f"there is no split {quote(data.split)}",
+                expected=f"one of {quote_all(list(splits))}",
+                remedy="Set split.",
+            )
+        return splits[data.split].with_format("arrow")
     except ContraposeError:
         raise
     except Exception as error:
-        raise failure(
+        raise source_error(
             data.source,
             f"the dataset cannot be loaded ({library_error(error)})",
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
             remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
         ) from error
-
-
-def _refuse_elsewhere(splits: Iterable[Iterable[object]], folder: Path | None, source: str) -> None:
-    """Refuse a data set whose card names files of this machine that lie outside its folder, or a forbidden address.
-
-    Raises:
-        ConfigError: it names one that may not be read.
-    """
-    for file in (str(file) for files in splits for file in files):
-        inside = folder is not None and os.path.realpath(file).startswith(f"{os.path.realpath(folder)}{os.sep}")
-        if not inside and ("://" not in file or file.startswith("file://") or origin_of(file)):
-            Permissions.here().refuse_file(file, where=source)
-
-
-def _chosen(loaded: Any, data: DataSettings) -> Any:
-    """The split that was asked for; a dataset that was saved without splits is taken whole."""
-    splits = loaded if isinstance(loaded, dict) else {str(loaded.split or data.split): loaded}
-    if data.split not in splits:
-        raise failure(
-            data.source,
-            f"there is no split {shown(data.split)}",
-            expected=f"one of {listed(list(splits))}",
-            remedy="Set split.",
-        )
-    return splits[data.split]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any
 
-from contrapose.tasks.load.rows import Unfit, shown, text
+from contrapose.tasks.load.rows import Unfit, quote, require_text
 
 MOST_ITEMS = 200
 """In all its orders, a list is asked as often as it has items."""
@@ -16,11 +16,10 @@ NUMBERED = re.compile(
 )
 """How a place is written before an item: "1. ", "2) ", "[3] ", "Passage 4: ", "B. "."""
 BULLET = re.compile(r"\s*[-*•–][ \t]+")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def read_items(value: Any) -> tuple[str, ...]:
-    """Items from a list, a list as JSON, or a text with one a line, without numbers or bullets before all of them.
+    """Return items of a list, a list as JSON, or a text with one a line, without numbers or bullets before all of them.
 
     Raises:
         Unfit: it is none of these, fewer than 2 or more than 200, one is blank, or two are the same.
@@ -28,14 +27,33 @@ def read_items(value: Any) -> tuple[str, ...]:
     if value is None:
         raise Unfit("null", expected="a list of texts")
     if isinstance(value, str):
-        value = _from_text(text(value))
+        value = _split_text(require_text(value))
     if not isinstance(value, list | tuple):
-        raise Unfit(f"{shown(value)} is no list", expected="a list of texts")
-    return _checked(_without_marks([_item(item) for item in value]))
+        raise Unfit(f"{quote(value)} is no list", expected="a list of texts")
+    items: list[str] = []
+    for item in value:
+        if isinstance(item, str) and not item.strip():
+            raise Unfit("an item is blank", expected="a text for each item")
+        items.append(require_text(item).strip())
+    matches = [match for item in items if (match := NUMBERED.match(item))]
+    kinds = {(match["word"], match["mark"].isdigit()) for match in matches}
+    in_order = all(_has_number(match, number) for number, match in enumerate(matches, start=1))
+    if len(matches) == len(items) and len(kinds) == 1 and in_order:
+        items = [item[match.end() :].strip() for item, match in zip(items, matches, strict=True)]
+    elif all(BULLET.match(item) for item in items):
+        items = [BULLET.sub("", item, count=1).strip() for item in items]
+    if not 2 <= len(items) <= MOST_ITEMS:
+        raise Unfit(f"{len(items)} {'item' if len(items) == 1 else 'items'}", expected=f"2 to {MOST_ITEMS} items")
+    if "" in items:
+        raise Unfit("an item is blank", expected="a text for each item")
+    twice = next((item for item in items if items.count(item) > 1), None)
+    if twice is not None:
+        raise Unfit(f"item {quote(twice)} is there twice", expected="items that differ")
+    return tuple(items)
 
 
-def place(value: Any, *, among: int) -> int | None:
-    """The place of an item, 1 for the first; None for null.
+def read_place(value: Any, *, among: int) -> int | None:
+    """Return the place of an item, 1 for the first; None for null.
 
     Raises:
         Unfit: it is no place of so many items.
@@ -45,66 +63,29 @@ def place(value: Any, *, among: int) -> int | None:
     number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,4}\s*", value) else value
     is_whole = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
     if not is_whole or isinstance(number, bool) or not 1 <= number <= among:
-        raise Unfit(f"{shown(value)} is the place of no item", expected=f"1 for the first of them to {among}")
+        raise Unfit(f"{quote(value)} is the place of no item", expected=f"1 for the first of them to {among}")
     return int(number)
 
 
-def _item(value: Any) -> str:
-    if isinstance(value, str) and not value.strip():
-        raise Unfit("an item is blank", expected="a text for each item")
-    return text(value).strip()
-
-
-def _from_text(value: str) -> Any:
-    """A list that is written as JSON, or the lines of a text, each an item; numbered ones may have several lines."""
+def _split_text(value: str) -> Any:
+    """Read a list in JSON, or the lines of a text, each an item; numbered items may have several lines."""
     if value.lstrip().startswith("[") and NUMBERED.match(value) is None:
         try:
             return json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise Unfit(f"{shown(value)} is not JSON", expected="a list of texts as JSON, or an item a line") from error
+            raise Unfit(f"{quote(value)} is not JSON", expected="a list of texts as JSON, or an item a line") from error
     lines = [line for line in value.splitlines() if line.strip()]
-    return _joined(lines) if _is_first(NUMBERED.match(lines[0])) else lines
-
-
-def _joined(lines: Sequence[str]) -> list[str]:
-    """Numbered items of one or more lines: a line without the next number belongs to the item before."""
+    if not _has_number(NUMBERED.match(lines[0]), 1):
+        return lines
     items: list[list[str]] = []
     for line in lines:
-        match = NUMBERED.match(line)
-        if match and match["mark"] in _marks_of(len(items) + 1):
+        if _has_number(NUMBERED.match(line), len(items) + 1):
             items.append([line])
         else:
             items[-1].append(line)
     return ["\n".join(item) for item in items]
 
 
-def _is_first(match: re.Match[str] | None) -> bool:
-    return match is not None and match["mark"] in _marks_of(1)
-
-
-def _marks_of(number: int) -> tuple[str, str]:
-    """What may stand before the item of that number: 2 or B before the second."""
-    return str(number), LETTERS[number - 1 : number]
-
-
-def _without_marks(items: list[str]) -> list[str]:
-    """Items without what numbers all of them in their order, or without the bullet before each."""
-    matches = [match for item in items if (match := NUMBERED.match(item))]
-    kinds = {(match["word"], match["mark"].isdigit()) for match in matches}
-    in_order = all(match["mark"] in _marks_of(number) for number, match in enumerate(matches, start=1))
-    if len(matches) == len(items) and len(kinds) == 1 and in_order:
-        return [item[match.end() :].strip() for item, match in zip(items, matches, strict=True)]
-    if all(BULLET.match(item) for item in items):
-        return [BULLET.sub("", item, count=1).strip() for item in items]
-    return items
-
-
-def _checked(items: Sequence[str]) -> tuple[str, ...]:
-    if not 2 <= len(items) <= MOST_ITEMS:
-        raise Unfit(f"{len(items)} {'item' if len(items) == 1 else 'items'}", expected=f"2 to {MOST_ITEMS} items")
-    if "" in items:
-        raise Unfit("an item is blank", expected="a text for each item")
-    twice = next((item for item in items if items.count(item) > 1), None)
-    if twice is not None:
-        raise Unfit(f"item {shown(twice)} is there twice", expected="items that differ")
-    return tuple(items)
+def _has_number(match: re.Match[str] | None, number: int) -> bool:
+    """Return whether a mark is that of the item with a number: 2 or B for the second."""
+    return match is not None and match["mark"] in (str(number), ascii_uppercase[number - 1 : number])

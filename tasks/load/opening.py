@@ -22,7 +22,7 @@ from contrapose.tasks.config.hosts import PORTS, open_socket, origin_of, refuse_
 from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb
 from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.file_servers import time_limits
-from contrapose.tasks.load.rows import escaped
+from contrapose.tasks.load.rows import escape
 
 PART = 2**18
 """Bytes that are unpacked or looked at at once."""
@@ -35,8 +35,8 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @contextmanager
-def opened(source: str) -> Iterator[IO[bytes]]:
-    """The bytes of a path or URL as a seekable file, unpacked when the name ends in .gz.
+def open_source(source: str) -> Iterator[IO[bytes]]:
+    """Open the bytes of a path or URL as a seekable file, unpacked when the name ends in .gz.
 
     A remote file is fetched completely first, so that a broken connection shows here and nowhere else.
 
@@ -44,90 +44,83 @@ def opened(source: str) -> Iterator[IO[bytes]]:
         DataError: it is missing, a folder, empty, out of reach, damaged, or grows like a bomb when it is unpacked.
     """
     with ExitStack() as stack:
-        file = stack.enter_context(_raw(source))
+        file = stack.enter_context(_open_raw(source))
         try:
             if source.partition("::")[0].endswith(".gz"):
-                file = stack.enter_context(_unpacked(file, source))
+                file = cast(IO[bytes], stack.enter_context(io.BufferedReader(_Unpacked(file, source), PART)))
+                # As much is unpacked at once as shows a bomb before its rows are read.
+                while file.tell() <= HARMLESS and file.read(PART):
+                    pass
+                file.seek(0)
             if not file.read(1):
-                raise failure(source, "the file is empty", expected="at least one row")
+                raise source_error(source, "the file is empty", expected="at least one row")
             file.seek(0)
             yield file
         except MemoryError as error:
-            raise failure(
+            raise source_error(
                 source,
                 "the file needs more memory than there is",
                 expected="rows that can be read one by one",
                 remedy="Save it as JSON lines (.jsonl).",
             ) from error
         except (OSError, EOFError, zlib.error) as error:
-            raise failure(
+            raise source_error(
                 source, f"the file cannot be read ({library_error(error)})", expected="an intact file"
             ) from error
 
 
 @contextmanager
-def opened_text(source: str) -> Iterator[IO[bytes]]:
-    """A file of text as `opened` gives it; UTF-16 with a byte order mark becomes UTF-8.
+def open_text(source: str) -> Iterator[IO[bytes]]:
+    """Open a file of text as `open_source`; UTF-16 with a byte order mark becomes UTF-8.
 
     Raises:
-        DataError: as `opened`, or it is not the UTF-16 that its first bytes announce.
+        DataError: as `open_source`, or it is not the UTF-16 that its first bytes announce.
     """
-    with opened(source) as file:
+    with open_source(source) as file:
         mark = file.read(2)
         file.seek(0)
         if mark not in UTF_16:
             yield file
             return
         with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as recoded:
-            _recode(file, recoded, source)
+            decoder = codecs.getincrementaldecoder("utf-16")()
+            try:
+                for part in iter(lambda: file.read(PART), b""):
+                    recoded.write(decoder.decode(part).encode())
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError as error:
+                raise decoding_error(file, source, "UTF-16") from error
             recoded.seek(0)
             yield cast(IO[bytes], recoded)
 
 
-def _recode(file: IO[bytes], recoded: Any, source: str) -> None:
-    """Write a text in UTF-16 as UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    try:
-        for part in iter(lambda: file.read(PART), b""):
-            recoded.write(decoder.decode(part).encode())
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise not_decodable(file, source, "UTF-16") from error
-
-
 def sha256(source: str) -> str:
-    """Of the bytes of a path or URL as they are stored, streamed.
+    """Return the hash of the bytes of a path or URL as they are stored, streamed.
 
     Raises:
         DataError: it is missing, a folder or out of reach.
     """
-    with _raw(source) as file:
+    with _open_raw(source) as file:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
-def failure(source: str, observed: str, *, expected: str, remedy: str = "Correct the file or its path.") -> DataError:
-    """A DataError about a source as a whole."""
-    return DataError(observed, expected=expected, remedy=remedy, where=escaped(source))
+def source_error(
+    source: str, observed: str, *, expected: str, remedy: str = "Correct the file or its path."
+) -> DataError:
+    """Return a DataError about a source as a whole."""
+    return DataError(observed, expected=expected, remedy=remedy, where=escape(source))
 
 
-def folder_given(source: str) -> DataError:
-    """The error for a folder where a file should be."""
-    return failure(
-        source,
-        "this is a folder",
-        expected="a file",
-        remedy="Name a file in it, or write hf/<folder> for a dataset that was saved there.",
-    )
+def folder_error(source: str) -> DataError:
+    """Return the error for a folder where a file should be."""
+    remedy = "Name a file in it, or write hf/<folder> for a dataset that was saved there."
+    return source_error(source, "this is a folder", expected="a file", remedy=remedy)
 
 
 def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
-    """Stop where a packed file grows as none does that holds data.
-
-    Raises:
-        DataError: it does.
-    """
+    """Raise DataError where a packed file grows as none does that holds data."""
     if is_bomb(packed=packed, unpacked=unpacked):
-        raise failure(
+        raise source_error(
             source,
             f"{packed:,} bytes unpack to {unpacked:,} or more",
             expected=f"at most {MOST_RATIO} times as many",
@@ -136,36 +129,20 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
 
 
 def refuse_wide(count: int, source: str) -> None:
-    """Stop where a table has more columns than any that people make.
-
-    Raises:
-        DataError: it has.
-    """
+    """Raise DataError where a table has more columns than any that people make."""
     if count > MOST_COLUMNS:
         remedy = "Leave out columns that are not needed."
-        raise failure(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
+        raise source_error(source, f"{count:,} columns", expected=f"at most {MOST_COLUMNS:,}", remedy=remedy)
 
 
 def library_error(error: BaseException) -> str:
-    """Type and first line of another library's error, shortened."""
+    """Return the type and first line of another library's error, shortened."""
     first = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {escaped(first, most=120)}" if first else type(error).__name__
+    return f"{type(error).__name__}: {escape(first, most=120)}" if first else type(error).__name__
 
 
-def decoded(content: bytes, source: str) -> str:
-    """Bytes as text without its byte order mark.
-
-    Raises:
-        DataError: they are not UTF-8.
-    """
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise not_decodable(io.BytesIO(content), source) from error
-
-
-def not_decodable(file: IO[bytes], source: str, encoding: str = "UTF-8") -> DataError:
-    """The error that says where a file does not follow its encoding; the file is read once more for it."""
+def decoding_error(file: IO[bytes], source: str, encoding: str = "UTF-8") -> DataError:
+    """Return the error that says where a file does not follow its encoding; the file is read once more for it."""
     decoder = codecs.getincrementaldecoder(encoding)()
     file.seek(0)
     passed, line = 0, 1
@@ -179,17 +156,15 @@ def not_decodable(file: IO[bytes], source: str, encoding: str = "UTF-8") -> Data
                 f"byte {passed + error.start} is not {encoding} (0x{whole[error.start]:02x})",
                 expected=f"text in {encoding}",
                 remedy="Save the file as UTF-8.",
-                where=f"{escaped(source)}, line {number}",
+                where=f"{escape(source)}, line {number}",
             )
-        kept = len(decoder.getstate()[0])
-        passed, line = passed + len(whole) - kept, line + whole.count(b"\n")
-    return failure(
-        source, "the file ends within a character", expected=f"text in {encoding}", remedy="Save it as UTF-8."
-    )
+        passed, line = passed + len(whole) - len(decoder.getstate()[0]), line + whole.count(b"\n")
+    observed = "the file ends within a character"
+    return source_error(source, observed, expected=f"text in {encoding}", remedy="Save it as UTF-8.")
 
 
 class _Unpacked(io.RawIOBase):
-    """What a .gz file holds; reading stops where it turns out to be a bomb."""
+    """The content of a .gz file; reading stops where it turns out to be a bomb."""
 
     def __init__(self, packed: IO[bytes], source: str) -> None:
         self._packed, self._source = packed, source
@@ -200,6 +175,9 @@ class _Unpacked(io.RawIOBase):
 
     def seekable(self) -> bool:
         return True
+
+    def tell(self) -> int:
+        return self._file.tell()
 
     def readinto(self, buffer: Any) -> int:
         count = self._file.readinto(buffer)
@@ -214,109 +192,76 @@ class _Unpacked(io.RawIOBase):
             whence = io.SEEK_CUR
         return self._file.seek(offset, whence)
 
-    def tell(self) -> int:
-        return self._file.tell()
-
     def close(self) -> None:
         self._file.close()
         super().close()
 
 
-@contextmanager
-def _unpacked(packed: IO[bytes], source: str) -> Iterator[IO[bytes]]:
-    """The content of a .gz file, of which as much is unpacked at once as tells a bomb before its rows are read."""
-    with io.BufferedReader(_Unpacked(packed, source), PART) as file:
-        while file.tell() <= HARMLESS and file.read(PART):
-            pass
-        file.seek(0)
-        yield cast(IO[bytes], file)
-
-
-@contextmanager
-def _raw(source: str) -> Iterator[IO[bytes]]:
-    try:
-        _refuse_host(source)
-        files, path = fsspec.core.url_to_fs(source, **_options(source))
-        local = isinstance(files, LocalFileSystem)
-        if local and files.isdir(path):
-            raise IsADirectoryError(path)
-        if local and os.path.exists(path) and not os.path.isfile(path):
-            # Whoever opens a pipe waits until something is written to it.
-            raise failure(source, "this is a pipe or a device", expected="a file", remedy="Copy its content to a file.")
-        if isinstance(files, AbstractArchiveFileSystem):
-            # An entry of an archive yields no more than it says of itself.
-            entry = files.info(path)
-            if (packed := entry.get("compress_size")) is not None:
-                refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
-        opened_there = files.open(path, "rb")
-        file = opened_there if local else _fetched(opened_there)
-    except ContraposeError:
-        raise
-    # Every fsspec backend raises its own kinds of errors for an address that does not answer.
-    except Exception as error:
-        raise _unopened(source, error) from error
-    with file:
-        yield cast(IO[bytes], file)
-
-
-def _refuse_host(source: str) -> None:
-    """Refuse a web address of a host that nothing is sent to.
-
-    Raises:
-        ConfigError: it is one.
-    """
-    if (origin := origin_of(source.rpartition("::")[2])) is not None:
-        refuse_forbidden(origin.host, where=escaped(source))
-
-
-def _options(source: str) -> dict[str, Any]:
-    """Options of fsspec for an address: time limits; and of the web where a name or a redirect leads is looked at."""
-    scheme, mark, _ = source.rpartition("::")[2].partition("://")
-    options: dict[str, Any] = time_limits(source)
-    return (
-        options | {scheme: {**options.get(scheme, {}), "get_client": _client}} if mark and scheme in PORTS else options
-    )
-
-
 async def _client(**options: Any) -> Any:
+    """Return a client of aiohttp that looks at every address which a name or a redirect leads to."""
     import aiohttp
 
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(socket_factory=open_socket), **options)
 
 
-def _fetched(remote: Any) -> IO[bytes]:
-    local = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - the caller closes it
-    with remote:
-        shutil.copyfileobj(remote, local)
-    local.seek(0)
-    return cast(IO[bytes], local)
+@contextmanager
+def _open_raw(source: str) -> Iterator[IO[bytes]]:
+    """Open the bytes of a path or URL as they are stored; a remote file is fetched first."""
+    place = source.rpartition("::")[2]
+    scheme, mark, _ = place.partition("://")
+    try:
+        if (origin := origin_of(place)) is not None:
+            refuse_forbidden(origin.host, where=escape(source))
+        options: dict[str, Any] = time_limits(source)
+        if mark and scheme in PORTS:
+            options |= {scheme: {**options.get(scheme, {}), "get_client": _client}}
+        files, path = fsspec.core.url_to_fs(source, **options)
+        local = isinstance(files, LocalFileSystem)
+        if local and files.isdir(path):
+            raise IsADirectoryError(path)
+        if local and os.path.exists(path) and not os.path.isfile(path):
+            # Opening a pipe waits until something is written to it.
+            observed = "this is a pipe or a device"
+            raise source_error(source, observed, expected="a file", remedy="Copy its content to a file.")
+        if isinstance(files, AbstractArchiveFileSystem):
+            # An entry of an archive yields no more than it says of itself.
+            entry = files.info(path)
+            if (packed := entry.get("compress_size")) is not None:
+                refuse_bomb(source, packed=packed, unpacked=entry.get("file_size") or 0)
+        file = files.open(path, "rb")
+        if not local:
+            with file as remote:
+                file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed below
+                shutil.copyfileobj(remote, file)
+            file.seek(0)
+    except ContraposeError:
+        raise
+    # Every fsspec backend raises its own kinds of errors for an address that does not answer.
+    except Exception as error:
+        raise _opening_error(source, error) from error
+    with file:
+        yield cast(IO[bytes], file)
 
 
-def _unopened(source: str, error: Exception) -> DataError:
+def _opening_error(source: str, error: Exception) -> DataError:
+    """Return what an error of fsspec or of the library beneath it means for people."""
+    observed = f"the address cannot be read ({library_error(error.__cause__ or error)})"
+    expected, remedy = "a file within reach", "Check the address, the network and your credentials."
     match error:
         case FileNotFoundError() if error.__cause__ is None:
-            return failure(source, "there is no such file", expected="a file", remedy="Correct the path.")
+            observed, expected, remedy = "there is no such file", "a file", "Correct the path."
         case IsADirectoryError():
-            return folder_given(source)
+            return folder_error(source)
         case PermissionError():
-            return failure(
-                source, "the file may not be read", expected="read permission", remedy="Change its permissions."
-            )
+            observed, expected = "the file may not be read", "read permission"
+            remedy = "Change its permissions."
         case ImportError():
             module = str(getattr(error.__cause__ or error, "name", None) or "")
             package = PACKAGES.get(module, module)
-            return failure(
-                source,
-                f"the package {package} is not installed" if package else library_error(error),
-                expected="the package that reads this kind of address",
-                remedy=f"Install it with pip install {package}." if package else "Install it.",
-            )
+            observed = f"the package {package} is not installed" if package else library_error(error)
+            expected = "the package that reads this kind of address"
+            remedy = f"Install it with pip install {package}." if package else "Install it."
         case ValueError() if "Protocol not known" in str(error):
-            expected = "a path or a URL that fsspec knows"
-            return failure(source, library_error(error), expected=expected, remedy="Correct the address.")
-    return failure(
-        source,
-        f"the address cannot be read ({library_error(error.__cause__ or error)})",
-        expected="a file within reach",
-        remedy="Check the address, the network and your credentials.",
-    )
+            observed, expected = library_error(error), "a path or a URL that fsspec knows"
+            remedy = "Correct the address."
+    return source_error(source, observed, expected=expected, remedy=remedy)

@@ -1,4 +1,4 @@
-"""One pass over a source, told by its name: every row is made into a sample, and what is wrong is gathered."""
+"""One pass over a source, whose name shows its format: rows become samples, and what is wrong is gathered."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
 from contrapose.tasks.load.describing import HEAD, describe, refuse_unasked
 from contrapose.tasks.load.description import TableDescription
-from contrapose.tasks.load.opening import failure, folder_given, refuse_wide
-from contrapose.tasks.load.rows import Omission, Problem, Row, escaped, shown
+from contrapose.tasks.load.opening import folder_error, refuse_wide, source_error
+from contrapose.tasks.load.rows import Omission, Problem, Row, escape, quote
 
 KEPT_ROWS = 20
 """Bad rows whose problems are kept, for an error or a report; the others are counted."""
-
-OPTION = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: true in a suite)"
-"""The other remedy, where good rows would be left."""
+HUGGING_FACE = "hf/"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +64,7 @@ class SourceReading:
     """Row number of each suspected id."""
 
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
-        """The samples of a source in its order; what is wrong with its rows is told after the last one.
+        """Yield the samples of a source in its order; problems with rows are raised after the last one.
 
         Args:
             most: read only so many rows.
@@ -93,20 +91,46 @@ class SourceReading:
             self.columns.update(dict.fromkeys(row.values))
             refuse_wide(len(self.columns), self.data.source)
             for built in builder.build(row):
-                sample = self._new(built, row.number)
-                if isinstance(sample, Problem):
-                    self._note(sample, row.number)
-                elif isinstance(sample, Omission):
+                sample = built if isinstance(built, Problem | Omission) else self._check_id(built, row.number)
+                if isinstance(sample, Omission):
                     self.omitted[sample.reason] += 1
+                elif isinstance(sample, Problem):
+                    self.bad += 1
+                    if len(self.problems) < KEPT_ROWS:
+                        self.problems.append((row.number, sample))
                 else:
                     self.good += 1
                     yield sample
-        if not self.data.skip_bad_rows:
-            self._refuse_repeated(most)
-        _refuse_unusable(self)
+        if not self.data.skip_bad_rows and (repeated := self.repeated_ids()):
+            # Another pass shows which rows share an id.
+            again = SourceReading(
+                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=repeated
+            )
+            for _ in again.samples(most=most):
+                pass
+        if not self.good and not self.bad:
+            why = ", ".join(f"{count} rows: {reason}" for reason, count in self.omitted.items()) or "there are no rows"
+            raise source_error(self.data.source, why, expected="at least one row", remedy="Add some.")
+        if self.bad and not (self.good and self.data.skip_bad_rows):
+            raise self._bad_rows_error()
+
+    def _check_id(self, sample: Sample, number: int) -> Sample | Problem:
+        """Return a sample, or the problem that its id is that of an earlier row."""
+        code = hash(sample.id)
+        self.asked.append(hash(replace(sample, id="", slice=None, cluster=None)))
+        if self.suspects is None:
+            self.hashes.append(code)
+        elif code in self.suspects and (first := self.rows_of.setdefault(sample.id, number)) != number:
+            return Problem(f"id {quote(sample.id)} is that of row {first} too", "an id of its own for each row")
+        return sample
+
+    def repeated_ids(self) -> frozenset[int]:
+        """Return hashes of ids that look repeated; two ids may share one."""
+        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
+        return frozenset(values[counts > 1].tolist())
 
     def warnings(self) -> list[str]:
-        """What people should know although nothing is wrong; known after the last sample."""
+        """Return what people should know although nothing is wrong; known after the last sample."""
         description = self.description
         warnings = [*self.notes, *(description.warnings if description else ())]
         if description is not None and not self.uses_answers:
@@ -114,16 +138,10 @@ class SourceReading:
         warnings += [f"{count:,} rows are left out: {reason}" for reason, count in self.omitted.items()]
         if repeats := len(self.asked) - len(np.unique(np.array(self.asked, dtype=np.int64))):
             warnings.append(f"{repeats:,} of {self.good:,} rows ask what another row asks")
-        return [f"{escaped(self.data.source)}: {warning}" for warning in warnings]
-
-    def _note(self, problem: Problem, number: int) -> None:
-        """Count a row that cannot be used, and keep the problem of the first ones."""
-        self.bad += 1
-        if len(self.problems) < KEPT_ROWS:
-            self.problems.append((number, problem))
+        return [f"{escape(self.data.source)}: {warning}" for warning in warnings]
 
     def left_out(self) -> LeftOut | None:
-        """What could not be used; None where all could."""
+        """Return the rows that could not be used; None where all could."""
         if not self.bad:
             return None
         rows = [
@@ -132,80 +150,37 @@ class SourceReading:
         ]
         return LeftOut(count=self.bad, rows=rows)
 
-    def repeated(self) -> frozenset[int]:
-        """Hashes of ids that look repeated; two ids may share one."""
-        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
-        return frozenset(values[counts > 1].tolist())
-
-    def _new(self, built: Sample | Problem | Omission, number: int) -> Sample | Problem | Omission:
-        """The sample, or the problem that its id is that of an earlier row."""
-        if isinstance(built, Problem | Omission):
-            return built
-        code = hash(built.id)
-        self.asked.append(hash(replace(built, id="", slice=None, cluster=None)))
-        if self.suspects is None:
-            self.hashes.append(code)
-        elif code in self.suspects and (first := self.rows_of.setdefault(built.id, number)) != number:
-            return Problem(f"id {shown(built.id)} is that of row {first} too", "an id of its own for each row")
-        return built
-
-    def _refuse_repeated(self, most: int | None) -> None:
-        """Read again where ids look repeated, and tell which rows share one."""
-        if repeated := self.repeated():
-            again = SourceReading(
-                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=repeated
+    def _bad_rows_error(self) -> DataError:
+        """Return every problem of every bad row that was kept, and of several the count before them."""
+        source = escape(self.data.source)
+        option = "leave out what cannot be used with --skip-bad-rows (skip_bad_rows: true in a suite)"
+        otherwise = f", or {option}." if self.good else "."
+        errors = [
+            DataError(
+                problem.observed,
+                expected=problem.expected,
+                remedy=f"{problem.remedy}{otherwise if self.bad == 1 else '.'}",
+                where=f"{source}, row {number}",
             )
-            for _ in again.samples(most=most):
-                pass
-
-
-def _refuse_unusable(reading: SourceReading) -> None:
-    if not reading.good and not reading.bad:
-        why = ", ".join(f"{count} rows: {reason}" for reason, count in reading.omitted.items()) or "there are no rows"
-        raise failure(reading.data.source, why, expected="at least one row", remedy="Add some.")
-    if reading.good and reading.data.skip_bad_rows:
-        return
-    if reading.bad:
-        raise _bad_rows(reading)
-
-
-def _or_skipped(remedy: str, reading: SourceReading) -> str:
-    """A remedy, and the other one where rows would be left."""
-    return f"{remedy}, or {OPTION}." if reading.good else f"{remedy}."
-
-
-def _bad_rows(reading: SourceReading) -> DataError:
-    """Every problem of every bad row that was kept, and of several the count before them."""
-    source = escaped(reading.data.source)
-    single = [
-        DataError(
-            problem.observed,
-            expected=problem.expected,
-            remedy=_or_skipped(problem.remedy, reading) if reading.bad == 1 else f"{problem.remedy}.",
-            where=f"{source}, row {number}",
+            for number, first in self.problems
+            for problem in (first, *first.also)
+        ]
+        if self.bad == 1:
+            return together(errors)
+        count = DataError(
+            f"{self.bad} rows cannot be used",
+            expected=f"all {self.good + self.bad} to be usable",
+            remedy=f"Correct these rows{otherwise}",
+            where=source,
         )
-        for number, first in reading.problems
-        for problem in (first, *first.also)
-    ]
-    if reading.bad == 1:
-        return together(single)
-    count = DataError(
-        f"{reading.bad} rows cannot be used",
-        expected=f"all {reading.good + reading.bad} to be usable",
-        remedy=_or_skipped("Correct these rows", reading),
-        where=source,
-    )
-    return together([count, *single], uncounted=reading.bad - len(reading.problems))
-
-
-HUGGING_FACE = "hf/"
+        return together([count, *errors], uncounted=self.bad - len(self.problems))
 
 
 def format_of(data: DataSettings) -> str:
-    """The name in `SOURCES` that reads this source.
+    """Return the name in `SOURCES` that reads a source.
 
     Raises:
-        DataError: neither the settings nor the name tell.
+        DataError: neither the settings nor the name show it.
     """
     if data.format is not None:
         return data.format
@@ -214,34 +189,30 @@ def format_of(data: DataSettings) -> str:
     suffix = PurePosixPath(_file_name(data.source)).suffix.removeprefix(".").lower()
     if not suffix and not set(data.source) & {"/", "\\"}:
         return "bundled"
-    if suffix in _file_formats():
+    formats = [name for name in names("sources") if name not in ("bundled", "hf")]
+    if suffix in formats:
         return suffix
     if Path(data.source).expanduser().is_dir():
-        raise folder_given(data.source)
-    formats = _file_formats()
+        raise folder_error(data.source)
     close = difflib.get_close_matches(suffix, formats, n=1)
     hint = f" Did you mean .{close[0]}?" if close else ""
     raise DataError(
-        f"unknown suffix {shown('.' + suffix)}" if suffix else "the name has no suffix",
+        f"unknown suffix {quote('.' + suffix)}" if suffix else "the name has no suffix",
         expected=f"a file that ends in .{', .'.join(formats)}, or one of the bundled names "
         f"{', '.join(bundled.bundled_names())}",
         remedy=f"Rename the file, or set format.{hint}",
-        where=escaped(data.source),
+        where=escape(data.source),
     )
 
 
 def stem_of(data: DataSettings) -> str:
-    """A short name for the source: `openbookqa_test` of `data/openbookqa_test.jsonl`."""
+    """Return a short name for a source: `openbookqa_test` of `data/openbookqa_test.jsonl`."""
     name = _file_name(data.source)
     return (name if format_of(data) == "hf" else PurePosixPath(name).stem) or "row"
 
 
 def _file_name(source: str) -> str:
-    """Last part of a path or URL, without a query and without the ending of its compression."""
+    """Return the last part of a path or URL, without a query and without the ending of its compression."""
     outer = source.partition("::")[0]
     path = urlsplit(outer).path if outer.startswith(("http://", "https://")) else outer
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".gz")
-
-
-def _file_formats() -> list[str]:
-    return [name for name in names("sources") if name not in ("bundled", "hf")]

@@ -14,7 +14,7 @@ from typing import Any
 
 from contrapose.tasks.load.answers import accepted_values
 from contrapose.tasks.load.conversations import first_of_turns
-from contrapose.tasks.load.rows import is_missing, structured
+from contrapose.tasks.load.rows import is_missing, parse_literal
 
 Values = Mapping[str, Any]
 ONES = ("1", "1.0", "True")
@@ -22,7 +22,7 @@ ONES = ("1", "1.0", "True")
 
 def answers_by_semicolons(row: Values) -> Iterator[Values]:
     """TruthfulQA: the best answer, then the correct ones, which its CSV parts by semicolons."""
-    correct = structured(row["correct_answers"])
+    correct = parse_literal(row["correct_answers"])
     more = correct.split(";") if isinstance(correct, str) else accepted_values(correct)
     answers = [str(answer).strip() for answer in (row["best_answer"], *more) if not is_missing(answer)]
     yield {"text": row["question"], "answer": answers}
@@ -58,7 +58,7 @@ def shuffled_options(row: Values) -> Iterator[Values]:
 
 def scored_options(row: Values) -> Iterator[Values]:
     """BIG-bench: options beside scores, of which the right ones have 1; without options an open question."""
-    targets, scores = structured(row["multiple_choice_targets"]), structured(row["multiple_choice_scores"])
+    targets, scores = parse_literal(row["multiple_choice_targets"]), parse_literal(row["multiple_choice_scores"])
     options = {"choices": targets, "labels": scores} if targets else None
     answer = None if options else row.get("targets")
     yield {"text": row["inputs"], "options": options, "answer": answer, "id": row.get("idx")}
@@ -72,7 +72,7 @@ def truth_label(row: Values) -> Iterator[Values]:
 
 def lists_side_by_side(row: Values) -> Iterator[Values]:
     """RACE's own files: questions, options and answers of an article are lists of the same length."""
-    lists = [structured(row[name]) for name in ("questions", "options", "answers")]
+    lists = [parse_literal(row[name]) for name in ("questions", "options", "answers")]
     for question, options, answer in zip_longest(*(part if isinstance(part, list) else [part] for part in lists)):
         yield {"text": question, "context": row["article"], "options": options, "answer": answer}
 
@@ -144,5 +144,5 @@ def one_hot_winner(row: Values) -> Iterator[Values]:
 
 
 def _list(value: Any) -> list[Any]:
-    parsed = structured(value)
+    parsed = parse_literal(value)
     return list(parsed) if isinstance(parsed, list | tuple) else []

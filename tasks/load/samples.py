@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,42 +81,46 @@ class Drawing:
     """Hashes of ids that look repeated, once they are known."""
 
     def samples(self) -> Iterator[Any]:
-        """Samples in the order of the source; without a limit they come before all rows are checked.
+        """Yield samples in the order of the source; without a limit they come before all rows are checked.
 
         Raises:
             ConfigError: a package that the source needs is missing.
             DataError: the source cannot be read, lacks a column, or holds rows that cannot be used.
         """
         if self.limit is None:
-            yield from self._pass()
+            yield from self._read_source()
             return
         # How many rows there are decides which are drawn: they are counted first, and not kept.
-        for _ in self._pass():
+        for _ in self._read_source():
             pass
-        chosen = _drawn(self.rows, self.limit, self.seed if self.data.shuffle else None)
-        yield from (sample for place, sample in enumerate(self._pass()) if place in chosen)
+        order = list(range(self.rows))
+        if self.data.shuffle:
+            random.Random(self.seed).shuffle(order)
+        chosen = frozenset(order[: self.limit])
+        yield from (sample for place, sample in enumerate(self._read_source()) if place in chosen)
 
-    def _pass(self) -> Iterator[Sample]:
+    def _read_source(self) -> Iterator[Sample]:
+        """Yield the samples of one pass over the source, and keep what it shows."""
+
+        def new_reading() -> SourceReading:
+            return SourceReading(
+                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=self.suspects
+            )
+
         if self.data.skip_bad_rows and self.suspects is None:
             # All ids are read once, so that a repeated one is known before its first row is left behind.
-            first = self._reading()
+            first = new_reading()
             for _ in first.samples(most=self.most):
                 pass
-            self.suspects = first.repeated()
-        reading = self._reading()
+            self.suspects = first.repeated_ids()
+        reading = new_reading()
         yield from reading.samples(most=self.most)
         self.rows, self.left_out, self.warnings = reading.good, reading.left_out(), tuple(reading.warnings())
         self.columns = reading.description.summary() if reading.description else None
 
-    def _reading(self) -> SourceReading:
-        """A new pass over the source."""
-        return SourceReading(
-            data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=self.suspects
-        )
-
 
 def content_sha256(data: DataSettings) -> str:
-    """Hash of a source's content, found without parsing a file.
+    """Return the hash of a source's content, found without parsing a file.
 
     Raises:
         ConfigError: a package that the source needs is missing.
@@ -128,24 +132,16 @@ def content_sha256(data: DataSettings) -> str:
 
 
 def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
-    """Places of samples in an order of which every beginning is a fair sample.
+    """Return places of samples in an order of which every beginning is a fair sample.
 
-    The order is that of hashes, so that it hangs on no other sample. Samples of one cluster stay together, in their own
-    order: a cluster is drawn as a whole.
+    The order is that of hashes, so that it depends on no other sample. Samples of one cluster stay together, in their
+    own order: a cluster is drawn as a whole.
     """
-    drawn = [_digest(cluster, name, seed=seed) for cluster, name in zip(clusters, ids, strict=True)]
-    return sorted(range(len(drawn)), key=drawn.__getitem__)
 
+    def digest(place: int) -> bytes:
+        # A cluster may be named as a sample of another one is.
+        cluster = clusters[place]
+        kind, label = ("sample", ids[place]) if cluster is None else ("cluster", cluster)
+        return hashlib.sha256(f"order\x00{seed}\x00{kind}\x00{label}".encode("utf-8", "surrogatepass")).digest()
 
-def _digest(cluster: str | None, name: str, *, seed: int) -> bytes:
-    """Where a sample stands; a cluster may be named as a sample of another one is."""
-    kind, label = ("sample", name) if cluster is None else ("cluster", cluster)
-    return hashlib.sha256(f"order\x00{seed}\x00{kind}\x00{label}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _drawn(count: int, limit: int, seed: int | None) -> Set[int]:
-    """Places of the chosen samples."""
-    order = list(range(count))
-    if seed is not None:
-        random.Random(seed).shuffle(order)
-    return frozenset(order[:limit])
+    return sorted(range(len(ids)), key=digest)

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -16,15 +16,12 @@ from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_
 from contrapose.tasks.core.errors import DataError, meant
 from contrapose.tasks.load.delimited import read_delimited
 from contrapose.tasks.load.header import Record, table_rows
-from contrapose.tasks.load.opening import failure, library_error, opened, opened_text, refuse_bomb, refuse_wide
+from contrapose.tasks.load.opening import library_error, open_source, open_text, refuse_bomb, refuse_wide, source_error
 from contrapose.tasks.load.reading import format_of
-from contrapose.tasks.load.rows import Row, listed, shown
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import FileMetaData
+from contrapose.tasks.load.rows import Row, quote, quote_all
 
 SEPARATORS = {"csv": ",;\t|", "tsv": "\t,;|"}
-"""What may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""
+"""Signs that may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""
 BATCH = 128
 """Rows that are decoded at once: few, since a text that is stored once may be that of every row."""
 SEARCHED = 1_000
@@ -32,67 +29,85 @@ SEARCHED = 1_000
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Rows of a table.
+    """Yield rows of a table.
 
     Raises:
         DataError: the file cannot be read as what it should be.
     """
     name = format_of(data)
     if name in SEPARATORS:
-        with opened_text(data.source) as file:
+        with open_text(data.source) as file:
             yield from read_delimited(file, data, SEPARATORS[name])
     else:
-        with opened(data.source) as file:
+        with open_source(data.source) as file:
             yield from _read_excel(file, data) if name == "xlsx" else _read_parquet(file, data)
 
 
 def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Rows of a sheet, numbered as in the sheet.
+    """Yield rows of a sheet, numbered as in the sheet.
 
     A number in a cell is read as its text: Excel makes a number of every 42 that people type.
-
-    Raises:
-        DataError: the file is damaged or no .xlsx, or there is no such sheet.
     """
-    with _excel_failures(data.source):
-        sheets = _book(file, data.source).worksheets
-        sheet = _chosen_sheet(sheets, data)
-        others = ", ".join(_described(other) for other in sheets if other is not sheet)
+    with _excel_errors(data.source):
+        sheets = _open_book(file, data.source).worksheets
+        sheet = _choose_sheet(sheets, data)
+        others = []
+        for other in sheets:
+            state = " (hidden)" if other.sheet_state != "visible" else "" if _has_values(other) else " (empty)"
+            others += [] if other is sheet else [f"{quote(other.title)}{state}"]
     is_open = others and data.sheet is None
-    notes = [f"sheet {shown(sheet.title)} is read; the workbook also has {others}"] if is_open else []
+    notes = [f"sheet {quote(sheet.title)} is read; the workbook also has {', '.join(others)}"] if is_open else []
     with closing(_sheet_records(sheet, data)) as records:
         yield from table_rows(records, data, notes=notes)
 
 
 def _sheet_records(sheet: Any, data: DataSettings) -> Generator[Record]:
-    """Row number and cells of every row of a sheet that is not empty."""
-    with _excel_failures(data.source):
+    """Yield row number and cells of every row of a sheet that is not empty."""
+
+    def read_cell(cell: Any) -> Any:
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            return None if cell == "" else cell
+        return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+    with _excel_errors(data.source):
         for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
             # A row's own number may be any, and all rows before it are made up.
             if number > MOST_SHEET_ROWS:
-                raise failure(
-                    data.source, f"row {number:,} or a later one", expected=f"at most {MOST_SHEET_ROWS:,} rows"
-                )
-            texts = [_text(cell) for cell in cells]
+                expected = f"at most {MOST_SHEET_ROWS:,} rows"
+                raise source_error(data.source, f"row {number:,} or a later one", expected=expected)
+            texts = [read_cell(cell) for cell in cells]
             if any(text is not None for text in texts):
                 yield number, texts
 
 
 @contextmanager
-def _excel_failures(source: str) -> Iterator[None]:
+def _excel_errors(source: str) -> Iterator[None]:
     """Turn whatever openpyxl, its zip or its XML reader raises for a damaged file into one error."""
     try:
         yield
     except DataError:
         raise
     except Exception as error:
-        raise failure(source, f"the file cannot be read ({library_error(error)})", expected="an .xlsx file") from error
+        observed = f"the file cannot be read ({library_error(error)})"
+        raise source_error(source, observed, expected="an .xlsx file") from error
 
 
-def _book(file: IO[bytes], source: str) -> Any:
+def _open_book(file: IO[bytes], source: str) -> Any:
+    """Open a workbook; raise DataError where its parts say that they are bombs, or too large."""
     import openpyxl
 
-    _refuse_unpacked(file, source)
+    with zipfile.ZipFile(file) as packed_book:
+        sizes = [(part.compress_size, part.file_size) for part in packed_book.infolist()]
+    for packed, unpacked in sizes:
+        refuse_bomb(source, packed=packed, unpacked=unpacked)
+    if (total := sum(unpacked for _, unpacked in sizes)) > MOST_DOCUMENT:
+        raise source_error(
+            source,
+            f"a book of {total:,} bytes, unpacked",
+            expected=f"at most {MOST_DOCUMENT:,}",
+            remedy="Save it as CSV or Parquet, which are read row by row.",
+        )
+    file.seek(0)
     book = openpyxl.load_workbook(file, read_only=True, data_only=True)
     for sheet in book.worksheets:
         # Some programs store a wrong size, and rows beyond it would be lost.
@@ -100,87 +115,54 @@ def _book(file: IO[bytes], source: str) -> Any:
     return book
 
 
-def _refuse_unpacked(file: IO[bytes], source: str) -> None:
-    """Stop where the parts of a book say that they are bombs, or too large; none yields more than it says."""
-    with zipfile.ZipFile(file) as book:
-        sizes = [(part.compress_size, part.file_size) for part in book.infolist()]
-    for packed, unpacked in sizes:
-        refuse_bomb(source, packed=packed, unpacked=unpacked)
-    if (total := sum(unpacked for _, unpacked in sizes)) > MOST_DOCUMENT:
-        raise failure(
-            source,
-            f"a book of {total:,} bytes, unpacked",
-            expected=f"at most {MOST_DOCUMENT:,}",
-            remedy="Save it as CSV or Parquet, which are read row by row.",
-        )
-    file.seek(0)
-
-
-def _chosen_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
-    """The sheet that the settings name, or else the first that is not hidden and holds something.
-
-    Raises:
-        DataError: there is no such sheet, or only hidden ones hold something.
-    """
+def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
+    """Return the sheet that the settings name, or else the first that is not hidden and holds something."""
     titles = [sheet.title for sheet in sheets]
     if data.sheet is not None:
         if data.sheet not in titles:
-            remedy = meant(data.sheet, titles, otherwise="Correct sheet.")
-            raise failure(
+            raise source_error(
                 data.source,
-                f"there is no sheet {shown(data.sheet)}",
-                expected=f"one of {listed(titles)}",
-                remedy=remedy,
+                f"there is no sheet {quote(data.sheet)}",
+                expected=f"one of {quote_all(titles)}",
+                remedy=meant(data.sheet, titles, otherwise="Correct sheet."),
             )
         return sheets[titles.index(data.sheet)]
     visible = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
-    chosen = next(filter(_has_values, visible), None) or next(iter(visible), None)
+    filled = next(filter(_has_values, visible), None)
     hidden = [sheet.title for sheet in sheets if sheet not in visible and _has_values(sheet)]
-    if chosen is None or (hidden and not _has_values(chosen)):
-        raise failure(
+    if not visible or (hidden and filled is None):
+        raise source_error(
             data.source,
-            f"only hidden sheets hold something: {listed(hidden)}",
+            f"only hidden sheets hold something: {quote_all(hidden)}",
             expected="rows in a sheet that is not hidden",
             remedy="Set sheet, or show that sheet in Excel.",
         )
-    return chosen
+    return filled or visible[0]
 
 
 def _has_values(sheet: Any) -> bool:
+    """Return whether a sheet holds something in its first rows."""
     with closing(sheet.iter_rows(values_only=True)) as rows:
         return any(cell not in (None, "") for cells in islice(rows, SEARCHED) for cell in cells)
 
 
-def _described(sheet: Any) -> str:
-    """A sheet that is not read, and whether it is hidden or empty."""
-    state = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"{shown(sheet.title)}{state or ('' if _has_values(sheet) else ' (empty)')}"
-
-
-def _text(cell: Any) -> Any:
-    """A number as its text, 42.0 as 42; an empty text as null; everything else as it is."""
-    if isinstance(cell, bool) or not isinstance(cell, int | float):
-        return None if cell == "" else cell
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell)) if whole else str(cell)
-
-
 def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Rows of a Parquet file, counted from 1; columns that no sample has are None, whatever they hold.
-
-    Raises:
-        DataError: it is damaged, not Parquet, or says of itself what cannot be.
-    """
+    """Yield rows of a Parquet file, counted from 1; columns that no sample has are None, whatever they hold."""
     from pyarrow.parquet import ParquetFile
 
     number = 0
     # Wrong metadata surface as whatever pyarrow, a calendar or a list of time zones stumbles over.
     try:
         table = ParquetFile(file)
-        _refuse_claims(table.metadata, file.seek(0, io.SEEK_END), data.source)
+        size, rows = file.seek(0, io.SEEK_END), table.metadata.num_rows
+        if rows > max(MOST_CLAIMED_ROWS, size):
+            observed = f"{rows:,} rows in {size:,} bytes"
+            raise source_error(data.source, observed, expected="a byte for each row at least")
+        groups = map(table.metadata.row_group, range(table.metadata.num_row_groups))
+        refuse_bomb(data.source, packed=size, unpacked=sum(group.total_byte_size for group in groups))
         names: list[str] = table.schema_arrow.names
         refuse_wide(len(names), data.source)
-        blank, wanted = dict.fromkeys(names), to_decode(table.schema_arrow, data)
+        blank, wanted = dict.fromkeys(names), columns_to_decode(table.schema_arrow, data)
         for batch in table.iter_batches(batch_size=BATCH, columns=wanted):
             for values in batch.to_pylist():
                 number += 1
@@ -188,11 +170,12 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        raise failure(data.source, f"the file cannot be read ({library_error(error)})", expected="Parquet") from error
+        observed = f"the file cannot be read ({library_error(error)})"
+        raise source_error(data.source, observed, expected="Parquet") from error
 
 
-def to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
-    """Columns of an Arrow table whose values are read: texts, numbers, truth values, lists and objects of these.
+def columns_to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
+    """Return columns of an Arrow table whose values are texts, numbers, truth values, or lists and objects of these.
 
     Images, sounds and times are no part of a question, and some cannot be decoded; those that a setting names are read
     all the same.
@@ -203,21 +186,12 @@ def to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return _is_plain(kind.value_type)
-    if pa.types.is_struct(kind):
+    """Return whether a type holds texts, numbers, truth values, nothing, or lists and objects of these."""
+    types = pa.types
+    if types.is_struct(kind):
         return all(_is_plain(kind.field(place).type) for place in range(kind.num_fields))
-    if pa.types.is_dictionary(kind):
+    nested = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_dictionary)
+    if any(test(kind) for test in nested):
         return _is_plain(kind.value_type)
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return bool(text or number or pa.types.is_null(kind))
-
-
-def _refuse_claims(metadata: FileMetaData, size: int, source: str) -> None:
-    """Stop where a file of so many bytes says that it holds more than it can."""
-    rows = metadata.num_rows
-    if rows > max(MOST_CLAIMED_ROWS, size):
-        raise failure(source, f"{rows:,} rows in {size:,} bytes", expected="a byte for each row at least")
-    unpacked = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
-    refuse_bomb(source, packed=size, unpacked=unpacked)
+    single = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_floating)
+    return any(test(kind) for test in (*single, types.is_boolean, types.is_null))

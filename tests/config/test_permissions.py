@@ -219,7 +219,7 @@ def redirecting() -> Iterator[str]:
 
 
 def refused(source: str) -> str:
-    with pytest.raises(ContraposeError) as caught, opening.opened(source):
+    with pytest.raises(ContraposeError) as caught, opening.open_source(source):
         pass
     return str(caught.value)
 

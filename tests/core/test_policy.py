@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -21,7 +22,12 @@ from contrapose.tasks.core.policy import cache_key
 from contrapose.tasks.core.registry import modules
 from contrapose.tasks.evaluate.task import judge
 
-CODE = ("contrapose.tasks.core.records",)
+FILES = {
+    "elsewhere/task.py": "def run():\n    return 1\n",
+    "elsewhere/deep/words.txt": "one",
+    "elsewhere/README.md": "text",
+    "alone.py": "x = 1\n",
+}
 
 
 class Settings(BaseModel):
@@ -31,29 +37,67 @@ class Settings(BaseModel):
 
 
 def test_a_key_does_not_depend_on_the_order_of_the_inputs() -> None:
-    first = cache_key("t", CODE, {"a": 1, "b": Settings(names={"x": 1, "y": 2})})
-    assert first == cache_key("t", CODE, {"b": Settings(names={"y": 2, "x": 1}), "a": 1})
+    first = cache_key("t", (), {"a": 1, "b": Settings(names={"x": 1, "y": 2})})
+    assert first == cache_key("t", (), {"b": Settings(names={"y": 2, "x": 1}), "a": 1})
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "inputs"),
-    [
-        ("u", CODE, {"a": 1}),
-        ("t", ("contrapose.tasks.core.outcome",), {"a": 1}),
-        ("t", CODE, {"a": 2}),
-        ("t", CODE, {"b": 1}),
-    ],
+    ("name", "inputs", "rests_on"),
+    [("u", {"a": 1}, ()), ("t", {"a": 2}, ()), ("t", {"b": 1}, ()), ("t", {}, ("rich",))],
 )
-def test_a_key_depends_on_the_task_its_code_and_its_inputs(
-    name: str, code: tuple[str, ...], inputs: dict[str, int]
+def test_a_key_depends_on_the_task_its_inputs_and_versions(
+    name: str, inputs: dict[str, int], rests_on: tuple[str, ...]
 ) -> None:
-    assert cache_key(name, code, inputs) != cache_key("t", CODE, {"a": 1})
+    assert cache_key(name, (), inputs, rests_on=rests_on) != cache_key("t", (), {"a": 1})
 
 
 def test_a_key_is_the_same_in_another_process() -> None:
-    code = f"from contrapose.tasks.core.policy import cache_key; print(cache_key('t', {CODE!r}, {{'a': [1, 'x']}}))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == cache_key("t", CODE, {"a": [1, "x"]})
+    code = "from contrapose.tasks.core.policy import cache_key; print(cache_key('t', (), {'a': [1, 'x']}))"
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == cache_key("t", (), {"a": [1, "x"]})
+
+
+@pytest.mark.parametrize(
+    ("extension", "file", "another"),
+    [
+        ("elsewhere.task", "elsewhere/task.py", True),
+        ("elsewhere.task", "elsewhere/deep/words.txt", True),
+        ("elsewhere.task", "elsewhere/new.py", True),
+        ("elsewhere.task", "elsewhere/README.md", False),
+        ("elsewhere.task", "alone.py", False),
+        ("alone", "alone.py", True),
+        ("contrapose.tasks.core.records", "elsewhere/task.py", False),
+    ],
+)
+def test_sources_of_an_extension_are_in_the_key_and_documents_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extension: str, file: str, another: bool
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(policy, "_package_sha256", policy._package_sha256.__wrapped__)
+    before = cache_key("t", (extension,), {})
+    (tmp_path / file).write_text("changed")
+    assert (cache_key("t", (extension,), {}) != before) is another
+
+
+@pytest.mark.parametrize("package", ["contrapose.tasks", "contrapose.data"])
+def test_all_files_of_ours_are_in_the_key(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, hash_of = cache_key("t", (), {}), policy._package_sha256
+    monkeypatch.setattr(policy, "_package_sha256", lambda name: "another" if name == package else hash_of(name))
+    assert cache_key("t", (), {}) != before
+
+
+def test_an_extension_that_is_not_installed_is_an_error() -> None:
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        cache_key("t", ("nowhere.task",), {})
+
+
+def test_a_table_of_names_leads_to_code() -> None:
+    assert modules("probes", "order_bias") == ["contrapose.tasks.probes.order_bias"]
+    assert "contrapose.tasks.load.jsonl" in modules("sources", "")
 
 
 @pytest.mark.parametrize(

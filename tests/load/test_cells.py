@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contrapose.tasks.load.rows import structured
+from contrapose.tasks.load.rows import parse_literal
 
 WRITTEN = [
     ("['a', 'b']", ["a", "b"]),
@@ -23,7 +23,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("cell", "value"), WRITTEN)
 def test_what_python_and_numpy_write_is_read(cell: str, value: Any) -> None:
-    assert structured(cell) == value
+    assert parse_literal(cell) == value
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_what_python_and_numpy_write_is_read(cell: str, value: Any) -> None:
     ids=lambda cell: cell[:12],
 )
 def test_any_other_text_stays_a_text(cell: str) -> None:
-    assert structured(cell) is cell
+    assert parse_literal(cell) is cell

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import ItemSample
-from contrapose.tasks.load.items import place, read_items
+from contrapose.tasks.load.items import read_items, read_place
 from contrapose.tasks.load.rows import Unfit
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.tables.table import read, write
@@ -90,13 +90,13 @@ def test_unusable_lists_are_refused(value: Any, observed: str) -> None:
 
 @pytest.mark.parametrize("value", [2, 2.0, "2", " 2 "])
 def test_a_place_is_counted_from_one(value: Any) -> None:
-    assert place(value, among=2) == 2
+    assert read_place(value, among=2) == 2
 
 
 @pytest.mark.parametrize("value", [0, 3, -1, 1.5, True, "b", "", [1], float("nan"), float("inf"), 10**400])
 def test_what_is_the_place_of_no_item_is_refused(value: Any) -> None:
     with pytest.raises(Unfit, match="place of no item"):
-        place(value, among=2)
+        read_place(value, among=2)
 
 
 def test_every_format_gives_the_same_sample(tmp_path: Path) -> None:

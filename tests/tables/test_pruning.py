@@ -88,7 +88,7 @@ def test_what_a_killed_process_left_goes_after_a_day_at_the_soonest() -> None:
 
 def test_answers_models_and_files_of_others_stay() -> None:
     table(1)
-    for name in ("answers.sqlite3", "code.json", "tables/mine.parquet", "tables/notes.txt", "answers.sqlite3.damaged"):
+    for name in ("answers.sqlite3", "tables/mine.parquet", "tables/notes.txt", "answers.sqlite3.damaged"):
         (home() / name).write_bytes(b"kept")
         aged(home() / name, 400)
     assert names() == []
