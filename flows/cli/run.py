@@ -57,8 +57,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.orchestration.spinner import at_work, silent
     from contrapose.flows.orchestration.options import configured, overrides, select
+    from contrapose.flows.orchestration.spinner import at_work, silent
 
     values = {
         "columns": parse_pairs(arguments.column, "--column"),
