@@ -111,7 +111,7 @@ class Run:
     def stored(self) -> set[str]:
         """The prompts whose answers are in the store, or have a receipt that it reads when it is opened next."""
         kept = {str(json.loads(question)["prompt"]) for question in self._column("SELECT question FROM answers")}
-        for file in self.home.glob("*.receipts/*.jsonl"):
+        for file in (*self.home.glob("*.receipts/*.jsonl"), *self._file.parent.glob("*.receipts/*.jsonl")):
             receipts = (receipt.content or {} for receipt in read(file))
             kept |= {str(one["row"]["question"]["prompt"]) for one in receipts if one.get("table") == "answers"}
         return kept
@@ -125,16 +125,20 @@ class Run:
         from sqlalchemy import create_engine, inspect, text
         from sqlalchemy.pool import NullPool
 
-        file = self.home / "answers.sqlite3" if not self.store else Path(self.store.removeprefix("sqlite:///"))
-        if not self.store.startswith("postgresql") and not file.is_file():
+        if not self.store.startswith("postgresql") and not self._file.is_file():
             return []
-        engine = create_engine(self.store or f"sqlite:///{file}", poolclass=NullPool)
+        engine = create_engine(self.store or f"sqlite:///{self._file}", poolclass=NullPool)
         with engine.connect() as connection:
             if engine.dialect.name == "sqlite":
                 assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
             if not inspect(connection).has_table("answers"):
                 return []
             return connection.execute(text(statement)).scalars().all()
+
+    @property
+    def _file(self) -> Path:
+        """File of a SQLite store."""
+        return Path(self.store.removeprefix("sqlite:///")) if self.store else self.home / "answers.sqlite3"
 
     def results(self) -> pa.Table:
         """The rows of its newest folder; what the file says of the model names the port of its endpoint."""
