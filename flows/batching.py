@@ -171,7 +171,7 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
 
     Answers and cost are counted to the run; without one, to a new run.
     """
-    budget = open_budget(config, spent=Store().runs.spent(run) if run else Usage())
+    budget = open_budget(config, spent=Store().runs.usage(run) if run else Usage())
     bodies = bodies_of(questions.spec.model_dump_json())
     if budget.price is not None and config.price is None:
         cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}

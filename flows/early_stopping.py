@@ -58,7 +58,7 @@ class Schedule:
     def _of_test(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
         """Return the schedule of a test without a look of this run."""
         hashes, key = _hash_cases(cases) if cases["rows"] <= MOST else [], _hash_subject(run, plan)
-        earlier = Store().looks.before(key, hashes, run=run.id) if hashes else ()
+        earlier = Store().looks.earlier_looks(key, hashes, run=run.id) if hashes else ()
         return cls(run=run.id, key=key, hashes=hashes, earlier=earlier)
 
     @classmethod
@@ -219,7 +219,7 @@ def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dic
     Where a budget ends before, what was not asked is noted of all tests that are not decided by then. What is asked
     side by side with other models stops where all of them do.
     """
-    settled = Store().looks.settled(run.id)
+    settled = Store().looks.find_settled(run.id)
     beside = settled.runs if settled else ()
     tests = [prepare_test(run, plan, cases[plan.test], beside=beside) for plan in run.plans]
     going = [test for test in tests if not test.is_over]

@@ -88,7 +88,7 @@ def report(
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
-            calls=Store().calls.most(run.id, prices=prices),
+            calls=Store().calls.find_greatest(run.id, prices=prices),
             checked=checked,
         )
     summary["warnings"] += record(run, remembered)

@@ -44,7 +44,7 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
     if resumed is not None:
         if (row := store.get(resumed)) is not None:
             refuse_other(config, row)
-        store.again(resumed)
+        store.resume(resumed)
         return replace(run, id=resumed)
     if alone and (earlier := find_begun(store)) is not None and store.take_over(earlier):
         return replace(run, id=earlier)

@@ -15,8 +15,8 @@ from contrapose.flows.cli.terminal import confirm, print_lines
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Entry, Place
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.engine import file_of, shown, store_url
-from contrapose.tasks.store.opening import fails, heal
+from contrapose.tasks.store.engine import file_of, public_address, store_url
+from contrapose.tasks.store.opening import find_damage, rebuild_damaged
 from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
 from contrapose.tasks.tables.table import home
 from contrapose.tasks.text.wording import counted
@@ -36,14 +36,14 @@ KINDS = {
 def _info(_: argparse.Namespace) -> Iterator[str]:
     """Describe the store: its place, its size, and what it holds of each model."""
     store = Store().housekeeping
-    held = store.held()
+    held = store.count_by_model()
     yield store.place
     yield f"{counted('answers', sum(entry.answers for entry in held))}, {store.size() / 1_000_000:,.1f} MB"
     for entry in held:
         tokens = f"{entry.prompt_tokens:,} tokens read, {entry.completion_tokens:,} written"
         span = " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC" for at in (entry.first, entry.last))
         yield f"{entry.model}: {counted('answers', entry.answers)}, {tokens}, {span}"
-    if unfinished := len(Store().runs.unfinished()):
+    if unfinished := len(Store().runs.find_unfinished()):
         yield f"{counted('unfinished runs', unfinished)}: contrapose resume"
 
 
@@ -67,12 +67,12 @@ def _repair(_: argparse.Namespace) -> Iterator[str]:
     """Check every answer and every receipt; make a damaged database from receipts, and damaged receipts from it."""
     url = store_url()
     path = file_of(url)
-    if path is not None and path.is_file() and (why := fails(path)):
-        yield f"{shown(url)}: {why}"
-        heal(path, url)
+    if path is not None and path.is_file() and (why := find_damage(path)):
+        yield f"{public_address(url)}: {why}"
+        rebuild_damaged(path, url)
     store = Store()
     answers, damaged = store.answers.check()
-    yield f"{shown(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
+    yield f"{public_address(url)}: {counted('answers', answers)}, each as it was written; {damaged} were not"
     receipts = store.housekeeping.damaged_receipts()
     if receipts:
         yield from (f"a damaged receipt: {where}" for where in receipts)

@@ -89,7 +89,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     begin_server()
     from contrapose.tasks.store import Store
 
-    rows = [row for row in Store().runs.unfinished() if row.id.startswith(arguments.run)]
+    rows = [row for row in Store().runs.find_unfinished() if row.id.startswith(arguments.run)]
     exact = [row for row in rows if row.id == arguments.run] or rows
     if len(exact) != 1:
         raise ConfigError(
@@ -129,7 +129,7 @@ def list_unfinished() -> Iterator[str]:
     from contrapose.tasks.store.runs import ALIVE_SECONDS
     from contrapose.tasks.text.wording import counted
 
-    rows = Store().runs.unfinished()
+    rows = Store().runs.find_unfinished()
     for row in rows:
         state = "running" if row.seen > time.time() - ALIVE_SECONDS else "interrupted"
         state = "incomplete" if row.state == "incomplete" else state

@@ -19,7 +19,7 @@ from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
 from contrapose.tasks.infer.meter import current_meter
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of, merged
+from contrapose.tasks.store.answers import AnswerBatch, AnswerTable, Keyed, batch_of, merge_batches
 from contrapose.tasks.store.base import AWAY_SECONDS, AwayError, unwritten
 from contrapose.tasks.store.claims import Claims
 from contrapose.tasks.store.engine import store_url
@@ -242,7 +242,7 @@ class Writer:
         """Write until it succeeds: what was paid for is given up at the close only, and where waiting does not help."""
         is_file = self.answers.engine.dialect.name == "sqlite"
         end = time.monotonic() + (min(FILE_SECONDS, AWAY_SECONDS) if is_file else AWAY_SECONDS)
-        batch = merged(batches) if batches else None
+        batch = merge_batches(batches) if batches else None
         written: Written | None = None
         while True:
             closing = self._closing.is_set()

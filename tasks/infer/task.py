@@ -293,7 +293,7 @@ def _open_budget(terms: Terms, owner: str | None) -> Budget:
 
 def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
     """Return the spending of a run on the model that is asked, and on its other one."""
-    both, reader = Store().runs.spent(terms.run), Store().runs.read(terms.run).spent
+    both, reader = Store().runs.usage(terms.run), Store().runs.read(terms.run).spent
     return (reader, both - reader) if terms.reads else (both - reader, reader)
 
 

@@ -21,9 +21,9 @@ from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage, total
 from contrapose.tasks.store.base import StorePart, patient, unwritten
 from contrapose.tasks.store.engine import file_of, insert_into, keys_subquery, url_of
-from contrapose.tasks.store.opening import heal
+from contrapose.tasks.store.opening import rebuild_damaged
 from contrapose.tasks.store.receipts import Written
-from contrapose.tasks.store.replay import answer_receipt, applied, spend
+from contrapose.tasks.store.replay import answer_receipt, note_receipts, spend
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, SPENT
 
 CHECKSUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')
@@ -98,7 +98,7 @@ def batch_of(
     return AnswerBatch(rows=rows, run=run, spent=spent, failures=failures, again=again, reads=reads)
 
 
-def merged(batches: Sequence[AnswerBatch]) -> AnswerBatch:
+def merge_batches(batches: Sequence[AnswerBatch]) -> AnswerBatch:
     """Merge batches of one run; there must be one."""
     return replace(
         batches[0],
@@ -118,10 +118,10 @@ class AnswerTable(StorePart):
         """
         own = [] if run is None else [ANSWERS.c.run == run]
         wanted = select(*STORED).where(ANSWERS.c.key.in_(keys_subquery(self.dialect)), *own)
-        rows = self.fetch(wanted, self.sent(keys))
+        rows = self.fetch(wanted, self.keys_parameter(keys))
         if not all(checksum_ok(*row) for row in rows):
             self._drop_damaged()
-            rows = self.fetch(wanted, self.sent(keys))
+            rows = self.fetch(wanted, self.keys_parameter(keys))
         return {row.key: _completion(row) for row in rows}
 
     def check(self) -> tuple[int, int]:
@@ -145,7 +145,7 @@ class AnswerTable(StorePart):
         keys = self._damaged()
         path = file_of(url_of(self.engine))
         if keys and path is not None:
-            heal(path, url_of(self.engine), anyway=True)
+            rebuild_damaged(path, url_of(self.engine), anyway=True)
             self.engine.dispose()
         elif keys:
             self.execute(delete(ANSWERS).where(ANSWERS.c.key.in_(keys)))
@@ -161,7 +161,7 @@ class AnswerTable(StorePart):
         """Delete answers, so that their questions are asked again; those that the run itself asked for stay."""
         chosen = delete(ANSWERS).where(ANSWERS.c.key.in_(keys_subquery(self.dialect)), ANSWERS.c.run != run)
         with self.engine.begin() as connection:
-            connection.execute(chosen, self.sent(keys))
+            connection.execute(chosen, self.keys_parameter(keys))
             self.record(connection, {"do": "forget", "run": run, "of": list(keys)})
 
     def note(self, batch: AnswerBatch) -> Written | None:
@@ -194,11 +194,11 @@ class AnswerTable(StorePart):
         # Keys are hashes. In their order a transaction meets each page of their index once.
         rows = sorted(batch.rows, key=itemgetter("key"))
         with self.engine.begin() as connection:
-            if written is not None and not applied(connection, self.receipts, written):
+            if written is not None and not note_receipts(connection, self.receipts, written):
                 return
             if rows:
                 self._insert(connection, rows, again=batch.again)
-                connection.execute(_releasing(self.dialect), self.sent(row["key"] for row in rows))
+                connection.execute(_releasing(self.dialect), self.keys_parameter(row["key"] for row in rows))
             spend(connection, batch.run, batch.taken, reads=batch.reads, now=time.time())
 
     def _insert(self, connection: Connection, rows: Sequence[Mapping[str, Any]], *, again: bool) -> None:

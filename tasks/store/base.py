@@ -13,9 +13,17 @@ from sqlalchemy import Connection, Engine, Executable, Row
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
-from contrapose.tasks.store.engine import file_of, is_damage, is_full, sent, shown, url_of, without_address
-from contrapose.tasks.store.opening import heal, receipts_of
-from contrapose.tasks.store.replay import applied
+from contrapose.tasks.store.engine import (
+    file_of,
+    is_damage,
+    is_full,
+    keys_parameter,
+    public_address,
+    url_of,
+    without_address,
+)
+from contrapose.tasks.store.opening import rebuild_damaged, receipts_of
+from contrapose.tasks.store.replay import note_receipts
 
 TRIES = 5
 FIRST_WAIT = 0.5
@@ -58,7 +66,7 @@ def patient(method: Method) -> Method:
                 path = file_of(url_of(engine))
                 if path is not None and is_damage(error) and attempt <= 2:
                     # The second time whatever SQLite says of the file.
-                    heal(path, url_of(engine), anyway=attempt == 2)
+                    rebuild_damaged(path, url_of(engine), anyway=attempt == 2)
                     # Connections that are in use are exchanged when they are used next.
                     engine.dispose()
                 elif is_full(error, path):
@@ -105,11 +113,11 @@ class StorePart:
             written = self.receipts.append([{"at": now, **entry} for entry in entries])
         except OSError as error:
             raise unwritten(error, self.engine) from error
-        applied(connection, self.receipts, written)
+        note_receipts(connection, self.receipts, written)
 
-    def sent(self, keys: Iterable[str]) -> dict[str, object]:
+    def keys_parameter(self, keys: Iterable[str]) -> dict[str, object]:
         """Parameters of a statement with `keys_subquery`."""
-        return sent(self.dialect, keys)
+        return keys_parameter(self.dialect, keys)
 
     @patient
     def fetch(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
@@ -130,7 +138,7 @@ def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engin
         f"the response store cannot be used ({without_address(error)})",
         expected="a database that can be reached, with room for more answers",
         remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
-        where=shown(url_of(engine)),
+        where=public_address(url_of(engine)),
     )
 
 
@@ -142,5 +150,5 @@ def unwritten(error: OSError, engine: Engine) -> CutShortError:
         else f"no receipt of an answer can be written beside the response store ({error.strerror})",
         expected="a folder that can be written to, with room for more answers",
         remedy="Make room, or name another store in CONTRAPOSE_STORE; what was kept stays.",
-        where=shown(url_of(engine)),
+        where=public_address(url_of(engine)),
     )

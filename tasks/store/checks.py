@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, delete, select, update
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import Silence, is_gone, new_owner, now, pulse
-from contrapose.tasks.store.replay import put
+from contrapose.tasks.store.owners import Silence, database_time, is_gone, new_owner, pulse
+from contrapose.tasks.store.replay import put_receipt
 from contrapose.tasks.store.schema import CHECKS
 
 State = Literal["checking", "decided", "told", "promoted"]
@@ -160,7 +160,7 @@ class Checks(StorePart):
     ) -> CheckRow | None:
         """The check, this owner's where it is free; None where it was released at this moment."""
         with self.engine.begin() as connection:
-            moment = now(connection)
+            moment = database_time(connection)
             own = {"flow_run": self.flow_run, "owner": self.owner, "until": moment + LEASE_SECONDS}
             # Of two clocks: nothing was announced in the future.
             started = moment if announced is None else min(announced, moment)
@@ -183,7 +183,7 @@ class Checks(StorePart):
         """Return a check after writing a receipt of it as it is now."""
         row = _row(connection, key)
         if row is not None:
-            self.record(connection, put("checks", asdict(row)))
+            self.record(connection, put_receipt("checks", asdict(row)))
         return row
 
     def _is_free(self, row: CheckRow, moment: float) -> bool:
@@ -197,7 +197,7 @@ class Checks(StorePart):
     def _set(self, key: str, **values: str) -> None:
         mine = update(CHECKS).where(CHECKS.c.key == key, CHECKS.c.owner == self.owner)
         with self.engine.begin() as connection:
-            until = now(connection) + LEASE_SECONDS
+            until = database_time(connection) + LEASE_SECONDS
             if connection.execute(mine.values(**values, until=until)).rowcount != 1:
                 raise OvertakenError(
                     "another process has taken the check over",

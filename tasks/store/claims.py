@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Float, Text, bindparam, delete, func,
 
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import BUSY_SECONDS, insert_into, keys_subquery
-from contrapose.tasks.store.owners import SILENT_SECONDS, Silence, is_gone, new_owner, now
+from contrapose.tasks.store.owners import SILENT_SECONDS, Silence, database_time, is_gone, new_owner
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS
 
 LEASE_SECONDS = BUSY_SECONDS + 30.0
@@ -37,19 +37,19 @@ class Claims(StorePart):
     def claim(self, keys: Sequence[str]) -> set[str]:
         """Claim those of the keys that are not answered and that no living owner has claimed; return them."""
         # Two owners that claim the same keys meet in the same order, and none waits for the other in a circle.
-        wanted = self.sent(sorted(keys))
+        wanted = self.keys_parameter(sorted(keys))
         with self.engine.begin() as connection:
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
-            until = now(connection) + LEASE_SECONDS
+            until = database_time(connection) + LEASE_SECONDS
             taken = connection.execute(_claiming(self.dialect), {**wanted, "its": self.owner, "lease": until})
             claimed = set(taken.scalars())
             if len(claimed) < len(keys):
                 claimed = set(connection.execute(_own(self.dialect), {**wanted, "its": self.owner}).scalars())
             if claimed and not self.again:
-                answered = set(connection.execute(_answered(self.dialect), self.sent(claimed)).scalars())
+                answered = set(connection.execute(_answered(self.dialect), self.keys_parameter(claimed)).scalars())
                 if answered:
-                    connection.execute(_releasing(self.dialect), {**self.sent(answered), "its": self.owner})
+                    connection.execute(_releasing(self.dialect), {**self.keys_parameter(answered), "its": self.owner})
                 claimed -= answered
             if claimed:
                 # Should the database be made anew meanwhile, nobody else asks what is being asked.
@@ -63,13 +63,13 @@ class Claims(StorePart):
         wanted = select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys_subquery(self.dialect)), CLAIMS.c.owner != self.owner)
         with self.engine.begin() as connection:
             self._bury(connection)
-            return set(connection.execute(wanted, self.sent(keys)).scalars())
+            return set(connection.execute(wanted, self.keys_parameter(keys)).scalars())
 
     @patient
     def renew(self) -> None:
         """Give a sign of life of this owner."""
         with self.engine.begin() as connection:
-            until = now(connection) + LEASE_SECONDS
+            until = database_time(connection) + LEASE_SECONDS
             connection.execute(update(CLAIMS).where(CLAIMS.c.owner == self.owner).values(until=until))
 
     def release(self) -> None:
@@ -83,7 +83,7 @@ class Claims(StorePart):
     def _bury(self, connection: Connection) -> None:
         """Remove the claims of owners that were silent for too long, or whose process has ended."""
         signs = {owner: float(until) for owner, until in connection.execute(_signs(), {"its": self.owner})}
-        dead = self._others.dead(signs, now=now(connection))
+        dead = self._others.dead(signs, now=database_time(connection))
         for owner, until in signs.items():
             if owner in dead or is_gone(owner):
                 # What it renews at this very moment stays its own.

@@ -49,7 +49,7 @@ def store_url() -> str:
 def identity_of_store() -> str:
     """Name of this process's store that no other store has: a file of the same name lies on every machine."""
     url = store_url()
-    return f"{shown(url)} on {socket.gethostname()}" if file_of(url) else shown(url)
+    return f"{public_address(url)} on {socket.gethostname()}" if file_of(url) else public_address(url)
 
 
 def url_of(engine: Engine) -> str:
@@ -57,7 +57,7 @@ def url_of(engine: Engine) -> str:
     return engine.url.render_as_string(hide_password=False)
 
 
-def shown(url: str) -> str:
+def public_address(url: str) -> str:
     """Address of a store without its password; a query may hold one, too."""
     address = _address(url)
     return "CONTRAPOSE_STORE" if address is None else address.set(query={}).render_as_string(hide_password=True)
@@ -117,7 +117,7 @@ def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engin
             expected="the tables of this version",
             remedy="Move it aside, or name another one in CONTRAPOSE_STORE, and a new one is made; "
             "nothing in it was changed, and the version that made it still reads it.",
-            where=shown(url),
+            where=public_address(url),
         )
     return engine
 
@@ -177,7 +177,7 @@ def raise_mendable(url: str) -> Iterator[None]:
             f"the response store cannot be opened ({without_address(error)})",
             expected=ADDRESSES,
             remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
-            where=shown(url),
+            where=public_address(url),
         ) from error
 
 
@@ -232,6 +232,6 @@ def keys_subquery(dialect: str) -> Select[tuple[str]]:
     return select(func.json_each(bindparam("sent", type_=Text)).table_valued("value").c.value)
 
 
-def sent(dialect: str, keys: Iterable[str]) -> dict[str, object]:
+def keys_parameter(dialect: str, keys: Iterable[str]) -> dict[str, object]:
     """Parameters with which a statement with `keys_subquery` is executed."""
     return {"sent": list(keys) if dialect == "postgresql" else json.dumps(list(keys))}

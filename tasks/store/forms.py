@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from contrapose.tasks.store.base import StorePart
 from contrapose.tasks.store.engine import upsert
-from contrapose.tasks.store.replay import put
+from contrapose.tasks.store.replay import put_receipt
 from contrapose.tasks.store.schema import FORMS
 
 
@@ -32,4 +32,5 @@ class FormTable(StorePart):
             again: whether this replaces what was found before; otherwise that stays.
         """
         row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
-        self.execute(upsert(self.dialect, FORMS, row, newer=again).values(**row), put("forms", row, newer=again))
+        statement = upsert(self.dialect, FORMS, row, newer=again).values(**row)
+        self.execute(statement, put_receipt("forms", row, newer=again))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, delete, func, select
 
 from contrapose.tasks.store.base import StorePart, patient
-from contrapose.tasks.store.engine import shown, url_of
+from contrapose.tasks.store.engine import public_address, url_of
 from contrapose.tasks.store.owners import is_gone, is_here
 from contrapose.tasks.store.receipts import damaged_lines
 from contrapose.tasks.store.replay import write_anew
@@ -40,7 +40,7 @@ class Housekeeping(StorePart):
     @property
     def place(self) -> str:
         """Address of the store without a password."""
-        return shown(url_of(self.engine))
+        return public_address(url_of(self.engine))
 
     @patient
     def size(self) -> int:
@@ -51,7 +51,7 @@ class Housekeeping(StorePart):
             pages, size = (connection.exec_driver_sql(f"PRAGMA page_{what}").scalar_one() for what in ("count", "size"))
             return int(pages) * int(size)
 
-    def held(self) -> list[Held]:
+    def count_by_model(self) -> list[Held]:
         """Return what there is of every model, by name."""
         tokens = (func.sum(ANSWERS.c.prompt_tokens), func.sum(ANSWERS.c.completion_tokens))
         times = (func.min(ANSWERS.c.stored), func.max(ANSWERS.c.stored))

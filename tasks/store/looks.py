@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from contrapose.tasks.store.base import StorePart
 from contrapose.tasks.store.engine import upsert
-from contrapose.tasks.store.replay import put
+from contrapose.tasks.store.replay import put_receipt
 from contrapose.tasks.store.schema import LOOKS
 
 KEPT = 256
@@ -50,14 +50,14 @@ class LookTable(StorePart):
         self._put({"key": SETTLED, "run": run, "cases": 0, "sketch": sketch})
 
     def _put(self, row: Mapping[str, object]) -> None:
-        self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put("looks", row))
+        self.execute(upsert(self.dialect, LOOKS, row, newer=True).values(**row), put_receipt("looks", row))
 
-    def settled(self, run: str) -> Settled | None:
+    def find_settled(self, run: str) -> Settled | None:
         """Return when the tests of a run stop; None for a run that stops by itself."""
         rows = self.fetch(select(LOOKS.c.sketch).where(LOOKS.c.key == SETTLED, LOOKS.c.run == run))
         return Settled(**json.loads(rows[0].sketch)) if rows else None
 
-    def before(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
+    def earlier_looks(self, key: str, hashes: Collection[str], *, run: str) -> tuple[int, ...]:
         """Numbers of cases, ascending, on which other runs left the question open: fewer, and mostly among these."""
         wanted = select(LOOKS.c.cases, LOOKS.c.sketch).where(LOOKS.c.key == key, LOOKS.c.run != run)
         own, counts = set(hashes), set()

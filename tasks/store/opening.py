@@ -20,9 +20,9 @@ from sqlalchemy.pool import NullPool
 
 from contrapose.tasks.core.damage import put_in_place, sync, warn
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.store.engine import file_of, is_damage, raise_mendable, reach, shown
+from contrapose.tasks.store.engine import file_of, is_damage, public_address, raise_mendable, reach
 from contrapose.tasks.store.receipts import Receipts
-from contrapose.tasks.store.replay import add, catch_up, noted, write_anew
+from contrapose.tasks.store.replay import add, catch_up, read_noted_bytes, write_anew
 from contrapose.tasks.store.schema import ANSWERS, METADATA, RUNS
 from contrapose.tasks.tables.table import home
 
@@ -42,7 +42,7 @@ def connect(url: str) -> Engine:
     """
     path = file_of(url)
     if path is not None and _is_empty(path):
-        heal(path, url)
+        rebuild_damaged(path, url)
     try:
         engine = _open(url, path)
     except ConfigError as error:
@@ -50,7 +50,7 @@ def connect(url: str) -> Engine:
         is_store = path is not None and (path.suffix in (".sqlite3", ".sqlite", ".db") or folder_of(path).is_dir())
         if path is None or not is_store or not is_damage(error.__cause__):
             raise
-        heal(path, url)
+        rebuild_damaged(path, url)
         engine = _open(url, path)
     # What the log of a SQLite file holds goes into the file when its last connection is closed.
     atexit.register(engine.dispose)
@@ -67,7 +67,7 @@ def _open(url: str, path: Path | None) -> Engine:
         receipts = receipts_of(url)
         event.listen(engine, "engine_disposed", lambda _: receipts.close())
         if path is not None and not _has_receipts(engine, receipts):
-            with locked(path):
+            with file_lock(path):
                 if not _has_receipts(engine, receipts):
                     answers = write_anew(engine, receipts)
                     warn(f"receipts of the {answers:,} answers in the response store were written: {receipts.folder}")
@@ -78,7 +78,7 @@ def _open(url: str, path: Path | None) -> Engine:
 def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
     """Whether all files of receipts that a database notes are there; an empty one needs none."""
     with engine.execution_options(reading=True).connect() as connection:
-        if names := set(noted(connection)):
+        if names := set(read_noted_bytes(connection)):
             return names <= {file.name for file in receipts.files()}
         return all(connection.execute(select(table).limit(1)).first() is None for table in (RUNS, ANSWERS))
 
@@ -87,7 +87,7 @@ def _has_receipts(engine: Engine, receipts: Receipts) -> bool:
 def receipts_of(url: str) -> Receipts:
     """Receipts of a database; those of a server are written only where it does not take the answers."""
     path = file_of(url)
-    name = hashlib.sha256(shown(url).encode()).hexdigest()[:12]
+    name = hashlib.sha256(public_address(url).encode()).hexdigest()[:12]
     return Receipts(folder_of(path) if path is not None else home() / f"{name}.receipts")
 
 
@@ -101,7 +101,7 @@ def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0
 
 
-def fails(path: Path) -> str:
+def find_damage(path: Path) -> str:
     """What SQLite reports of a file after looking at all of it; empty where it is in order, or others keep it busy."""
     if _is_empty(path):
         return "it is empty"
@@ -119,11 +119,11 @@ def fails(path: Path) -> str:
 def examine(url: str) -> None:
     """Have SQLite look at all of a file before a run relies on what it does not find there, and heal it if need be."""
     path = file_of(url)
-    if path is not None and path.is_file() and path.stat().st_size <= EXAMINED_UP_TO and fails(path):
-        heal(path, url)
+    if path is not None and path.is_file() and path.stat().st_size <= EXAMINED_UP_TO and find_damage(path):
+        rebuild_damaged(path, url)
 
 
-def heal(path: Path, url: str, *, anyway: bool = False) -> None:
+def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
     """Put a damaged store aside, make it anew from its receipts and report it.
 
     Args:
@@ -134,8 +134,8 @@ def heal(path: Path, url: str, *, anyway: bool = False) -> None:
     Raises:
         ConfigError: it cannot be written there.
     """
-    with raise_mendable(url), locked(path):
-        if path.exists() and not anyway and not fails(path):
+    with raise_mendable(url), file_lock(path):
+        if path.exists() and not anyway and not find_damage(path):
             return
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         names = (f"{path.name}.damaged-{moment}{f'-{number}' if number > 1 else ''}" for number in range(1, 1000))
@@ -152,13 +152,13 @@ def heal(path: Path, url: str, *, anyway: bool = False) -> None:
     warn(f"the response store was damaged: {made}; the damaged file was kept as {aside}{recover}")
 
 
-def make(path: Path) -> None:
+def rebuild_missing(path: Path) -> None:
     """Make a store with all that its receipts hold; one that is there stays.
 
     Raises:
         OSError: it cannot be written.
     """
-    with locked(path):
+    with file_lock(path):
         if path.exists():
             return
         for end in LOGS:
@@ -206,7 +206,7 @@ def _watch(engine: Engine, path: Path, url: str) -> None:
         if record.info["file"] == _identity(path) is not None:
             return
         if _is_empty(path):
-            heal(path, url)
+            rebuild_damaged(path, url)
         plain = reach(url, prepare=partial(_make_if_missing, path=path))
         catch_up(plain, receipts_of(url))
         plain.dispose()
@@ -219,7 +219,7 @@ def _make_if_missing(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "do_connect")
     def make_file(*_: object) -> None:
         if not path.exists():
-            make(path)
+            rebuild_missing(path)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -231,7 +231,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Let one process, and one thread of it, work on a store's file at a time."""
     from filelock import FileLock
 

@@ -52,7 +52,7 @@ def _machine() -> str:
     return f"{socket.gethostname()}/{namespace}"
 
 
-def now(connection: Connection) -> float:
+def database_time(connection: Connection) -> float:
     """Unix time of the database's clock: the clocks of two machines differ."""
     if connection.dialect.name != "postgresql":
         return time.time()

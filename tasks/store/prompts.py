@@ -10,7 +10,7 @@ from sqlalchemy import exists, func, select, update
 
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import insert_into, keys_subquery
-from contrapose.tasks.store.replay import change, put
+from contrapose.tasks.store.replay import change_receipt, put_receipt
 from contrapose.tasks.store.schema import ANSWERS, BATCHES, PROMPTS
 
 PREPARED, COLLECTED = "prepared", "collected"
@@ -62,13 +62,13 @@ class PromptTable(StorePart):
         current = select(PROMPTS).where(PROMPTS.c.key.in_(keys_subquery(self.dialect)))
         with self.engine.begin() as connection:
             connection.execute(statement, [{**row._asdict(), "written": now, "changed": now} for row in rows])
-            kept = connection.execute(current, self.sent([row.key for row in rows])).mappings()
-            self.record(connection, *(put("prompts", dict(row)) for row in kept))
+            kept = connection.execute(current, self.keys_parameter([row.key for row in rows])).mappings()
+            self.record(connection, *(put_receipt("prompts", dict(row)) for row in kept))
 
     def find(self, keys: Sequence[str]) -> dict[str, PromptRow]:
         """Return what was written, by key."""
         wanted = select(*_PROMPT).where(PROMPTS.c.key.in_(keys_subquery(self.dialect)))
-        return {row.key: PromptRow(*row) for row in self.fetch(wanted, self.sent(keys))}
+        return {row.key: PromptRow(*row) for row in self.fetch(wanted, self.keys_parameter(keys))}
 
     def missing(self, runs: Iterable[str]) -> int:
         """Count the questions that some runs wrote and that have no answer."""
@@ -87,12 +87,13 @@ class PromptTable(StorePart):
         free = update(PROMPTS).where(PROMPTS.c.key.in_(keys_subquery(self.dialect)), PROMPTS.c.batch == "")
         with self.engine.begin() as connection:
             taking = free.values(batch=batch, changed=now).returning(PROMPTS.c.key)
-            taken = connection.execute(taking, self.sent(keys)).scalars().all()
+            taken = connection.execute(taking, self.keys_parameter(keys)).scalars().all()
             if taken:
                 row = {"id": batch, "remote": "", "spec": spec, "questions": len(taken), "state": PREPARED}
                 row["changed"] = now
                 connection.execute(insert_into(self.dialect, BATCHES).values(**row))
-                self.record(connection, put("batches", row), change("prompts", "key", taken, batch=batch))
+                changed = change_receipt("prompts", "key", taken, batch=batch)
+                self.record(connection, put_receipt("batches", row), changed)
         return len(taken)
 
     def asked_by(self, batch: str) -> list[PromptRow]:
@@ -108,10 +109,10 @@ class PromptTable(StorePart):
     def mark(self, batch: str, values: Mapping[str, str]) -> None:
         """Note the endpoint's id of a batch, or its state."""
         statement = update(BATCHES).where(BATCHES.c.id == batch).values(**values, changed=time.time())
-        self.execute(statement, change("batches", "id", [batch], **values))
+        self.execute(statement, change_receipt("batches", "id", [batch], **values))
 
     def release(self, batch: str) -> None:
         """Note that a batch has ended: what it did not answer may be asked again."""
         statement = update(PROMPTS).where(PROMPTS.c.batch == batch).values(batch="", changed=time.time())
-        self.execute(statement, change("prompts", "batch", [batch], batch=""))
+        self.execute(statement, change_receipt("prompts", "batch", [batch], batch=""))
         self.mark(batch, {"state": COLLECTED})

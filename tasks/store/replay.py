@@ -21,7 +21,7 @@ import orjson
 from sqlalchemy import Connection, Engine, Update, bindparam, delete, select, text, update
 
 from contrapose.tasks.core.damage import warn
-from contrapose.tasks.store.engine import insert_into, keys_subquery, sent, upsert
+from contrapose.tasks.store.engine import insert_into, keys_parameter, keys_subquery, upsert
 from contrapose.tasks.store.receipts import Receipts, Written, read
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, DURABLE, METADATA, READINGS, RECEIPTS, RUNS, SPENT
 
@@ -31,13 +31,13 @@ Entry = Mapping[str, Any]
 """A receipt: `at`, a Unix time, `do`, and what that needs."""
 
 
-def put(table: str, row: Mapping[str, Any], *, newer: bool = True) -> dict[str, Any]:
+def put_receipt(table: str, row: Mapping[str, Any], *, newer: bool = True) -> dict[str, Any]:
     """Receipt of a row that was inserted; of two with one key, whether the newer one stays."""
     # SQLAlchemy's names of columns are a kind of str.
     return {"do": "put" if newer else "keep", "table": table, "row": {str(name): row[name] for name in row}}
 
 
-def change(table: str, by: str, of: Collection[str], **values: object) -> dict[str, Any]:
+def change_receipt(table: str, by: str, of: Collection[str], **values: object) -> dict[str, Any]:
     """Receipt of a change of rows that have one of some values in a column."""
     return {"do": "change", "table": table, "by": by, "of": list(of), "values": values}
 
@@ -59,7 +59,7 @@ def catch_up(engine: Engine, receipts: Receipts) -> None:
     if not files:
         return
     with engine.execution_options(reading=True).connect() as connection:
-        known = noted(connection)
+        known = read_noted_bytes(connection)
     behind = [file for file in files if _size(file) > known.get(file.name, 0)]
     if not behind:
         return
@@ -69,7 +69,7 @@ def catch_up(engine: Engine, receipts: Receipts) -> None:
         unknown = insert_into(connection.dialect.name, RECEIPTS).on_conflict_do_nothing(index_elements=["file"])
         connection.execute(unknown, [{"file": file.name, "bytes": 0} for file in behind])
         connection.execute(select(RECEIPTS.c.file).with_for_update())
-        known = noted(connection)
+        known = read_noted_bytes(connection)
         counts = add(connection, {file: known.get(file.name, 0) for file in behind}, ended=closed)
     receipts.tidy()
     if counts["answers"] and closed:
@@ -88,7 +88,7 @@ def _size(file: Path) -> int:
     return 0
 
 
-def noted(connection: Connection) -> dict[str, int]:
+def read_noted_bytes(connection: Connection) -> dict[str, int]:
     """Bytes of each file of receipts that a database holds, by the file's name."""
     return {row.file: row.bytes for row in connection.execute(select(RECEIPTS))}
 
@@ -97,7 +97,7 @@ _GO_ON = text("UPDATE receipts SET bytes = :end WHERE file = :file AND bytes = :
 _NOTE = text("INSERT INTO receipts VALUES (:file, :end) ON CONFLICT (file) DO UPDATE SET bytes = excluded.bytes")
 
 
-def applied(connection: Connection, receipts: Receipts, written: Written) -> bool:
+def note_receipts(connection: Connection, receipts: Receipts, written: Written) -> bool:
     """Note that the database holds some receipts, after adding all before them; return whether it lacked them."""
     if connection.execute(_GO_ON, written._asdict()).rowcount:
         return True
@@ -168,7 +168,7 @@ def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str
             else:
                 kept = [table.c.run != entry["run"]] if do == "forget" else []
                 statement = delete(table).where(chosen, *kept)
-            connection.execute(statement, sent(dialect, entry["of"]))
+            connection.execute(statement, keys_parameter(dialect, entry["of"]))
 
 
 def write_anew(engine: Engine, receipts: Receipts) -> int:
@@ -192,7 +192,7 @@ def write_anew(engine: Engine, receipts: Receipts) -> int:
                     answers += len(rows)
                     written = fresh.append([answer_receipt(row, newer=True) for row in rows])
                 else:
-                    written = fresh.append([{"at": time.time(), **put(table.name, row)} for row in rows])
+                    written = fresh.append([{"at": time.time(), **put_receipt(table.name, row)} for row in rows])
                 connection.execute(_NOTE, {"file": written.file, "end": written.end})
         fresh.close()
     # In this order: what is noted of a file that is still there keeps it from being read again.

@@ -18,7 +18,7 @@ from contrapose.tasks.core.records import Call, Calls, Usage
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import insert_into
 from contrapose.tasks.store.owners import is_gone, is_here, new_owner, pulse
-from contrapose.tasks.store.replay import change, put
+from contrapose.tasks.store.replay import change_receipt, put_receipt
 from contrapose.tasks.store.schema import ANSWERS, READINGS, RUNS, SPENT
 
 State = Literal["running", "incomplete", "finished", "superseded"]
@@ -106,12 +106,12 @@ class Runs(StorePart):
             chosen = name if number == 1 else f"{name}-{number}"
             with self.engine.begin() as connection:
                 if connection.execute(statement, {"id": chosen, **row}).first() is not None:
-                    self.record(connection, put("runs", {"id": chosen, **row}))
+                    self.record(connection, put_receipt("runs", {"id": chosen, **row}))
                     return chosen
         raise RuntimeError(f"a thousand runs are called {name}")
 
     @patient
-    def again(self, run: str, *, retried: bool = False) -> None:
+    def resume(self, run: str, *, retried: bool = False) -> None:
         """Note that a run goes on, in this process.
 
         Args:
@@ -142,7 +142,7 @@ class Runs(StorePart):
             # It will find what it had asked for itself, which it has counted as answers.
             values = {"state": "running", "seen": time.time(), "hits": -row.answers, "owner": new_owner()}
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
-            self.record(connection, change("runs", "id", [run], **values))
+            self.record(connection, change_receipt("runs", "id", [run], **values))
 
     def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
@@ -156,7 +156,7 @@ class Runs(StorePart):
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
         while True:
             try:
-                self.again(run, retried=True)
+                self.resume(run, retried=True)
                 return True
             except GoingOnError:
                 if time.monotonic() > end:
@@ -198,7 +198,7 @@ class Runs(StorePart):
         counted = update(RUNS).where(RUNS.c.id == run).values(hits=RUNS.c.hits + count, seen=time.time())
         with self.engine.begin() as connection:
             hits = connection.execute(counted.returning(RUNS.c.hits)).scalar()
-            self.record(connection, change("runs", "id", [run], hits=hits))
+            self.record(connection, change_receipt("runs", "id", [run], hits=hits))
 
     @patient
     def end(self, run: str, state: State) -> None:
@@ -213,8 +213,8 @@ class Runs(StorePart):
         with self.engine.begin() as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
             ids = connection.execute(superseded).scalars().all() if state == "finished" else []
-            others = [change("runs", "id", ids, state="superseded")] if ids else []
-            self.record(connection, change("runs", "id", [run], **values), *others)
+            others = [change_receipt("runs", "id", ids, state="superseded")] if ids else []
+            self.record(connection, change_receipt("runs", "id", [run], **values), *others)
 
     def get(self, run: str) -> RunRow | None:
         """Return a run; None where there is no such run."""
@@ -235,7 +235,7 @@ class Runs(StorePart):
         wanted = select(RUNS.c.id, RUNS.c.config).order_by(RUNS.c.seen.desc()).limit(most)
         return [(row.id, row.config) for row in self.fetch(wanted)]
 
-    def spent(self, run: str) -> Usage:
+    def usage(self, run: str) -> Usage:
         """Return what a run has spent so far; nothing where there is no such run."""
         row = self.get(run)
         return Usage() if row is None else row.spent
@@ -245,7 +245,7 @@ class Runs(StorePart):
         rows = self.fetch(select(*(READINGS.c[name] for name in SPENT)).where(READINGS.c.run == run))
         return Taken(**rows[0]._mapping) if rows else Taken()
 
-    def unfinished(self) -> Sequence[RunRow]:
+    def find_unfinished(self) -> Sequence[RunRow]:
         """Return runs that did not come to their end, the newest first; running ones are among them."""
         wanted = select(RUNS).where(RUNS.c.state.in_(UNFINISHED)).order_by(RUNS.c.started.desc())
         return [RunRow(**row._mapping) for row in self.fetch(wanted)]
@@ -258,7 +258,7 @@ MOST = 5
 class CallTable(StorePart):
     """Calls in a database."""
 
-    def most(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
+    def find_greatest(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
         """Return the slowest and the dearest calls among those that a run made itself.
 
         Args:

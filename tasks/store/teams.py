@@ -13,7 +13,7 @@ from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.claims import LEASE_SECONDS
 from contrapose.tasks.store.engine import insert_into
-from contrapose.tasks.store.owners import is_gone, new_owner, now
+from contrapose.tasks.store.owners import database_time, is_gone, new_owner
 from contrapose.tasks.store.schema import PORTIONS, RATES
 
 
@@ -53,7 +53,7 @@ class Teams(StorePart):
         """A new team; returns its id."""
         team = uuid4().hex
         with self.engine.begin() as connection:
-            moment = now(connection)
+            moment = database_time(connection)
             connection.execute(delete(PORTIONS).where(PORTIONS.c.until < moment - LONGEST_TEAM_SECONDS))
             self._insert(connection, team=team, owner=team, label="", until=moment + LONGEST_TEAM_SECONDS)
         return team
@@ -73,7 +73,8 @@ class Teams(StorePart):
         earlier = update(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.label == label)
         with self.engine.begin() as connection:
             connection.execute(earlier.values(done=0, from_store=0, failed=0))
-            self._insert(connection, team=team, owner=owner, label=label, until=now(connection) + LEASE_SECONDS)
+            until = database_time(connection) + LEASE_SECONDS
+            self._insert(connection, team=team, owner=owner, label=label, until=until)
         return owner
 
     @patient
@@ -95,14 +96,14 @@ class Teams(StorePart):
             connection.execute(select(PORTIONS.c.owner).where(PORTIONS.c.owner == team).with_for_update())
             its_others = select(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.owner != owner)
             others = connection.execute(its_others).all()
-            spoken_for = sum((_granted(row) for row in others), Usage())
+            spoken_for = sum((_granted_usage(row) for row in others), Usage())
             usage = next((one for one in wanted[:-1] if fits(spoken_for + one)), wanted[-1])
-            values = {**asdict(usage), "settled": settled.calls, "until": now(connection) + LEASE_SECONDS}
+            values = {**asdict(usage), "settled": settled.calls, "until": database_time(connection) + LEASE_SECONDS}
             if not connection.execute(update(PORTIONS).where(PORTIONS.c.owner == owner).values(**values)).rowcount:
                 # The database was made anew, and knows no portions.
                 self._insert(connection, team=team, owner=owner, label="", **values)
-            moment = now(connection)
-            busy = any(row.calls > row.settled and not _ended(row, moment) for row in others)
+            moment = database_time(connection)
+            busy = any(row.calls > row.settled and not _is_ended(row, moment) for row in others)
         return Grant(usage=usage, others=spoken_for, others_idle=not busy)
 
     @patient
@@ -121,7 +122,7 @@ class Teams(StorePart):
         """
         own = PORTIONS.c.owner == owner
         with self.engine.begin() as connection:
-            until = now(connection) + LEASE_SECONDS
+            until = database_time(connection) + LEASE_SECONDS
             values: dict[str, Any] = {**asdict(counts), "settled": spent.calls, "until": until}
             values |= {"stopped": stopped} if stopped else {}
             values |= asdict(spent) if over else {}
@@ -159,7 +160,7 @@ class Teams(StorePart):
             Seconds until the first of them; the others follow, `1 / rate` seconds apart.
         """
         with self.engine.begin() as connection:
-            moment = now(connection)
+            moment = database_time(connection)
             first = insert_into(self.dialect, RATES).values(key=key, free=moment)
             connection.execute(first.on_conflict_do_nothing(index_elements=["key"]))
             row = connection.execute(select(RATES.c.free).where(RATES.c.key == key).with_for_update()).one()
@@ -178,10 +179,10 @@ LONGEST_SECONDS = 3600.0
 """A place in a row that is further ahead was taken by another clock."""
 
 
-def _granted(row: Row[Any]) -> Usage:
+def _granted_usage(row: Row[Any]) -> Usage:
     return Usage(calls=row.calls, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
 
 
-def _ended(row: Row[Any], moment: float) -> bool:
+def _is_ended(row: Row[Any], moment: float) -> bool:
     """Whether a portion that still holds room will never use it: what it was granted counts as spent for good."""
     return row.until < moment or (row.owner != row.team and is_gone(row.owner))

@@ -49,9 +49,9 @@ def test_runs_share_the_work(
     )
     assert prompts >= 60
     assert not asked_twice(endpoint.requests)
-    assert sum(held.answers for held in Store().housekeeping.held()) == prompts
+    assert sum(held.answers for held in Store().housekeeping.count_by_model()) == prompts
     assert all(each.results().equals(runs[0].results()) for each in runs)
-    assert Store().runs.unfinished() == []
+    assert Store().runs.find_unfinished() == []
 
 
 @pytest.mark.chaos

@@ -28,7 +28,7 @@ def summary(folder: Path) -> dict[str, object]:
 def started(*, seed: int, calls: int) -> str:
     """A run that was stopped by its budget; its id."""
     assert main([*ARGUMENTS, "--set", f"seed={seed}", "--max-calls", str(calls)]) == 4
-    return Store().runs.unfinished()[0].id
+    return Store().runs.find_unfinished()[0].id
 
 
 def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +65,7 @@ def test_a_resumed_run_reads_what_its_command_line_named(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path / "project")
     words = ["--data", "../rows.csv", "--test", "add_negation", "--out", "../results", "--max-calls", "3"]
     assert main(["run", "--model", "mock", *words]) == 4
-    run = Store().runs.unfinished()[0].id
+    run = Store().runs.find_unfinished()[0].id
     for name in VARIABLES:
         monkeypatch.setenv(name, "")
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
@@ -107,7 +107,7 @@ def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
 def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     main([*ARGUMENTS, "--set", "seed=16"])
     assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4
-    run = Store().runs.unfinished()[0].id
+    run = Store().runs.find_unfinished()[0].id
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
     usage = summary(newest())["usage"]
     assert usage["calls"] == usage["requests"] > 30  # type: ignore[index]

@@ -79,7 +79,7 @@ def test_the_command_ends_with_2_before_anything_is_asked(
     assert "with which order_bias may have to read replies" in told
     assert "pip install 'contrapose[embeddings]'" in told
     assert calls == []
-    assert Store().runs.unfinished() == []
+    assert Store().runs.find_unfinished() == []
 
 
 @pytest.mark.usefixtures("hidden")
@@ -87,7 +87,7 @@ def test_a_flow_is_refused_before_it_begins(calls: list[int]) -> None:
     with pytest.raises(ConfigError, match="embedding_model"):
         evaluate_model.fn(config(READ))
     assert calls == []
-    assert Store().runs.unfinished() == []
+    assert Store().runs.find_unfinished() == []
 
 
 @pytest.mark.usefixtures("hidden")

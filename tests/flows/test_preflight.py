@@ -133,4 +133,4 @@ def test_samples_that_a_run_refuses_are_refused_alike(capsys: pytest.CaptureFixt
         said.append(capsys.readouterr().err.partition(" The evidence is in")[0].strip())
     assert said[0] == said[1]
     assert "add_negation samples" in said[0]
-    assert Store().runs.unfinished() == []
+    assert Store().runs.find_unfinished() == []

@@ -243,7 +243,7 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
         found, _ = house.run(*priced((1, 10), (100, 1000)))
         before = house.asked
         assert (found["verdict"], before[0]) == ("incomplete", QUESTIONS)
-        (row,) = Store().runs.unfinished()
+        (row,) = Store().runs.find_unfinished()
         limit = sum(before) + 1
         main(["resume", row.id, "--max-calls", str(limit)])
         resumed = json.loads(

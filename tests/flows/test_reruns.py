@@ -81,7 +81,7 @@ def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(mon
     def slow(run: Any, trials: Any) -> Any:
         become_silent(run.id)
         with pytest.raises(GoingOnError):
-            Store().runs.again(run.id)
+            Store().runs.resume(run.id)
         refused.append(run.id)
         return room(run, trials)
 

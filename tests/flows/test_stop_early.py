@@ -107,7 +107,7 @@ def samples_of(folder: Path) -> list[str]:
 def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     code, spent, _ = evaluated(*MOCK, "--max-calls", "20")
     assert (code, outcome(spent)["verdict"]) == (4, "incomplete")
-    main(["resume", Store().runs.unfinished()[0].id, "--max-calls", "1000"])
+    main(["resume", Store().runs.find_unfinished()[0].id, "--max-calls", "1000"])
     resumed = max(Path("runs").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
     _, whole, folder = evaluated(*MOCK, out="other")

@@ -113,7 +113,7 @@ def test_a_form_is_noted_after_the_answers_that_told_it(server: Endpoint, monkey
     there: list[int] = []
 
     def note(table: FormTable, *args: Any, **named: Any) -> None:
-        there.append(Store().housekeeping.held()[0].answers if Store().housekeeping.held() else 0)
+        there.append(Store().housekeeping.count_by_model()[0].answers if Store().housekeeping.count_by_model() else 0)
         noted(table, *args, **named)
 
     noted = FormTable.note

@@ -249,7 +249,7 @@ def test_a_decision_is_kept_as_it_was_made(checks: Checks) -> None:
 
 def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     moment = 1000.0
-    monkeypatch.setattr("contrapose.tasks.store.checks.now", lambda connection: moment)
+    monkeypatch.setattr("contrapose.tasks.store.checks.database_time", lambda connection: moment)
     assert begin(checks).until == moment + LEASE_SECONDS
     moment += LEASE_SECONDS
     checks.confirm(KEY)

@@ -36,11 +36,14 @@ def exported(model: str | None = None) -> list[str]:
 def test_what_there_is_is_told_by_model_in_the_order_of_names() -> None:
     kept("small", 1, 2, stored=20.0)
     kept("large", 3, stored=10.0)
-    assert Store().housekeeping.held() == [Held("large", 1, 3, 2, 10.0, 10.0), Held("small", 2, 6, 4, 20.0, 21.0)]
+    assert Store().housekeeping.count_by_model() == [
+        Held("large", 1, 3, 2, 10.0, 10.0),
+        Held("small", 2, 6, 4, 20.0, 21.0),
+    ]
 
 
 def test_an_empty_store_holds_nothing_and_forgets_nothing() -> None:
-    assert Store().housekeeping.held() == []
+    assert Store().housekeeping.count_by_model() == []
     assert Store().housekeeping.clear() == 0
     assert exported() == []
 

@@ -17,47 +17,47 @@ def hashes(count: int, *, begin: int = 0) -> list[str]:
 def test_fewer_of_the_same_cases_were_looked_at_before() -> None:
     looks = Store().looks
     looks.note("key", hashes(40), run="first")
-    assert looks.before("key", hashes(100), run="second") == (40,)
-    assert looks.before("other key", hashes(100), run="second") == ()
-    assert looks.before("key", hashes(100), run="first") == ()
+    assert looks.earlier_looks("key", hashes(100), run="second") == (40,)
+    assert looks.earlier_looks("other key", hashes(100), run="second") == ()
+    assert looks.earlier_looks("key", hashes(100), run="first") == ()
 
 
 def test_as_many_cases_are_the_same_look() -> None:
     looks = Store().looks
     for run in ("first", "second"):
         looks.note("key", hashes(40), run=run)
-    assert looks.before("key", hashes(40), run="third") == ()
-    assert looks.before("key", hashes(41), run="third") == (40,)
+    assert looks.earlier_looks("key", hashes(40), run="third") == ()
+    assert looks.earlier_looks("key", hashes(41), run="third") == (40,)
 
 
 def test_other_cases_were_no_look_at_these() -> None:
     looks = Store().looks
     looks.note("key", hashes(40, begin=1000), run="first")
     looks.note("key", hashes(40, begin=80), run="second")
-    assert looks.before("key", hashes(100), run="third") == (40,), "half of them are among these"
-    assert looks.before("key", hashes(99), run="third") == ()
+    assert looks.earlier_looks("key", hashes(100), run="third") == (40,), "half of them are among these"
+    assert looks.earlier_looks("key", hashes(99), run="third") == ()
 
 
 def test_many_cases_are_known_by_a_few_of_them() -> None:
     looks = Store().looks
     looks.note("key", hashes(10 * KEPT), run="first")
-    assert looks.before("key", hashes(11 * KEPT), run="second") == (10 * KEPT,)
-    assert looks.before("key", hashes(11 * KEPT, begin=KEPT), run="second") == ()
+    assert looks.earlier_looks("key", hashes(11 * KEPT), run="second") == (10 * KEPT,)
+    assert looks.earlier_looks("key", hashes(11 * KEPT, begin=KEPT), run="second") == ()
 
 
 def test_a_run_that_goes_on_has_one_look() -> None:
     looks = Store().looks
     looks.note("key", hashes(40), run="first")
     looks.note("key", hashes(60), run="first")
-    assert looks.before("key", hashes(100), run="second") == (60,)
+    assert looks.earlier_looks("key", hashes(100), run="second") == (60,)
 
 
 def test_runs_that_are_asked_side_by_side_know_when_to_stop() -> None:
     looks = Store().looks
-    assert looks.settled("first") is None
+    assert looks.find_settled("first") is None
     for run in ("first", "second"):
         looks.settle(run, {"order_bias": 3}, beside=["first", "second"])
-    settled = looks.settled("second")
+    settled = looks.find_settled("second")
     assert settled is not None
     assert (settled.looks, settled.runs) == ({"order_bias": 3}, ["first", "second"])
-    assert looks.before("settled", hashes(9), run="third") == (), "it is no look at anything"
+    assert looks.earlier_looks("settled", hashes(9), run="third") == (), "it is no look at anything"

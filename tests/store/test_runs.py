@@ -38,12 +38,12 @@ def test_two_runs_of_one_name_have_ids_of_their_own() -> None:
 def test_a_run_is_unfinished_until_it_ends() -> None:
     runs = Store().runs
     run = runs.begin("run", config='{"seed": 1}', folder="/work")
-    (row,) = runs.unfinished()
+    (row,) = runs.find_unfinished()
     assert (row.id, row.config, row.folder, row.state) == (run, '{"seed": 1}', "/work", "running")
     runs.end(run, "incomplete")
-    assert [row.state for row in runs.unfinished()] == ["incomplete"]
+    assert [row.state for row in runs.find_unfinished()] == ["incomplete"]
     runs.end(run, "finished")
-    assert runs.unfinished() == []
+    assert runs.find_unfinished() == []
 
 
 def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +51,10 @@ def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypat
     old, other = runs.begin("old", config="{}", folder="."), runs.begin("other", config='{"seed": 1}', folder=".")
     new = runs.begin("new", config="{}", folder=".")
     runs.end(new, "finished")
-    assert {row.id for row in runs.unfinished()} == {old, other}
+    assert {row.id for row in runs.find_unfinished()} == {old, other}
     monkeypatch.setattr("contrapose.tasks.store.runs.ALIVE_SECONDS", -1)
     runs.end(new, "finished")
-    assert [row.id for row in runs.unfinished()] == [other]
+    assert [row.id for row in runs.find_unfinished()] == [other]
 
 
 def test_an_unknown_run_is_none() -> None:
@@ -65,7 +65,7 @@ def test_a_run_that_is_going_on_is_not_taken_over() -> None:
     runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with pytest.raises(ConfigError, match="another process"):
-        runs.again(run)
+        runs.resume(run)
 
 
 def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
@@ -76,7 +76,7 @@ def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
     machine = new_owner().rsplit(":", 2)[0]
     with runs.engine.begin() as connection:
         connection.execute(update(RUNS).values(owner=f"{machine}:{ended.pid}:0"))
-    runs.again(run)
+    runs.resume(run)
     row = runs.get(run)
     assert row is not None
     assert row.owner.startswith(machine)
@@ -85,7 +85,7 @@ def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
 
 def test_an_unknown_run_is_not_taken_up_again() -> None:
     with pytest.raises(ConfigError, match="no such run"):
-        Store().runs.again("nobody")
+        Store().runs.resume("nobody")
 
 
 @pytest.mark.parametrize("state", ["finished", "superseded"])
@@ -94,7 +94,7 @@ def test_a_run_that_came_to_its_end_is_not_taken_up_again(state: State) -> None:
     run = runs.begin("run", config="{}", folder=".")
     runs.end(run, state)
     with pytest.raises(ConfigError, match=f"the run is {state}"):
-        runs.again(run, retried=True)
+        runs.resume(run, retried=True)
     assert not runs.take_over(run)
     row = runs.get(run)
     assert row is not None
@@ -128,7 +128,7 @@ def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None
     with runs.alive(run):
         become_silent(run)
         with pytest.raises(GoingOnError):
-            runs.again(run)
+            runs.resume(run)
 
 
 @pytest.mark.usefixtures("quick_pulse")
@@ -143,7 +143,7 @@ def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
             each.join(10)
     become_silent(run, longest=0.5)
     assert seen(run) == 1.0
-    runs.again(run)
+    runs.resume(run)
 
 
 @pytest.mark.usefixtures("quick_pulse")
@@ -151,7 +151,7 @@ def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
     runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with runs.alive(run):
-        runs.again(run, retried=True)
+        runs.resume(run, retried=True)
         become_silent(run, longest=0.5)
         assert seen(run) == 1.0
 
@@ -224,7 +224,7 @@ def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
     answered(run, 1, 2, 3)
     runs.add_hits(run, 4)
     runs.end(run, "incomplete")
-    runs.again(run)
+    runs.resume(run)
     # It finds its own three and the four that were there before.
     runs.add_hits(run, 7)
     assert (row_of(run).answers, row_of(run).hits) == (3, 4)
@@ -236,7 +236,7 @@ def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
     runs.end(run, "incomplete")
     belongs_elsewhere(run)
     clock.now += 1
-    runs.again(run)
+    runs.resume(run)
     row = row_of(run)
     assert (row.state, row.seen) == ("running", clock.now)
     assert is_here(row.owner)
@@ -249,20 +249,20 @@ def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_bef
     for seconds in (0, ALIVE_SECONDS - 0.5):
         clock.now += seconds
         with pytest.raises(GoingOnError):
-            runs.again(run)
+            runs.resume(run)
     clock.now += 0.5
-    runs.again(run)
+    runs.resume(run)
 
 
 def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) -> None:
     runs = Store().runs
     run = runs.begin("run", config="{}", folder=".")
     with pytest.raises(GoingOnError):
-        runs.again(run)
-    runs.again(run, retried=True)
+        runs.resume(run)
+    runs.resume(run, retried=True)
     belongs_elsewhere(run)
     with pytest.raises(GoingOnError):
-        runs.again(run, retried=True)
+        runs.resume(run, retried=True)
 
 
 def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) -> None:
@@ -317,8 +317,8 @@ def test_what_a_run_has_spent_is_its_own() -> None:
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
     answered(run, 1, 2)
     answered(other, 3)
-    assert runs.spent(run) == row_of(run).spent == Usage(calls=3, prompt_tokens=6, completion_tokens=4)
-    assert runs.spent("nobody") == Usage()
+    assert runs.usage(run) == row_of(run).spent == Usage(calls=3, prompt_tokens=6, completion_tokens=4)
+    assert runs.usage("nobody") == Usage()
 
 
 def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
@@ -328,7 +328,7 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
     for number in (3, 4):
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
         answers.keep(batch_of([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True))
-    assert runs.spent(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
+    assert runs.usage(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
     taken = Taken(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
     assert runs.read(other) == row_of(other).reading == Taken()
@@ -339,7 +339,7 @@ def test_the_newest_unfinished_run_comes_first(clock: Clock) -> None:
     for name in ("first", "second", "third"):
         runs.begin(name, config="{}", folder=".")
         clock.now += 1
-    assert [row.id for row in runs.unfinished()] == ["third", "second", "first"]
+    assert [row.id for row in runs.find_unfinished()] == ["third", "second", "first"]
 
 
 def test_the_latencies_of_a_run_are_those_of_the_answers_that_it_asked_for() -> None:

@@ -130,7 +130,7 @@ def test_runs_readers_looks_forms_batches_and_checks_are_made_anew_too(path: Pat
         its = Store()
         return (
             its.runs.get("run"),
-            its.looks.before("l" * 64, ["a", "b", "c"], run="other"),
+            its.looks.earlier_looks("l" * 64, ["a", "b", "c"], run="other"),
             its.forms.find("f" * 64),
             its.prompts.find([row.key, "j" * 64]),
             its.prompts.batches(),
@@ -326,7 +326,7 @@ def test_a_store_of_before_receipts_is_converted_once(
     close()
     path.unlink()
     assert found() == WHOLE
-    assert Store().runs.spent("run").calls == 1500
+    assert Store().runs.usage("run").calls == 1500
 
 
 def test_receipts_that_are_gone_are_written_again(path: Path) -> None:
@@ -343,7 +343,7 @@ def test_what_is_forgotten_is_in_no_receipt_any_more(path: Path) -> None:
     assert not any(b"word word" in receipts.read_bytes() for receipts in receipts_of(path))
     path.unlink()
     assert found() == {}
-    assert Store().runs.spent("run").calls == 1500
+    assert Store().runs.usage("run").calls == 1500
 
 
 def test_what_is_forgotten_stays_so_where_older_receipts_could_not_be_removed(
@@ -363,7 +363,7 @@ def test_what_is_forgotten_stays_so_where_older_receipts_could_not_be_removed(
     close()
     assert any(b"word word" in receipts.read_bytes() for receipts in receipts_of(path))
     assert found() == {}
-    assert Store().runs.spent("run").calls == 1500
+    assert Store().runs.usage("run").calls == 1500
 
 
 def test_two_who_come_to_a_server_at_once_count_what_waits_for_it_once(
@@ -376,7 +376,7 @@ def test_two_who_come_to_a_server_at_once_count_what_waits_for_it_once(
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(catch_up, table.engine, table.receipts) for _ in range(2)]:
             done.result()
-    assert Store().runs.spent(run).calls == 3
+    assert Store().runs.usage(run).calls == 3
     assert not table.receipts.files()
 
 
@@ -414,7 +414,7 @@ def test_a_full_disk_uses_the_reserve_and_stops(
     monkeypatch.setenv("CONTRAPOSE_STORE", own_store)
     Path(own_store.removeprefix("sqlite:///")).unlink()
     assert len(Store().answers.find([each.key for each in MANY])) == 600
-    assert Store().runs.spent(run).calls == 600
+    assert Store().runs.usage(run).calls == 600
 
 
 def test_what_a_server_does_not_take_waits_in_receipts(
@@ -438,7 +438,7 @@ def test_what_a_server_does_not_take_waits_in_receipts(
     monkeypatch.setattr(AnswerTable, "_keep", keep)
     close()
     assert len(Store().answers.find([each.key for each in MANY[:6]])) == 6
-    assert Store().runs.spent(run).calls == 6
+    assert Store().runs.usage(run).calls == 6
     assert not list(table.receipts.files())
     assert len(warnings()) == 1
 

@@ -85,7 +85,7 @@ def _may_embed(config: RunConfig | None) -> bool:
 
 def check_store(_: object) -> Iterator[DoctorFinding]:
     """Reach the response store, and count what it holds; nothing is created in it."""
-    from contrapose.tasks.store.engine import shown, store_url
+    from contrapose.tasks.store.engine import public_address, store_url
 
     name = "response store"
     try:
@@ -98,7 +98,7 @@ def check_store(_: object) -> Iterator[DoctorFinding]:
     else:
         counts, unfinished = content or ("; the first run makes it", False)
         remedy = "To go on with one: contrapose resume" if unfinished else ""
-        yield DoctorFinding(name, "ok", f"{shown(url)}{counts}", remedy)
+        yield DoctorFinding(name, "ok", f"{public_address(url)}{counts}", remedy)
 
 
 def _count_stored(url: str) -> tuple[str, bool] | None:
@@ -117,8 +117,8 @@ def _count_stored(url: str) -> tuple[str, bool] | None:
     engine = reach(url)
     if not {ANSWERS.name, RUNS.name} <= set(inspect(engine.execution_options(reading=True)).get_table_names()):
         return None
-    kept, unfinished = Housekeeping(engine), len(Runs(engine).unfinished())
-    answers = counted("answers", sum(entry.answers for entry in kept.held()))
+    kept, unfinished = Housekeeping(engine), len(Runs(engine).find_unfinished())
+    answers = counted("answers", sum(entry.answers for entry in kept.count_by_model()))
     runs = f", {counted('unfinished runs', unfinished)}" if unfinished else ""
     return f", {answers}, {kept.size() / 1_000_000:,.1f} MB{runs}", bool(unfinished)
 
