@@ -166,7 +166,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 OF_DATA = ("no options in the prompt", "too few labels", "a change that is taken away")
 """These show only when the samples are there."""
-ELSEWHERE: dict[str, tuple[str, dict[str, Any], str]] = {
+OF_OTHER_TESTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "toxic: a pattern": ("add_toxic_words", {"prompt": TEXT, "pattern": "(x)"}, "unknown key 'pattern'"),
     "toxic: no options": ("add_toxic_words", {"prompt": "{{ text }}"}, "sample q0: 4 options, and a prompt without"),
     "toxic: two labels": (
@@ -213,24 +213,17 @@ def refused(endpoint: Endpoint, capsys: pytest.CaptureFixture[str], test: str, o
     return lines[0]
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", [*WRONG, *OF_OTHER_TESTS, *SHOTS_WRONG])
 def test_what_is_wrong_is_one_line_and_nothing_is_asked(
     name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own, observed = WRONG[name]
-    line = refused(never_asked, capsys, "add_negation", own)
+    if name in SHOTS_WRONG:
+        shots, observed = SHOTS_WRONG[name]
+        assert observed in refused(never_asked, capsys, "add_negation", {}, few_shot=shots)
+        return
+    test, own, observed = OF_OTHER_TESTS.get(name) or ("add_negation", *WRONG[name])
+    line = refused(never_asked, capsys, test, own)
     assert observed in line
-    assert "tests.sensitivity.add_negation" in line
-    assert ("sample q0" in line) is (name in OF_DATA)
-
-
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_so_it_is_in_other_tests(name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    test, own, observed = ELSEWHERE[name]
-    assert observed in refused(never_asked, capsys, test, own)
-
-
-@pytest.mark.parametrize("name", SHOTS_WRONG)
-def test_so_it_is_with_examples(name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    shots, observed = SHOTS_WRONG[name]
-    assert observed in refused(never_asked, capsys, "add_negation", {}, few_shot=shots)
+    if name in WRONG:
+        assert "tests.sensitivity.add_negation" in line
+        assert ("sample q0" in line) is (name in OF_DATA)
