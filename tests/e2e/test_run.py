@@ -91,7 +91,8 @@ def test_emptied_tables_are_computed_again() -> None:
 
 def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, summary = run("--json")
-    assert json.loads(capsys.readouterr().out) == summary
+    printed = capsys.readouterr()
+    assert (json.loads(printed.out), printed.err) == (summary, "")
 
 
 @pytest.mark.slow
