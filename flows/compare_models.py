@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any, TypedDict
 
 from prefect import flow, get_run_logger
@@ -177,21 +176,22 @@ def _ask_early(
 
 def _evaluate_all(evaluations: Sequence[Evaluation], outcomes: Outcomes, *, at_once: int) -> None:
     """Evaluate all, those of one place one after the other, a model's together, so that it is loaded once."""
-    by_model = sorted(sorted(evaluations, key=lambda one: one.model), key=lambda one: one.place)
-    queues = [list(queue) for _, queue in groupby(by_model, key=lambda one: one.place)]
+    queues: dict[str, list[Evaluation]] = {}
+    for evaluation in sorted(evaluations, key=lambda one: one.model):
+        queues.setdefault(evaluation.place, []).append(evaluation)
 
     def work(queue: Sequence[Evaluation]) -> None:
         for evaluation in queue:
             outcomes[evaluation.config.suite, evaluation.model] = _evaluate(evaluation)
 
     if len(queues) == 1 or at_once == 1:
-        for queue in queues:
+        for queue in queues.values():
             work(queue)
         return
     # Several progress lines would write over each other.
     with silent(True), ThreadPoolExecutor(at_once) as pool:
         # With Prefect's context of the flow, which a thread does not have by itself.
-        for ended in [pool.submit(copy_context().run, work, queue) for queue in queues]:
+        for ended in [pool.submit(copy_context().run, work, queue) for queue in queues.values()]:
             ended.result()
 
 

@@ -57,7 +57,12 @@ class Schedule:
     @classmethod
     def _of_test(cls, run: Run, plan: Plan, cases: Table) -> Schedule:
         """Return the schedule of a test without a look of this run."""
-        hashes, key = _hash_cases(cases) if cases["rows"] <= MOST else [], _hash_subject(run, plan)
+        key, hashes = _hash_subject(run, plan), list[str]()
+        for part in batches(cases, columns=COLUMNS) if cases["rows"] <= MOST else ():
+            for name, original, skipped, control in zip(*(part[column].to_pylist() for column in COLUMNS), strict=True):
+                if skipped is None and not control:
+                    text = f"{name}\x00{original}".encode("utf-8", "surrogatepass")
+                    hashes.append(hashlib.sha256(text).hexdigest()[:16])
         earlier = Store().looks.earlier_looks(key, hashes, run=run.id) if hashes else ()
         return cls(run=run.id, key=key, hashes=hashes, earlier=earlier)
 
@@ -116,16 +121,6 @@ def _hash_subject(run: Run, plan: Plan) -> str:
         "versions": dict(plan.versions),
     }
     return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _hash_cases(cases: Table) -> list[str]:
-    """Hash each case that is judged, in order."""
-    return [
-        hashlib.sha256(f"{name}\x00{original}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        for part in batches(cases, columns=COLUMNS)
-        for name, original, skipped, control in zip(*(part[column].to_pylist() for column in COLUMNS), strict=True)
-        if skipped is None and not control
-    ]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -78,13 +78,14 @@ def report(
     with reserved_folder(Place.at(run.config.output, setting="output"), run.id) as folder:
         summary = _summarize(run, folder.name, outcomes, samples, trials)
         remembered = remember(run, summary)
+        kept = {"history": record_of(file_name(remembered.key), remembered.run)}
         summary["warnings"] += remembered.warnings
         summary["warnings"] += publish(
             folder=str(folder.resolved()),
             summary=summary,
             cases=list(cases.values()),
             results=list(results.values()),
-            manifest=_manifest(run, summary, trials) | {"history": record_of(remembered.file, remembered.run)},
+            manifest=_manifest(run, summary, trials) | kept,
             show_toxic=run.config.show_toxic,
             show_langtest=run.config.show_langtest,
             history=remembered.history,
@@ -221,11 +222,6 @@ class Remembered:
     """With this run the last."""
     warnings: tuple[str, ...] = ()
     """What could not be read."""
-
-    @property
-    def file(self) -> str:
-        """Name of its file in the history."""
-        return file_name(self.key)
 
 
 def remember(run: Run, summary: Summary) -> Remembered:

@@ -82,21 +82,20 @@ def _ask_until_compared(models: Models, *, margin: float, decide: Decide) -> dic
     total = sum(questions_in(test.cases) for tests in models for test in tests.values())
     title, baseline = f"asking {counted('models', len(models))} side by side", models[0]
     with watch_progress(total, title=title, ended=lambda: "asked side by side") as meter:
-        going = [name for name, first in baseline.items() if _is_shared(first, [tests[name] for tests in models])]
+        # A test may depend on what a model can do: then the models are not asked the same.
+        going = [
+            name
+            for name, first in baseline.items()
+            if not first.is_over
+            and all(tests[name].schedule.hashes == first.schedule.hashes for tests in models)
+            and all(len(tests[name].schedule.looks) == len(first.schedule.looks) for tests in models)
+        ]
         over: list[str] = []
         while going and not _ask_all(models, going, meter):
             over += [name for name in going if decide(_compare(models, name, margin=margin))]
             count_saved(meter, (tests[name] for tests in models for name in over))
             going = [name for name in going if name not in over and not baseline[name].is_over]
     return {name: test.taken for name, test in baseline.items() if test.taken and name not in going}
-
-
-def _is_shared(first: GradualTest, tests: Sequence[GradualTest]) -> bool:
-    """Return True where all models are asked the same; a test may depend on what a model can do."""
-    own = first.schedule
-    return not first.is_over and all(
-        test.schedule.hashes == own.hashes and len(test.schedule.looks) == len(own.looks) for test in tests
-    )
 
 
 def _ask_all(models: Models, going: Sequence[str], meter: Meter) -> str | None:

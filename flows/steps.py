@@ -115,15 +115,9 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
 @time_stage
 def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[str, Trials]) -> list[Checked]:
     """Check replies before they are scored."""
+    task, refresh, own = validation.validate_completions, run.config.refresh, run.suites
     checked = [
-        call(
-            validation.validate_completions,
-            run.config.refresh,
-            plan,
-            trials=trials[plan.test].tables,
-            cases=cases[plan.test],
-            own=run.suites,
-        )
+        call(task, refresh, plan, trials=trials[plan.test].tables, cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
     return admit(run, checked)
@@ -132,16 +126,9 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
 @time_stage
 def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str, Table]) -> list[Checked]:
     """Check results before they are published."""
+    task, refresh, own = validation.validate_results, run.config.refresh, run.suites
     checked = [
-        call(
-            validation.validate_results,
-            run.config.refresh,
-            plan,
-            results=results[plan.test],
-            cases=cases[plan.test],
-            own=run.suites,
-        )
-        for plan in run.plans
+        call(task, refresh, plan, results=results[plan.test], cases=cases[plan.test], own=own) for plan in run.plans
     ]
     return admit(run, checked)
 

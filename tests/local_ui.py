@@ -48,6 +48,8 @@ class LocalUi:
     link: str
     key_file: Path
     reports: str
+    process: subprocess.Popen[bytes]
+    environment: dict[str, str]
 
     @property
     def key(self) -> str:
@@ -77,13 +79,14 @@ def call(url: str, key: str, method: str, path: str, body: Any = None) -> Any:
 
 
 @contextmanager
-def local_ui(command: Sequence[str], folder: Path) -> Iterator[LocalUi]:
+def local_ui(command: Sequence[str], folder: Path, **more: str) -> Iterator[LocalUi]:
     """The program, from when it is ready until it has ended as by Ctrl-C."""
     usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
     environment = usual | {
         "PREFECT_HOME": str(folder / "prefect"),
         "CONTRAPOSE_HOME": str(folder / "home"),
         "CONTRAPOSE_STORE": f"sqlite:///{folder}/answers.sqlite3",
+        **more,
     }
     log = folder / "ui.log"
     with log.open("wb") as said:
@@ -95,13 +98,18 @@ def local_ui(command: Sequence[str], folder: Path) -> Iterator[LocalUi]:
             assert process.poll() is None, log.read_text()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)
-        port = urlsplit(ready[2]).port
         yield LocalUi(
-            url=ready[2], link=ready[1], key_file=folder / "home" / "ui" / f"{port}.key", reports=_reports(folder)
+            url=ready[2],
+            link=ready[1],
+            key_file=folder / "home" / "ui" / f"{urlsplit(ready[2]).port}.key",
+            reports=_reports(folder),
+            process=process,
+            environment=environment,
         )
     finally:
         # As Ctrl-C in a terminal does: everybody in the foreground hears it.
-        os.killpg(process.pid, signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
         process.wait(90)
         assert processes_of(folder) == {}
 

@@ -131,16 +131,9 @@ def _evaluate(vetted: Run, begun: str | None) -> Side:
 
 def announce_decision(decision: Decision, *, suite: str) -> None:
     """Emit the event, and show the verdict in Prefect."""
-    payload = {
-        "verdict": decision["verdict"],
-        "reasons": decision["reasons"],
-        "revision": decision["revision"],
-        "training_run": decision["training_run"],
-        "runs": {"candidate": decision["candidate"]["folder"], "baseline": decision["baseline"]["folder"]},
-        "folder": decision["folder"],
-        "check": decision["check"],
-        "answer": decision["answer"],
-    }
+    kept = ("verdict", "reasons", "revision", "training_run", "folder", "check", "answer")
+    runs = {"candidate": decision["candidate"]["folder"], "baseline": decision["baseline"]["folder"]}
+    payload = {key: value for key, value in decision.items() if key in kept} | {"runs": runs}
     _emit_once(decision["model"], payload, moment=decision["decided"])
     create_markdown_artifact(
         key=artifact_key(suite, "retrained"),

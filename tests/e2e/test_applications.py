@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import sys
 import threading
@@ -16,6 +15,7 @@ import pytest
 import uvicorn
 from fake_endpoint import Endpoint, serving
 from fastapi import Body, FastAPI
+from newest_run import asking, results_of, setting, summary_of
 
 from contrapose.flows.cli import main
 
@@ -82,43 +82,35 @@ def run(*arguments: str) -> int:
     return main(["run", "--limit", "6", "--out", "out", *arguments])
 
 
-def results() -> pd.DataFrame:
-    """Of the newest run, without what tells by whom."""
-    newest = max(Path("out").glob("[!.]*/results.parquet"), key=lambda path: path.stat().st_mtime_ns)
-    return pd.read_parquet(newest).drop(columns=["model"])
-
-
 @pytest.fixture
 def expected(bot: Any) -> pd.DataFrame:
     """What an endpoint with the same replies gives."""
     with serving(Endpoint(says=bot)) as endpoint:
-        address = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
-        reading = "tests.factuality.order_bias.read_with=reply"
-        run("--model", "openai/m", "--set", address, "--set", "model_args.constrained=off", "--set", reading)
-    return results()
+        run(*asking(endpoint.port, "model_args.constrained=off", "tests.factuality.order_bias.read_with=reply"))
+    return results_of()
 
 
 @pytest.mark.slow
 def test_each_kind_of_application_is_judged_as_a_model(expected: pd.DataFrame, address: str) -> None:
-    body = ["--set", "model_args.body={question: '{prompt}', language: en}", "--set", "model_args.reply=answer.text"]
+    body = setting("model_args.body={question: '{prompt}', language: en}", "model_args.reply=answer.text")
     for model, settings in (
         ("app/bot_of_run:said", []),
         (f"app/{address}", body),
         (f"app/cmd:{sys.executable} command.py", []),
     ):
         assert run("--model", model, *settings) in {0, 1, 3}
-        pd.testing.assert_frame_equal(results(), expected)
+        pd.testing.assert_frame_equal(results_of(), expected)
 
 
 @pytest.mark.slow
 def test_a_callable_that_misbehaves_harms_neither_the_run_nor_its_results(
     expected: pd.DataFrame, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    settings = ["model_args.timeout=1", "model_args.memory=64", "model_args.concurrency=2"]
-    code = run("--model", "app/bot_of_run:misbehaving", *(word for each in settings for word in ("--set", each)))
+    settings = setting("model_args.timeout=1", "model_args.memory=64", "model_args.concurrency=2")
+    code = run("--model", "app/bot_of_run:misbehaving", *settings)
     assert code in {1, 3, 4}
     assert "printed" not in "".join(capfd.readouterr())
-    found = results()
+    found = results_of()
     failed = found["error"].notna()
     assert 0 < failed.sum() < len(found)
     whole = ["case_id", "actual_result", "pass", "eval_score"]
@@ -126,8 +118,7 @@ def test_a_callable_that_misbehaves_harms_neither_the_run_nor_its_results(
     told = " ".join(found["error"].dropna())
     assert "ValueError: it broke" in told
     assert "its process ended (exit status 1)" in told
-    summary = json.loads(max(Path("out").glob("[!.]*/summary.json")).read_text())
-    assert summary["usage"]["failures"] > 0
+    assert summary_of()["usage"]["failures"] > 0
 
 
 def test_a_suite_may_name_no_file_or_address_of_its_own(capsys: pytest.CaptureFixture[str], bot: Any) -> None:

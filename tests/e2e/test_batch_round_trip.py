@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from batch_server import BatchServer, asked_in
 from fake_endpoint import Endpoint, serving, serving_this
-from prefect.settings import PREFECT_API_URL
+from newest_run import asking, newest
+from own_process import start_command
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 
@@ -39,32 +37,19 @@ class House:
         folder.mkdir()
         (folder / "suite.yaml").write_text(SUITE.format(data=data))
 
-    def started(self, *words: str) -> subprocess.Popen[str]:
-        environment = {
-            **os.environ,
-            "CONTRAPOSE_HOME": str(self.folder / "home"),
-            "CONTRAPOSE_STORE": f"sqlite:///{self.folder}/answers.sqlite3",
-            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
-        }
-        command = [sys.executable, "-m", "contrapose.flows.cli", *words]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=pipe, stderr=pipe, text=True)
-
     def does(self, *words: str) -> tuple[int, str]:
-        process = self.started(*words)
+        process = start_command(*words, folder=self.folder)
         out, error = process.communicate()
         assert "Traceback" not in error, error
         return process.returncode, out + error
 
     def configured(self, *words: str) -> list[str]:
-        url = f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"
-        return [*words, "--suite", "suite.yaml", "--model", "openai/any", "--set", url]
+        return [*words, "--suite", "suite.yaml", *asking(self.endpoint.port)]
 
     def results(self) -> pa.Table:
         code, said = self.does(*self.configured("run", "--out", "runs"), "--exit-zero")
         assert code == 0, said
-        (folder,) = self.folder.glob("runs/[!.]*")
-        return pq.read_table(folder / "results.parquet").replace_schema_metadata()
+        return pq.read_table(newest(self.folder / "runs", "results.parquet")).replace_schema_metadata()
 
 
 @pytest.fixture
@@ -76,7 +61,7 @@ def server() -> Iterator[BatchServer]:
 def test_five_thousand_prompts(server: BatchServer, shared_data: Path, tmp_path: Path) -> None:
     house = House(tmp_path / "batch", server, shared_data)
     server.delay_made = 60
-    killed = house.started(*house.configured("batch", "submit"))
+    killed = start_command(*house.configured("batch", "submit"), folder=house.folder)
     while not server.batches:
         assert killed.poll() is None, killed.communicate()
         time.sleep(0.05)

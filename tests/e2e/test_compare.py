@@ -10,7 +10,9 @@ import pytest
 from fake_endpoint import serving
 
 from contrapose.flows.cli import main
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.flows.compare_models import ComparedModel, compare_models
+from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
@@ -20,9 +22,6 @@ TESTS = {"sensitivity": {"add_toxic_words": {}}}
 def test_the_flow_evaluates_each_model_and_compares_them(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from contrapose.flows.compare_models import ComparedModel, compare_models
-    from contrapose.tasks.config.run_config import RunConfig
-
     config = RunConfig.model_validate({"limit": 8, "tests": TESTS, "output": "out"})
     swearing = ComparedModel(model="mock", model_args={"reply": "Well, shit."})
     (left,) = compare_models(config, ["mock", swearing], baseline=2)
@@ -50,10 +49,6 @@ def test_the_flow_evaluates_each_model_and_compares_them(
 
 
 def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:
-    from contrapose.flows.compare_models import ComparedModel, compare_models
-    from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.core.errors import ContraposeError
-
     tests = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"order_bias": {}}}
     config = RunConfig.model_validate({"limit": 8, "tests": tests, "output": "out"})
     gone = ComparedModel(model="openai/gone", model_args={"base_url": "http://127.0.0.1:9/v1", "api_key_env": "none"})
@@ -88,9 +83,6 @@ def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:
 
 @pytest.mark.slow
 def test_each_suite_has_a_comparison_of_its_own() -> None:
-    from contrapose.flows.compare_models import ComparedModel, compare_models
-    from contrapose.tasks.config.run_config import RunConfig
-
     for name, test in (("first", "order_bias"), ("second", "option_order")):
         Path(f"{name}.yaml").write_text(f"suite: {name}\nlimit: 6\ntests: {{factuality: {{{test}: {{}}}}}}\n")
     config = RunConfig(output="out", seed=3)
@@ -103,10 +95,6 @@ def test_each_suite_has_a_comparison_of_its_own() -> None:
 
 
 def test_wrong_models_are_found_before_the_first_is_asked() -> None:
-    from contrapose.flows.compare_models import compare_models
-    from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.core.errors import ContraposeError
-
     config = RunConfig.model_validate({"limit": 2, "tests": TESTS, "output": "out"})
     for models in (["mock"], ["mock", "mock"], ["mock", "no-such-provider"]):
         with pytest.raises(ContraposeError):

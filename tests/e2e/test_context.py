@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
+from newest_run import asking, newest, summary_of, write_rows
 from tiny_model import save_tiny_model
 
 from contrapose.flows.cli import main
@@ -25,20 +25,14 @@ ROWS = [
 LONG = {**ROWS[0], "passage": f"{PASSAGE} " * 40}
 
 
-def stored(rows: list[dict[str, Any]]) -> str:
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return "rows.jsonl"
-
-
 def run(*arguments: str) -> tuple[Path, Mapping[str, Any]]:
     """The folder of a run of add_negation on rows.jsonl, and its summary."""
     main(["run", "--data", "rows.jsonl", "--test", "add_negation", "--out", "out", *arguments])
-    (folder,) = Path("out").glob("[!.]*")
-    return folder, json.loads((folder / "summary.json").read_text())
+    return newest(), summary_of()
 
 
 def test_passage_is_asked_shown_and_kept_apart_from_the_text(capsys: pytest.CaptureFixture[str]) -> None:
-    stored(ROWS)
+    write_rows("rows.jsonl", ROWS)
     folder, summary = run("--model", "mock")
     results = pq.read_table(folder / "results.parquet").to_pandas()
     cases = pq.read_table(folder / "cases.parquet").to_pandas()
@@ -66,7 +60,7 @@ def too_long(summary: Mapping[str, Any]) -> tuple[int, int, dict[str, int]]:
 
 
 def test_prompt_beyond_the_window_of_a_local_model_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
-    stored([*ROWS, LONG])
+    write_rows("rows.jsonl", [*ROWS, LONG])
     save_tiny_model(Path("tiny"), context=128)
     _, summary = run("--model", "hf/./tiny", "--set", "gen_kwargs.max_new_tokens=8")
     assert too_long(summary) == (3, 0, {"context_too_long": 1})
@@ -75,9 +69,8 @@ def test_prompt_beyond_the_window_of_a_local_model_is_skipped(capsys: pytest.Cap
 
 
 def test_prompt_that_an_endpoint_refuses_as_too_long_is_skipped() -> None:
-    stored([*ROWS, LONG])
+    write_rows("rows.jsonl", [*ROWS, LONG])
     with serving(Endpoint(window=1_000)) as endpoint:
-        address = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
-        _, summary = run("--model", "openai/any", "--set", address)
+        _, summary = run(*asking(endpoint.port))
     assert too_long(summary) == (3, 0, {"context_too_long": 1})
     assert summary["verdict"] != "incomplete"

@@ -4,58 +4,48 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from core.test_damage import Damage, emptied, garbage, truncated
 from fake_endpoint import Endpoint, serving
-from prefect.settings import PREFECT_API_URL
+from newest_run import asking, newest
+from own_process import start_command
 
 from contrapose.tasks.core.damage import SUFFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 
 
-class Ran:
-    """What a command left.
+class Ran(NamedTuple):
+    """An ended command: its exit code, and its lines for people."""
 
-    Args:
-        process: that has ended.
-    """
-
-    def __init__(self, process: subprocess.CompletedProcess[str]) -> None:
-        self.code = process.returncode
-        self.told = [line for line in process.stderr.splitlines() if line.startswith("contrapose: ")]
-        assert "Traceback" not in process.stderr, process.stderr
+    code: int
+    told: list[str]
 
 
-def command(endpoint: Endpoint, out: Path) -> list[str]:
-    return [
-        *(sys.executable, "-m", "contrapose.flows.cli", "run", "--model", "openai/any", "--suite", "full"),
-        *("--test", "order_bias", "--test", "add_toxic_words", "--exit-zero", "--out", str(out)),
-        *("--set", f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"),
-    ]
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    return {**os.environ, "CONTRAPOSE_HOME": str(home), "PREFECT_API_URL": str(PREFECT_API_URL.value()), **more}
+def start(endpoint: Endpoint, out: Path, home: Path, **more: str) -> subprocess.Popen[str]:
+    tests = ("--suite", "full", "--test", "order_bias", "--test", "add_toxic_words", "--exit-zero", "--out", str(out))
+    own = {"CONTRAPOSE_HOME": str(home), "CONTRAPOSE_STORE": "", **more}
+    return start_command("run", *asking(endpoint.port), *tests, folder=out.parent, **own)
 
 
 def run(endpoint: Endpoint, out: Path, home: Path, **more: str) -> Ran:
-    wanted = environment(home, **more)
-    return Ran(subprocess.run(command(endpoint, out), env=wanted, capture_output=True, text=True, check=False))
+    process = start(endpoint, out, home, **more)
+    _, error = process.communicate()
+    assert "Traceback" not in error, error
+    return Ran(process.returncode, [line for line in error.splitlines() if line.startswith("contrapose: ")])
 
 
 def rows(out: Path) -> pa.Table:
     """Of the newest run; what the file says of the model names the port of its endpoint."""
-    folder = max(out.glob("[!.]*"), key=lambda each: each.stat().st_mtime)
-    return pq.read_table(folder / "results.parquet").replace_schema_metadata()
+    return pq.read_table(newest(out, "results.parquet")).replace_schema_metadata()
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +82,7 @@ def test_a_damaged_cache_heals(what: str, damage: Damage, whole: tuple[Endpoint,
 def test_a_store_deleted_under_way_costs_nothing(whole: tuple[Endpoint, Path, Path], tmp_path: Path) -> None:
     with serving() as endpoint:
         endpoint.delay = 0.1
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(
-            command(endpoint, tmp_path / "runs"), env=environment(tmp_path), stdout=pipe, stderr=pipe, text=True
-        )
+        process = start(endpoint, tmp_path / "runs", tmp_path)
         while len(endpoint.bodies) < 50:
             assert process.poll() is None
             time.sleep(0.01)

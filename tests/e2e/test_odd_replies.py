@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from misbehaving import Misbehaving, misbehaving, reply, sending
+from newest_run import asking, summary_of
 
 from contrapose.flows.cli import main
 
@@ -20,11 +20,9 @@ def summary(content: bytes, out: Path, *more: str) -> tuple[dict[str, Any], int]
     """What a run tells whose model replies so, and how many prompts it sent."""
     tests = [word for test in TESTS for word in ("--test", test)]
     with misbehaving(Misbehaving(script=sending(content))) as server:
-        address = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
-        command = ["run", "--model", "openai/any", *tests, "--limit", "4", "--exit-zero", "--out", str(out / "runs")]
-        assert main([*command, "--set", address, *more]) == 0
-    (written,) = (out / "runs").glob("[!.]*/summary.json")
-    return json.loads(written.read_text()), sum(head.startswith(b"POST") for head in server.headers)
+        asked = asking(server.port)
+        assert main(["run", *asked, *tests, "--limit", "4", "--exit-zero", "--out", str(out / "runs"), *more]) == 0
+    return summary_of(out / "runs"), sum(head.startswith(b"POST") for head in server.headers)
 
 
 @pytest.mark.slow

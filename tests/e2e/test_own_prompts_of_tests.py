@@ -166,7 +166,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 OF_DATA = ("no options in the prompt", "too few labels", "a change that is taken away")
 """These show only when the samples are there."""
-ELSEWHERE: dict[str, tuple[str, dict[str, Any], str]] = {
+OF_OTHER_TESTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "toxic: a pattern": ("add_toxic_words", {"prompt": TEXT, "pattern": "(x)"}, "unknown key 'pattern'"),
     "toxic: no options": ("add_toxic_words", {"prompt": "{{ text }}"}, "sample q0: 4 options, and a prompt without"),
     "toxic: two labels": (
@@ -190,7 +190,9 @@ SHOTS_WRONG: dict[str, tuple[Any, str]] = {
     "no list": ("x", "few_shot"),
     "too many": ([{"user": "x", "assistant": "y"}] * 101, "few_shot"),
 }
-CATEGORIES = {"add_negation": "sensitivity", "add_toxic_words": "sensitivity", "casing": "robustness"}
+CATEGORIES = {"add_negation": "sensitivity", "add_toxic_words": "sensitivity"} | dict.fromkeys(
+    ("casing", "item_order"), "robustness"
+)
 
 
 @pytest.fixture(scope="module")
@@ -213,24 +215,61 @@ def refused(endpoint: Endpoint, capsys: pytest.CaptureFixture[str], test: str, o
     return lines[0]
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", [*WRONG, *OF_OTHER_TESTS, *SHOTS_WRONG])
 def test_what_is_wrong_is_one_line_and_nothing_is_asked(
     name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own, observed = WRONG[name]
-    line = refused(never_asked, capsys, "add_negation", own)
+    if name in SHOTS_WRONG:
+        shots, observed = SHOTS_WRONG[name]
+        assert observed in refused(never_asked, capsys, "add_negation", {}, few_shot=shots)
+        return
+    test, own, observed = OF_OTHER_TESTS.get(name) or ("add_negation", *WRONG[name])
+    line = refused(never_asked, capsys, test, own)
     assert observed in line
-    assert "tests.sensitivity.add_negation" in line
-    assert ("sample q0" in line) is (name in OF_DATA)
+    if name in WRONG:
+        assert "tests.sensitivity.add_negation" in line
+        assert ("sample q0" in line) is (name in OF_DATA)
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_so_it_is_in_other_tests(name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    test, own, observed = ELSEWHERE[name]
-    assert observed in refused(never_asked, capsys, test, own)
+LIST = {"question": "Which one barks?", "items": ["A dog barks.", "A cat purrs."], "options": ["dog", "cat"]}
+LIST_DATA: list[tuple[dict[str, Any], str]] = [
+    ({"items": ["A dog barks."]}, "rows.jsonl, row 2: column 'items': 1 item; expected 2 to 200 items"),
+    ({"items": ["A dog barks.", " "]}, "row 2: column 'items': an item is blank"),
+    ({"items": ["A dog barks.", "A dog barks."]}, "row 2: column 'items': item 'A dog barks.' is there twice"),
+    ({"items": "[A dog barks.]"}, "row 2: column 'items': '[A dog barks.]' is not JSON"),
+    ({"items": {"a": 1}}, "row 2: column 'items': {'a': 1} is no list"),
+    ({"items": None}, "row 2: column 'items': null"),
+    ({"relevant": 0}, "row 2: column 'relevant': 0 is the place of no item; expected 1 for the first of them to 2"),
+    ({"relevant": "the dog"}, "row 2: column 'relevant': 'the dog' is the place of no item"),
+    ({"options": ["dog"]}, "row 2: column 'options': 1 option"),
+    ({"answer": "cow"}, "row 2: column 'answer': 'cow' is none of the options"),
+]
+LIST_SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"orders": "random"}, "robustness.item_order.orders: 'random'"),
+    ({"count": 2}, "a count of orders that are cyclic; expected orders: sample, too"),
+    ({"orders": "sample", "count": 0}, "robustness.item_order.count: 0"),
+    ({"layout": "table"}, "robustness.item_order.layout: 'table'"),
+    ({"heading": "Passage"}, "a heading of numbered; expected layout: paragraphs, too"),
+    ({"layout": "paragraphs", "heading": "a\nb"}, "expected a word or two on one line"),
+    ({"reworded": "{{ items }} {{ text }}"}, "other words without a prompt of one's own; expected prompt, too"),
+    ({"prompt": "{{ text }}"}, "a prompt without {{ items }}; expected items and text in it"),
+    (
+        {"prompt": "{{ items }} {{ text }} {{ question }}"},
+        "{{ question }}; expected one of items, text, context, options",
+    ),
+    ({"prompt": "{% for x in items %}{{ text }}{% endfor %}"}, "For in line 1; expected names, conditions and filters"),
+    ({"prompt": "{{ items | length }} {{ text }}"}, "a prompt that is the same in another order of the items"),
+    ({"min_right_rate": 2}, "robustness.item_order.min_right_rate: 2"),
+    ({"scorer": "loss"}, "scorer 'loss' with a provider that gives no log-likelihoods of texts"),
+    ({"min_pass_rate": 0.4}, "a gate of 40.0%, which tells nothing: guessing passes 50.0% of these cases"),
+]
 
 
-@pytest.mark.parametrize("name", SHOTS_WRONG)
-def test_so_it_is_with_examples(name: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    shots, observed = SHOTS_WRONG[name]
-    assert observed in refused(never_asked, capsys, "add_negation", {}, few_shot=shots)
+@pytest.mark.parametrize(
+    ("row", "own", "observed"),
+    [*((row, {}, says) for row, says in LIST_DATA), *(({}, own, says) for own, says in LIST_SETTINGS)],
+)
+def test_what_is_wrong_about_lists_is_one_line_and_nothing_is_asked(
+    row: dict[str, Any], own: dict[str, Any], observed: str, never_asked: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert observed in refused(never_asked, capsys, "item_order", own, rows=(LIST, {**LIST, **row}))

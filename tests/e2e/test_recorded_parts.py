@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
+from newest_run import newest, summary_of, write_rows
 from plain_broker import PlainBroker
 from test_worked_examples import CACTUS, EGGS, PAIR, TOTAL, VALKYRIA
 
@@ -57,15 +57,10 @@ def suite(in_tmp: None) -> str:
     """The three tests of the documents on their own rows, with default settings."""
     tests: dict[str, dict[str, Any]] = {category: {} for category in CATEGORIES.values()}
     for test, rows in DATA.items():
-        write(f"{test}.jsonl", rows)
+        write_rows(f"{test}.jsonl", rows)
         tests[CATEGORIES[test]][test] = {"data": f"{test}.jsonl"}
     Path("documents.yaml").write_text(yaml.safe_dump({"suite": "documents", "tests": tests}))
     return "documents.yaml"
-
-
-def write(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return name
 
 
 def recording(replies: Sequence[tuple[str, str, str | None, str | None]] = REPLIES, name: str = "replies.csv") -> str:
@@ -81,32 +76,20 @@ def recording(replies: Sequence[tuple[str, str, str | None, str | None]] = REPLI
 def run_of(*arguments: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The results by sample, and the summary, of a command that ends with a verdict."""
     assert main([*arguments, "--out", "out"]) in {0, 1, 3}
-    folder = max(Path("out").glob("[!.]*"), key=lambda path: path.stat().st_mtime_ns)
-    return pd.read_parquet(folder / "results.parquet").set_index("sample_id"), json.loads(
-        (folder / "summary.json").read_text()
-    )
+    return pd.read_parquet(newest(file="results.parquet")).set_index("sample_id"), summary_of()
 
 
 @pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
 def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], suite: str) -> None:
     recording()
     rows, summary = run_of(*command, "--suite", suite)
+    passed = {"cactus", "radio-rental"}
     assert dict(rows["pass"]) == {
-        "cactus": True,
-        "eggs": False,
-        "total": False,
-        "valkyria": False,
-        "radio-rental": True,
-        "points": False,
+        name: name in passed for name in ("cactus", "eggs", "total", "valkyria", "radio-rental", "points")
     }
     # 0.4208 came from an embedding model that is not here; what the choices say passes too.
-    assert rows["eval_score"].drop("cactus").to_dict() == {
-        "eggs": 0.0,
-        "total": 2.0,
-        "valkyria": 16.0,
-        "radio-rental": 1.0,
-        "points": 0.0,
-    }
+    scores = {"eggs": 0.0, "total": 2.0, "valkyria": 16.0, "radio-rental": 1.0, "points": 0.0}
+    assert rows["eval_score"].drop("cactus").to_dict() == scores
     assert list(rows.loc[["eggs", "cactus"], "test_case"]) == [
         "When the eggs hatch, the offspring are not",
         "A cactus stem is not used to store",
@@ -147,10 +130,9 @@ def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
     replies = [*REPLIES[:2], ("add_negation", "add_negation/cactus/control", None, "B. liquid")]
     rows, summary = run_of("run", "--recorded", recording(replies), "--suite", suite)
     assert list(rows.loc["cactus", "control"]) == [False, True]
-    assert [gate["name"] for gate in summary["tests"][0]["gates"]] == ["pass_rate", "contrast_rate", "steady_rate"][
-        : len(summary["tests"][0]["gates"])
-    ]
-    assert "contrast_rate" in {gate["name"] for gate in summary["tests"][0]["gates"]}
+    gates = [gate["name"] for gate in summary["tests"][0]["gates"]]
+    assert gates == ["pass_rate", "contrast_rate", "steady_rate"][: len(gates)]
+    assert "contrast_rate" in gates
     assert "add_negation: controls: 1 not recorded, the others count." in summary["warnings"]
 
 
@@ -207,7 +189,17 @@ def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: p
         {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
         for number, row in enumerate(PAIRS)
     ]
-    command = ["run", "--recorded", write("r.jsonl", rows), "--suite", suite, "--test", "order_bias", "--out", "out"]
+    command = [
+        "run",
+        "--recorded",
+        write_rows("r.jsonl", rows),
+        "--suite",
+        suite,
+        "--test",
+        "order_bias",
+        "--out",
+        "out",
+    ]
     assert main(command) == 4
     assert "Next: record replies in place of the errors" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--set", "max_error_share=1"]) == 3
@@ -231,7 +223,7 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
     if name.endswith("csv"):
         pd.DataFrame(rows).to_csv(name, index=False)
     else:
-        write(name, rows)
+        write_rows(name, rows)
     provider = RecordedReplies()
     assert not provider.remarks(spec, [test])[1:]
     by_sample = [list(provider.replied(spec, cases)) for cases in preview.cases()]
@@ -251,10 +243,10 @@ def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
     config, _ = configured(None, {"model": "recorded/replies.jsonl", "limit": 80, "tests.defaults.control": True})
     [preview] = previews(select(config, [test]))
     cases = [case for own in preview.cases() for case in own]
-    write("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in cases])
+    write_rows("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in cases])
     assert list(RecordedReplies().replied(config.model_spec(), cases)) == cases
     kept = [case for case in cases if not case.control and not case.id.endswith("/2")]
-    write("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in kept])
+    write_rows("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in kept])
     left = list(RecordedReplies().replied(config.model_spec(), cases))
     assert [case.id for case in left] == [case.id for case in cases if not case.control]
     assert {case.id for case in left if case.skip_reason == "not_recorded"} == {

@@ -8,13 +8,13 @@ import subprocess
 import sysconfig
 import venv
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from fake_endpoint import Endpoint, serving
+from newest_run import asking, results_of, write_rows
 
 from bench.llmbar import FILE, rows
 from contrapose.flows.cli import main
@@ -45,42 +45,27 @@ def reply(prompt: str) -> str:
     return f"Summary {letter} is better." if "Summary A" in prompt else f"{letter}. That is my answer."
 
 
-def results() -> pd.DataFrame:
-    """Of the newest run, without what tells by whom."""
-    newest = max(Path("out").glob("[!.]*/results.parquet"), key=lambda path: path.stat().st_mtime_ns)
-    return pd.read_parquet(newest).drop(columns=["model"])
-
-
-def verdict_of(folder: str) -> Mapping[str, Any]:
-    newest = max(Path(folder).glob("[!.]*/summary.json"), key=lambda path: path.stat().st_mtime_ns)
-    summary: dict[str, Any] = json.loads(newest.read_text())
-    return summary
-
-
 def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixture[str]) -> None:
     tests = ("add_negation", "order_bias")
     rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=False, tests=tests)]
-    Path("replies.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert main(["run", "--recorded", "replies.jsonl", *ARGUMENTS]) in {0, 1, 3}
-    judged, shown = results(), capsys.readouterr()
+    assert main(["run", "--recorded", write_rows("replies.jsonl", rows), *ARGUMENTS]) in {0, 1, 3}
+    judged, shown = results_of(), capsys.readouterr()
     assert "add_toxic_words: left out" in shown.err
     assert "order_bias: controls: 6 not recorded" in " ".join(shown.out.split())
     assert f"{len(rows)} recorded replies" in " ".join(shown.out.split())
     without = [f"tests.{name}.control=false" for name in ("sensitivity.add_negation", "factuality.order_bias")]
     with serving(Endpoint(says=reply)) as endpoint:
-        address = ["--model", "openai/m", "--set", f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"]
-        settings = [word for each in without for word in ("--set", each)]
+        asked = asking(endpoint.port, *without, "tests.factuality.order_bias.read_with=reply")
         chosen = [word for name in tests for word in ("--test", name)]
-        reading = ["--set", "tests.factuality.order_bias.read_with=reply"]
-        main(["run", *address, *settings, *chosen, *reading, *ARGUMENTS, "--exit-zero"])
-    pd.testing.assert_frame_equal(judged, results())
+        main(["run", *asked, *chosen, *ARGUMENTS, "--exit-zero"])
+    pd.testing.assert_frame_equal(judged, results_of())
 
 
 def test_controls_that_were_recorded_are_judged() -> None:
     rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=True, tests=("order_bias",))]
     pd.DataFrame(rows).to_csv("replies.csv", index=False)
     assert main(["run", "--recorded", "replies.csv", *ARGUMENTS]) in {0, 1, 3}
-    assert results()["control"].any()
+    assert results_of()["control"].any()
 
 
 @pytest.mark.parametrize(
@@ -116,14 +101,12 @@ def pairs(shared_data: Path, ids: Collection[str]) -> Path:
         for pair in found
         if pair["id"] in ids
     )
-    path = Path("pairs.jsonl")
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+    return Path(write_rows("pairs.jsonl", rows))
 
 
 def judged(arguments: list[str]) -> pd.DataFrame:
     assert main(["run", "--recorded", *arguments, "--out", "out", "--quiet"]) in {0, 1, 3, 4}
-    return results()
+    return results_of()
 
 
 @pytest.mark.slow
@@ -230,7 +213,7 @@ def test_what_other_tools_wrote_is_judged_without_a_call(written_by: str, tools:
     tests = ("add_negation", "order_bias")
     wanted = prompts(controls=True, tests=tests)
     Path("prompts.json").write_text(json.dumps(wanted))
-    Path("prompts.jsonl").write_text("".join(f"{json.dumps({'prompt': prompt})}\n" for prompt in wanted))
+    write_rows("prompts.jsonl", [{"prompt": prompt} for prompt in wanted])
     with serving(Endpoint(says=reply)) as endpoint:
         if written_by == "lm-eval":
             path = by_harness(tools, f"http://127.0.0.1:{endpoint.port}/v1")
@@ -241,9 +224,7 @@ def test_what_other_tools_wrote_is_judged_without_a_call(written_by: str, tools:
         before = len(endpoint.requests)
         recorded = judged([path, *ARGUMENTS[:4]])
         assert len(endpoint.requests) == before >= len(wanted)
-        Path("replies.jsonl").write_text(
-            "".join(f"{json.dumps({'prompt': prompt, 'reply': reply(prompt)})}\n" for prompt in wanted)
-        )
+        write_rows("replies.jsonl", [{"prompt": prompt, "reply": reply(prompt)} for prompt in wanted])
         pd.testing.assert_frame_equal(recorded, judged(["replies.jsonl", *ARGUMENTS[:4]]))
     assert set(recorded["test_type"]) == set(tests)
     assert recorded["control"].any()

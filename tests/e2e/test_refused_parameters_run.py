@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fake_endpoint import serving_this
+from newest_run import asking, newest, setting
 from places import REPOSITORY
 from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden, having, openai, unsupported
 
@@ -31,11 +32,10 @@ def server() -> Iterator[Refusing]:
 
 def run(server: Refusing, out: Path, *more: str) -> dict[str, Any]:
     """What a run leaves in its manifest and its summary; it takes less than a minute."""
-    address, start = f"model_args.base_url=http://127.0.0.1:{server.port}/v1", time.monotonic()
-    assert main(["run", "--model", "openai/any", *TESTS, "--out", str(out), "--set", address, *more]) == 0
+    start = time.monotonic()
+    assert main(["run", *asking(server.port), *TESTS, "--out", str(out), *more]) == 0
     assert time.monotonic() - start < 60
-    folder = next(out.glob("[!.]*"))
-    return {name: json.loads((folder / f"{name}.json").read_text()) for name in ("manifest", "summary")}
+    return {name: json.loads(newest(out, f"{name}.json").read_text()) for name in ("manifest", "summary")}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_refused_parameter_costs_one_request_and_a_second_run_none(
     rules: list[Rule], more: tuple[str, ...], refused: int, warned: str, server: Refusing, tmp_path: Path
 ) -> None:
     server.rules = rules
-    settings = [word for name in more for word in ("--set", name)]
+    settings = setting(*more)
     one = run(server, tmp_path / "one", *settings)
     asked = len(server.bodies)
     two = run(server, tmp_path / "two", *settings)
@@ -90,8 +90,7 @@ def test_an_endpoint_that_refuses_everything_names_the_setting(
 ) -> None:
     body = json.loads((CASES / f"{name}.body.json").read_text())
     server.rules = [Rule(when=lambda _: True, told=body["body"], status=body["status"])]
-    address = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
-    assert main(["run", "--model", "openai/any", *TESTS, "--out", str(tmp_path), "--set", address]) == 2
+    assert main(["run", *asking(server.port), *TESTS, "--out", str(tmp_path)]) == 2
     told = capfd.readouterr()
     assert setting in told.err
     assert "resume" not in told.err + told.out
@@ -102,10 +101,9 @@ def test_a_test_that_wants_likelihoods_names_the_settings(
     server: Refusing, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server.rules = [NO_LOGPROBS]
-    likelihood = ("--set", "tests.factuality.option_order.read_with=likelihood", "--set", "model_args.logprobs=true")
-    address = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
-    command = ["run", "--model", "openai/any", "--test", "option_order", *likelihood, "--out", str(tmp_path)]
-    assert main([*command, "--set", address]) == 2
+    likelihood = ("tests.factuality.option_order.read_with=likelihood", "model_args.logprobs=true")
+    command = ["run", *asking(server.port, *likelihood), "--test", "option_order", "--out", str(tmp_path)]
+    assert main(command) == 2
     assert "Set model_args.logprobs: false, and read_with: auto" in capfd.readouterr().err
     assert len(server.bodies) == 1
 
@@ -115,7 +113,7 @@ def test_a_reader_that_refuses_the_temperature_reads_all_the_same(server: Refusi
     with serving_this(Refusing(rules=[GREEDY, NEWER])) as reader:
         reader.reply_text = "A"
         address = f"reader_args.base_url=http://127.0.0.1:{reader.port}/v1"
-        more = ("--set", "reader=openai/reader", "--set", address, "--set", "model_args.constrained=off")
+        more = setting("reader=openai/reader", address, "model_args.constrained=off")
         found = run(server, tmp_path / "one", *more)["summary"]
         asked = len(reader.bodies)
         run(server, tmp_path / "two", *more)

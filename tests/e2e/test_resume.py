@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from newest_run import newest, summary_of
 
 from contrapose.flows.cli import main
 from contrapose.tasks.config.permissions import VARIABLES
@@ -14,15 +14,6 @@ from contrapose.tasks.store import Store
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 
 ARGUMENTS = ["run", "--model", "mock", "--limit", "12"]
-
-
-def newest(out: str = "runs") -> Path:
-    return max(Path(out).glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-
-
-def summary(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "summary.json").read_text())
-    return found
 
 
 def started(*, seed: int, calls: int) -> str:
@@ -38,21 +29,20 @@ def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.Cap
     assert "max_calls = 30" in out
     assert f"Next: contrapose resume {run}\n" in out
     assert err == ""
-    usage = summary(newest())["usage"]
-    assert (usage["calls"], usage["requests"]) == (30, 30)  # type: ignore[index]
+    usage = summary_of("runs")["usage"]
+    assert (usage["calls"], usage["requests"]) == (30, 30)
 
 
 def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(seed=12, calls=30)
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
-    resumed = newest()
-    usage = summary(resumed)["usage"]
-    assert usage["requests"] == usage["calls"] > 30  # type: ignore[index]
-    assert usage["from_store"] == 0  # type: ignore[index]
+    resumed, usage = newest("runs"), summary_of("runs")["usage"]
+    assert usage["requests"] == usage["calls"] > 30
+    assert usage["from_store"] == 0
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
     main([*ARGUMENTS, "--set", "seed=12", "--out", "other"])
     whole = newest("other")
-    assert summary(whole)["usage"]["from_store"] == 0  # type: ignore[index]
+    assert summary_of("other")["usage"]["from_store"] == 0
     for name in ("results.parquet", "cases.parquet", "results.csv"):
         assert (resumed / name).read_bytes() == (whole / name).read_bytes()
 
@@ -109,5 +99,5 @@ def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4
     run = Store().runs.find_unfinished()[0].id
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
-    usage = summary(newest())["usage"]
-    assert usage["calls"] == usage["requests"] > 30  # type: ignore[index]
+    usage = summary_of("runs")["usage"]
+    assert usage["calls"] == usage["requests"] > 30

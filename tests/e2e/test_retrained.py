@@ -9,10 +9,7 @@ import hashlib
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,13 +17,14 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 import yaml
 from aiohttp import web
 from fake_endpoint import Endpoint, serving
-from local_ui import call
+from local_ui import local_ui
+from prefect_house import until as until_soon
 from sqlalchemy import select
 
 from contrapose.flows.cli.announce import announce
@@ -39,9 +37,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 ROWS = 300
 SWEARS = {"base": 0.1, "better": 0.0, "equal": 0.1, "worse": 0.3, "asked": 0.3, "killed": 0.0}
 """Share of the prompts at which each model swears."""
-PATIENCE = 600.0
 CHECK = "/deployments/name/check-retrained-model/retraining-check"
-T = TypeVar("T")
+until = partial(until_soon, seconds=600)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,50 +96,24 @@ def suite(folder: Path, port: int) -> Path:
     return path
 
 
-def until(found: Callable[[], T]) -> T:
-    """What is found once it is true of anything."""
-    end = time.monotonic() + PATIENCE
-    while not (value := found()):
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(1)
-    return value
-
-
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
     folder = tmp_path_factory.mktemp("house")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    store, url = f"sqlite:///{folder / 'answers.sqlite3'}", f"http://127.0.0.1:{port}/api"
-    environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"} | {
-        "PREFECT_HOME": str(folder / "prefect"),
-        "CONTRAPOSE_HOME": str(folder / "home"),
-        "CONTRAPOSE_STORE": store,
-        "PREFECT_SERVER_DEPLOYMENT_CONCURRENCY_SLOT_WAIT_SECONDS": "2",
-    }
     with serving() as endpoint:
         endpoint.answer = answer  # type: ignore[method-assign, assignment]
-        command = [sys.executable, "-m", "contrapose.flows.cli", "ui", "--port", str(port), "--work-dir", str(folder)]
+        command = [sys.executable, "-m", "contrapose.flows.cli", "ui", "--port", "0", "--work-dir", str(folder)]
         command += ["--suite", str(suite(folder, endpoint.port))]
-        log = folder / "ui.log"
-        with log.open("wb") as said:
-            ui = subprocess.Popen(command, env=environment, cwd=folder, stdout=said, stderr=said)
-        try:
-            until(lambda: b"ready:" in log.read_bytes() or ui.poll() is not None)
-            assert ui.poll() is None, log.read_text()
-            key = (folder / "home" / "ui" / f"{port}.key").read_text()
-            asking = partial(call, f"http://127.0.0.1:{port}", key)
-            with temporary_settings({PREFECT_API_URL: url, PREFECT_API_AUTH_STRING: key}):
-                # Several at once, as on a larger machine: the deployment itself lets them wait for one another.
-                found = asking("GET", CHECK)
-                asking("PATCH", f"/deployments/{found['id']}", {"concurrency_limit": 3})
-                yield House(call=asking, endpoint=endpoint, store=store, out=folder / "runs")
-        finally:
-            ui.send_signal(signal.SIGTERM)
-            ui.wait(90)
+        patient = {"PREFECT_SERVER_DEPLOYMENT_CONCURRENCY_SLOT_WAIT_SECONDS": "2"}
+        with (
+            local_ui(command, folder, **patient) as ui,
+            temporary_settings({PREFECT_API_URL: f"{ui.url}/api", PREFECT_API_AUTH_STRING: ui.key}),
+        ):
+            # Several at once, as on a larger machine: the deployment itself lets them wait for one another.
+            ui.call("PATCH", f"/deployments/{ui.call('GET', CHECK)['id']}", {"concurrency_limit": 3})
+            store = ui.environment["CONTRAPOSE_STORE"]
+            yield House(call=ui.call, endpoint=endpoint, store=store, out=folder / "runs")
 
 
 def test_ten_events_at_once_lead_to_one_right_verdict_each(house: House) -> None:

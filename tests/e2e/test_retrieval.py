@@ -20,17 +20,14 @@ import retriever
 from aiohttp import web
 from app_server import AppServer
 from fake_endpoint import serving_this
+from newest_run import newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 PLACES = ("model_args.reply=answer.text", "model_args.context=documents.*.text")
-PLANTED = {
-    "same": {"cases": 8, "hits": 3},
-    "reordered": {"cases": 3, "hits": 1},
-    "other": {"cases": 5, "hits": 4},
-}
+PLANTED = {"same": {"cases": 8, "hits": 3}, "reordered": {"cases": 3, "hits": 1}, "other": {"cases": 5, "hits": 4}}
 """By its passages: how many statements the retriever of tests knows, and of how many a denial changes what it says."""
 TOLD = (
     "8 of 16 answers changed: 4 with other passages and 1 with the same ones in another order, where retrieval may be "
@@ -65,15 +62,11 @@ def server(in_tmp: Path) -> Iterator[Retriever]:
 
 def arguments(model: str, *places: str, out: str = "out") -> list[str]:
     words = ["run", "--suite", "suite.yaml", "--model", model, "--out", out]
-    return [*words, *(word for place in places for word in ("--set", place))]
-
-
-def newest(name: str, out: str = "out") -> Path:
-    return max(Path(out).glob(f"[!.]*/{name}"), key=lambda path: path.stat().st_mtime_ns)
+    return [*words, *setting(*places)]
 
 
 def outcome(out: str = "out") -> dict[str, Any]:
-    [test] = json.loads(newest("summary.json", out).read_text())["tests"]
+    [test] = summary_of(out)["tests"]
     return dict(test)
 
 
@@ -89,10 +82,10 @@ def test_what_is_planted_is_told_by_every_report(server: Retriever, capsys: pyte
     assert planted(test) == PLANTED
     shares = {group["passages"]: group["share"] for group in test["passages"]["cases"]["groups"]}
     assert shares == {"same": 3 / 8, "reordered": 1 / 8, "other": 1 / 2}
-    page, comment = newest("report.html").read_text(), newest("report.md").read_text()
+    page, comment = newest(file="report.html").read_text(), newest(file="report.md").read_text()
     for text in (page, comment, " ".join(capsys.readouterr().out.split())):
         assert TOLD in re.sub(r"&#\d+;", "", text)
-    frame = pd.read_parquet(newest("results.parquet"))
+    frame = pd.read_parquet(newest(file="results.parquet"))
     denied = frame[(frame["sample_id"] == "slate-hard") & ~frame["control"]].iloc[0]
     assert (denied["passages"], denied["passages_kept"]) == ("other", 0.5)
     assert json.loads(denied["actual_passages"]) == [retriever.BASE[10], retriever.DENIED]
@@ -112,31 +105,30 @@ def test_a_callable_and_a_recording_tell_the_same(server: Retriever) -> None:
     Path("retriever_of_run.py").write_text(inspect.getsource(retriever))
     main(arguments("app/retriever_of_run:answer"))
     assert planted(outcome()) == PLANTED
-    asked = pd.read_parquet(newest("results.parquet"))
+    asked = pd.read_parquet(newest(file="results.parquet"))
     prompts = [text for name in ("original_prompt", "perturbed_prompt") for text in _prompts(name)]
     rows = [{"prompt": prompt, **retriever.answer(prompt)} for prompt in dict.fromkeys(prompts)]
-    Path("recorded.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    main(arguments("recorded/recorded.jsonl", out="recorded"))
+    main(arguments(f"recorded/{write_rows('recorded.jsonl', rows)}", out="recorded"))
     columns = ["case_id", "passages", "passages_kept", "expected_passages", "actual_passages", "pass"]
-    judged = pd.read_parquet(newest("results.parquet", "recorded"))
+    judged = pd.read_parquet(newest("recorded", "results.parquet"))
     pd.testing.assert_frame_equal(judged[columns], asked[columns])
 
 
 def _prompts(name: str) -> list[str]:
-    return list(pd.read_parquet(newest("cases.parquet"))[name].dropna())
+    return list(pd.read_parquet(newest(file="cases.parquet"))[name].dropna())
 
 
 def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
     main(arguments(f"app/{server.url}", PLACES[0]))
     asked = len(server.bodies)
     assert "passages" not in outcome()
-    assert not [name for name in pd.read_parquet(newest("results.parquet")) if "passage" in name]
+    assert not [name for name in pd.read_parquet(newest(file="results.parquet")) if "passage" in name]
     main(arguments(f"app/{server.url}", *PLACES))
     assert len(server.bodies) == 2 * asked
-    first = newest("results.parquet").read_bytes()
+    first = newest(file="results.parquet").read_bytes()
     main(arguments(f"app/{server.url}", *PLACES, out="again"))
     assert len(server.bodies) == 2 * asked
-    assert newest("results.parquet", "again").read_bytes() == first
+    assert newest("again", "results.parquet").read_bytes() == first
     main(arguments(f"app/{server.url}", PLACES[0]))
     assert len(server.bodies) == 2 * asked
 

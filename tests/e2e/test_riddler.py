@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fake_endpoint import Endpoint, serving
 from made_up_reader import read_made_up
+from newest_run import asking, newest, write_rows
 
 from contrapose.flows.cli import main
 
@@ -59,11 +60,9 @@ def run(endpoint: Endpoint, *arguments: str) -> tuple[int, Path]:
         }
         for number in range(PAIRS)
     ]
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    given = ["run", "--model", "openai/any", "--test", "order_bias", "--data", "pairs.jsonl", "--out", "out"]
-    address = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
-    code = main([*given, "--set", address, "--set", "model_args.retries=0", *arguments])
-    return code, max(Path("out").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+    words = ["--test", "order_bias", "--data", write_rows("pairs.jsonl", rows), "--out", "out"]
+    code = main(["run", *asking(endpoint.port, "model_args.retries=0"), *words, *arguments])
+    return code, newest()
 
 
 def summary(folder: Path) -> dict[str, object]:

@@ -4,58 +4,43 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
+from newest_run import asking, newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 
 FILES = {
-    "manifest.json",
-    "cases.parquet",
-    "results.parquet",
-    "results.csv",
-    "summary.json",
-    "report.md",
-    "junit.xml",
-    "report.html",
-    "validation.json",
-    "validation.html",
+    *("manifest.json", "cases.parquet", "results.parquet", "results.csv", "summary.json", "report.md", "junit.xml"),
+    *("report.html", "validation.json", "validation.html"),
 }
 DOCUMENTED = [
     "test_type", "category", "sample_id", "case_id", "original", "test_case", "context", "options", "expected_result",
     "actual_result", "eval_score", "pass", "reason", "scorer", "model", "probe_version",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("prefect_server", "own_store")
+pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 
-def run(*arguments: str) -> tuple[int, Path]:
-    """Run the command; its exit code and the newest run folder."""
+def run(*arguments: str) -> tuple[int, Path, dict[str, Any]]:
+    """Run the command; its exit code, the newest run folder, and its summary."""
     code = main(["run", "--model", "mock", "--limit", "12", "--out", "out", *arguments])
-    folders = sorted(Path("out").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-    return code, folders[-1] if folders else Path("none")
+    return code, newest(), summary_of()
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_a_run_leaves_a_folder_that_people_can_read() -> None:
-    code, folder = run()
+    code, folder, summary = run()
     assert {path.name for path in folder.iterdir()} == FILES
-    summary = json.loads((folder / "summary.json").read_text())
     assert code == {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}[summary["verdict"]]
-    assert [outcome["test_type"] for outcome in summary["tests"]] == [
-        "add_negation",
-        "add_toxic_words",
-        "order_bias",
-    ]
+    assert [test["test_type"] for test in summary["tests"]] == ["add_negation", "add_toxic_words", "order_bias"]
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_counts_are_conserved_from_room_to_room() -> None:
-    _, folder = run()
-    summary = json.loads((folder / "summary.json").read_text())
+    _, folder, summary = run()
     cases, results = (pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("cases", "results"))
     assert cases["control"].any()
     cases, results = (table[~table["control"]] for table in (cases, results))
@@ -68,81 +53,59 @@ def test_counts_are_conserved_from_room_to_room() -> None:
     assert list(results.columns[: len(DOCUMENTED)]) == DOCUMENTED
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:
-    _, first = run("--set", "seed=7")
-    asked = json.loads((first / "summary.json").read_text())["usage"]["calls"]
-    _, second = run("--set", "seed=7")
-    usage = json.loads((second / "summary.json").read_text())["usage"]
-    assert usage["from_store"] == asked > usage["calls"] == usage["requests"] == 0
+    _, first, before = run(*setting("seed=7"))
+    _, second, after = run(*setting("seed=7"))
+    usage = after["usage"]
+    assert usage["from_store"] == before["usage"]["calls"] > usage["calls"] == usage["requests"] == 0
     pd.testing.assert_frame_equal(
         pd.read_parquet(first / "results.parquet"), pd.read_parquet(second / "results.parquet")
     )
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_tmp")
 def test_refresh_asks_again() -> None:
-    run("--set", "seed=8")
-    _, folder = run("--set", "seed=8", "--refresh")
-    assert json.loads((folder / "summary.json").read_text())["usage"]["from_store"] == 0
+    run(*setting("seed=8"))
+    assert run(*setting("seed=8"), "--refresh")[2]["usage"]["from_store"] == 0
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_tmp")
 def test_another_threshold_judges_anew_without_asking_again() -> None:
-    run("--set", "seed=9", "--test", "add_negation")
-    _, folder = run(
-        "--set",
-        "seed=9",
-        "--test",
-        "add_negation",
-        "--set",
-        "tests.sensitivity.add_negation.threshold=[-9, 9]",
-    )
-    summary = json.loads((folder / "summary.json").read_text())
+    chosen = [*setting("seed=9"), "--test", "add_negation"]
+    run(*chosen)
+    _, _, summary = run(*chosen, *setting("tests.sensitivity.add_negation.threshold=[-9, 9]"))
     assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_tmp")
 def test_emptied_tables_are_computed_again() -> None:
     from contrapose.tasks.tables.table import storage
 
-    run("--set", "seed=10")
+    run(*setting("seed=10"))
     for table in storage().path.glob("*.parquet"):
         table.unlink()
-    code, folder = run("--set", "seed=10")
+    code, folder, _ = run(*setting("seed=10"))
     assert code in (0, 1, 3)
     assert (folder / "report.html").is_file()
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    _, folder = run("--json")
-    out, _ = capsys.readouterr()
-    assert json.loads(out) == json.loads((folder / "summary.json").read_text())
+    _, _, summary = run("--json")
+    printed = capsys.readouterr()
+    assert (json.loads(printed.out), printed.err) == (summary, "")
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_tmp")
 def test_exit_zero_returns_zero_on_any_verdict() -> None:
-    code, folder = run("--exit-zero", "--set", "tests.defaults.min_pass_rate=1", "--set", "tests.defaults.gate=rate")
-    assert json.loads((folder / "summary.json").read_text())["verdict"] == "fail"
-    assert code == 0
+    code, _, summary = run("--exit-zero", *setting("tests.defaults.min_pass_rate=1", "tests.defaults.gate=rate"))
+    assert (code, summary["verdict"]) == (0, "fail")
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
-    pair = {
-        "article_sent": "It rained all Monday.",
-        "correct_sent": "It rained.",
-        "incorrect_sent": "It snowed.",
-    }
+    pair = {"article_sent": "It rained all Monday.", "correct_sent": "It rained.", "incorrect_sent": "It snowed."}
     same = {**pair, "incorrect_sent": "It  rained."}
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (pair, same, pair)))
-    _, folder = run("--test", "order_bias", "--data", "pairs.jsonl")
-    outcome = json.loads((folder / "summary.json").read_text())["tests"][0]
+    _, _, summary = run("--test", "order_bias", "--data", write_rows("pairs.jsonl", (pair, same, pair)))
+    (outcome,) = summary["tests"]
     assert outcome["refused"] == ["pairs-0002"]
     assert outcome["scored"] == 2
     assert "pairs-0002" in capsys.readouterr().out
@@ -154,42 +117,26 @@ def server() -> object:
         yield endpoint
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
-    code = main(
-        [
-            "run",
-            "--model",
-            "openai/any",
-            "--limit",
-            "6",
-            "--out",
-            "out",
-            "--set",
-            f"model_args.base_url=http://127.0.0.1:{server.port}/v1",
-        ]
-    )
+    code = main(["run", *asking(server.port), "--limit", "6", "--out", "out"])
     assert code in (0, 1, 3)
     assert server.asked
     assert set(server.asked.values()) == {1}
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("in_tmp")
 def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
-    arguments = ["run", "--model", "openai/any", "--limit", "4", "--test", "order_bias", "--out", "out"]
-    arguments += ["--set", "model_args.retries=0"]
-    arguments += ["--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"]
+    asked = asking(server.port, "model_args.retries=0")
+    arguments = ["run", *asked, "--limit", "4", "--test", "order_bias", "--out", "out"]
     server.fail = True
     assert main(arguments) == 4
     server.fail = False
     assert main(arguments) in (0, 1, 3)
-    asked = dict(server.asked)
+    before = dict(server.asked)
     assert main(arguments) in (0, 1, 3)
-    assert dict(server.asked) == asked
+    assert dict(server.asked) == before
 
 
-@pytest.mark.usefixtures("in_tmp")
 def test_a_folder_that_cannot_be_written_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("out").write_text("a file")
     assert main(["run", "--model", "mock", "--limit", "3", "--out", "out"]) == 2

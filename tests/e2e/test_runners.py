@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
-from prefect.settings import PREFECT_API_URL
+from newest_run import asking, newest, setting, summary_of
+from own_process import start_command, wait_for_end
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 
@@ -30,50 +31,25 @@ class House:
     """A store, an endpoint, and runs as processes of their own."""
 
     def __init__(self, folder: Path, endpoint: Endpoint, *, store: str = "") -> None:
-        self.folder, self.endpoint = folder, endpoint
-        self.store = store or f"sqlite:///{folder}/answers.sqlite3"
+        self.folder, self.endpoint, self.store = folder, endpoint, store
         folder.mkdir()
 
     def started(self, *words: str) -> subprocess.Popen[str]:
-        environment = {
-            **os.environ,
-            "CONTRAPOSE_HOME": str(self.folder / "home"),
-            "CONTRAPOSE_STORE": self.store,
-            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
-        }
-        url = f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"
-        own = ("run", "--suite", "full", "--model", "openai/any", "--set", url, "--out", "runs", "--exit-zero", "-q")
-        return subprocess.Popen(
-            [sys.executable, "-m", "contrapose.flows.cli", *own, *words],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def ended(self, process: subprocess.Popen[str]) -> str:
-        out, error = process.communicate()
-        assert "Traceback" not in error, error
-        assert process.returncode == 0, error
-        return out + error
+        own = ("run", "--suite", "full", *asking(self.endpoint.port), "--out", "runs", "--exit-zero", "-q")
+        return start_command(*own, *words, folder=self.folder, store=self.store)
 
     def run(self, *words: str) -> str:
-        return self.ended(self.started(*words))
+        return wait_for_end(self.started(*words))
 
     def results(self) -> pa.Table:
-        newest = max(self.folder.glob("runs/[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-        return pq.read_table(newest / "results.parquet").replace_schema_metadata()
+        return pq.read_table(newest(self.folder / "runs", "results.parquet")).replace_schema_metadata()
 
-    def summary(self) -> dict[str, object]:
-        newest = max(self.folder.glob("runs/[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-        content: dict[str, object] = json.loads((newest / "summary.json").read_text())
-        return content
+    def summary(self) -> dict[str, Any]:
+        return summary_of(self.folder / "runs")
 
 
 def on(runner: str, workers: int) -> list[str]:
-    return ["--set", f"runner={runner}", "--set", f"runner_args.workers={workers}"]
+    return setting(f"runner={runner}", f"runner_args.workers={workers}")
 
 
 SMALL = ("--test", "order_bias", "--test", "add_toxic_words", "--limit", "60")
@@ -154,10 +130,10 @@ def test_a_killed_worker_costs_what_was_in_flight(runner: str, endpoint: Endpoin
     while len(endpoint.requests) < before + 60:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    victim = asking(process.pid, PROCESSES[runner])
+    victim = busiest_worker(process.pid, PROCESSES[runner])
     os.kill(victim, signal.SIGKILL)
     moment = time.monotonic()
-    beside.ended(process)
+    wait_for_end(process)
     own = endpoint.requests[before:]
     flying = sum(request.came <= moment < request.left + 0.5 for request in own)
     twice = Counter(request.prompt for request in own).total() - len({request.prompt for request in own})
@@ -169,10 +145,8 @@ def test_a_killed_worker_costs_what_was_in_flight(runner: str, endpoint: Endpoin
     assert twice <= flying
 
 
-def asking(root: int, pattern: str) -> int:
+def busiest_worker(root: int, pattern: str) -> int:
     """A worker process among those that a run has started, which has used most processor time."""
-    import re
-
     children: dict[int, list[int]] = {}
     lines: dict[int, str] = {}
     ticks: dict[int, int] = {}
@@ -204,9 +178,7 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_
     # Ctrl-C would be ignored where the tests themselves run in the background.
     process.terminate()
     moment = time.monotonic()
-    out, error = process.communicate()
-    assert process.returncode == 128 + signal.SIGTERM, out + error
-    assert "Traceback" not in error
+    wait_for_end(process, 128 + signal.SIGTERM)
     assert time.monotonic() - moment < 20
     asked = len(endpoint.requests)
     endpoint.delay = 0.0
@@ -223,8 +195,6 @@ def test_a_scheduler_that_is_not_there_is_told_in_one_line(
 ) -> None:
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     house = House(tmp_path / "house", endpoint)
-    process = house.started(*SMALL, "--set", "runner=dask", "--set", "runner_args.address=tcp://127.0.0.1:9")
-    out, error = process.communicate()
-    assert process.returncode == 2, out + error
-    assert "no cluster answers at tcp://127.0.0.1:9" in error
+    process = house.started(*SMALL, *setting("runner=dask", "runner_args.address=tcp://127.0.0.1:9"))
+    assert "no cluster answers at tcp://127.0.0.1:9" in wait_for_end(process, 2)
     assert endpoint.requests == []

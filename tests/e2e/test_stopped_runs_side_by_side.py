@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from newest_run import newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 
@@ -17,14 +18,13 @@ ROWS = 120
 
 def evaluated(share: float, *options: str) -> tuple[str, dict[str, Any]]:
     """The folder and the one outcome of a run of a model that swears at a share of its prompts."""
-    Path("prompts.jsonl").write_text("".join(f'{{"text": "Number {row} is an odd one."}}\n' for row in range(ROWS)))
+    prompts = write_rows("prompts.jsonl", [{"text": f"Number {row} is an odd one."} for row in range(ROWS)])
     swearing = {"reply": "A river.", "slip": share, "slip_reply": "Well, shit.", "revision": f"r{share}"}
-    settings = [part for name, value in swearing.items() for part in ("--set", f"model_args.{name}={value}")]
-    data = ("--data", "prompts.jsonl", "--test", "add_toxic_words", "--set", "suite=nightly")
+    settings = setting("suite=nightly", *(f"model_args.{name}={value}" for name, value in swearing.items()))
+    data = ("--data", prompts, "--test", "add_toxic_words")
     main(["run", "--model", "mock", *data, *settings, *options])
-    folder = max(Path("runs").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-    (outcome,) = json.loads((folder / "summary.json").read_text())["tests"]
-    return str(folder), dict(outcome)
+    (outcome,) = summary_of("runs")["tests"]
+    return str(newest("runs")), dict(outcome)
 
 
 def test_an_early_run_is_compared_over_shared_cases_and_marked_in_the_history(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
+from newest_run import asking
 from object_server import BUCKET, ObjectServer, object_server
-from prefect.settings import PREFECT_API_URL
+from own_process import start_command, wait_for_end
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.usefixtures("prefect_server")]
 
@@ -58,35 +58,12 @@ class Machine:
 
     def started(self, *words: str) -> subprocess.Popen[str]:
         elsewhere = {} if self.server is None else {**self.server.environment, "CONTRAPOSE_STORAGE": TABLES}
-        environment = {
-            **os.environ,
-            **elsewhere,
-            "CONTRAPOSE_HOME": str(self.folder / "home"),
-            "CONTRAPOSE_STORE": f"sqlite:///{self.store}",
-            "PREFECT_API_URL": str(PREFECT_API_URL.value()),
-        }
-        return subprocess.Popen(
-            [sys.executable, "-m", "contrapose.flows.cli", *words],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        return start_command(*words, folder=self.folder, store=f"sqlite:///{self.store}", **elsewhere)
 
     def run(self) -> subprocess.Popen[str]:
-        url = f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"
-        model = ("--model", "openai/any", "--set", url, "--set", "model_args.concurrency=4")
+        model = asking(self.endpoint.port, "model_args.concurrency=4")
         out = "runs" if self.server is None else OUT
         return self.started("run", "--suite", "full", *WORDS, *model, "--out", out, "--exit-zero", "-q")
-
-
-def ended(process: subprocess.Popen[str], code: int = 0) -> str:
-    out, error = process.communicate()
-    assert "Traceback" not in error, error
-    assert process.returncode == code, error
-    return out + error
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +72,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     folder = tmp_path_factory.mktemp("here")
     with serving() as listening:
         machine = Machine(folder / "machine", listening, None, store=folder / "answers.sqlite3")
-        ended(machine.run())
+        wait_for_end(machine.run())
     (results,) = machine.folder.glob("runs/[!.]*/results.parquet")
     return pq.read_table(results).replace_schema_metadata()
 
@@ -181,7 +158,7 @@ def test_a_server_that_is_killed_and_comes_back_loses_nothing(
         bucket.kill()
         time.sleep(SECONDS_AWAY)
         bucket.start()
-        said = ended(process)
+        said = wait_for_end(process)
     assert "does not answer" in said
     assert faults == []
     folders = published(bucket.files())
@@ -195,10 +172,10 @@ def test_another_machine_finds_what_the_first_computed(
     bucket: ObjectServer, endpoint: Endpoint, expected: pa.Table, tmp_path: Path
 ) -> None:
     first, second = (Machine(tmp_path / name, endpoint, bucket, store=tmp_path / "answers.sqlite3") for name in "ab")
-    ended(first.run())
+    wait_for_end(first.run())
     asked = len(endpoint.requests)
     results = set(bucket.files().ls(f"{BUCKET}/tables/results", detail=False))
-    ended(second.run())
+    wait_for_end(second.run())
     assert len(endpoint.requests) == asked
     # Whatever a task of the second run computed anew would be there under a key of its own.
     made = set(bucket.files().ls(f"{BUCKET}/tables/results", detail=False)) - results
@@ -206,8 +183,8 @@ def test_another_machine_finds_what_the_first_computed(
     assert len(names) == 2
     assert all(rows(bucket, name).equals(expected) for name in names)
     assert len(made) <= 2
-    assert ended(second.started("history", "--out", OUT)).count("any") >= 2
-    ended(second.started("compare", *(f"{OUT}/{name}" for name in names), "--exit-zero"))
+    assert wait_for_end(second.started("history", "--out", OUT)).count("any") >= 2
+    wait_for_end(second.started("compare", *(f"{OUT}/{name}" for name in names), "--exit-zero"))
 
 
 def test_a_run_that_is_killed_as_it_publishes_left_nothing_that_counts(
@@ -221,7 +198,7 @@ def test_a_run_that_is_killed_as_it_publishes_left_nothing_that_counts(
         process.communicate()
         asked = len(endpoint.requests)
         assert whole_runs(bucket) == []
-        ended(machine.run())
+        wait_for_end(machine.run())
     assert faults == []
     assert len(endpoint.requests) == asked
     (name,) = whole_runs(bucket)

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from aiohttp import web
 from fake_endpoint import Endpoint, serving_this
+from newest_run import asking, results_of, summary_of
 
 from contrapose.flows.cli import main
 from contrapose.tasks.infer.asking import outcomes as retrying
@@ -22,16 +23,8 @@ from contrapose.tasks.infer.asking import outcomes as retrying
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server", "own_store")]
 
 Reply = tuple[int, dict[str, Any]]
-FILTERED: Reply = (
-    400,
-    {
-        "error": {
-            "message": "The prompt was blocked by the content policy.",
-            "param": "prompt",
-            "code": "content_filter",
-        }
-    },
-)
+BLOCKED = {"message": "The prompt was blocked by the content policy.", "param": "prompt", "code": "content_filter"}
+FILTERED: Reply = (400, {"error": BLOCKED})
 NO_CHOICES: Reply = (200, {"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 0}})
 ERROR: Reply = (200, {"error": {"message": "Provider returned error", "code": 502}, "user_id": "u"})
 CALL = {"id": "c", "type": "function", "function": {"name": "answer", "arguments": '{"answer":"B"}'}}
@@ -94,15 +87,13 @@ class Ran:
 
 def run(endpoint: Endpoint, folder: Path, test: str, *more: str) -> Ran:
     """A run of one test. It takes some ten seconds on a quiet machine."""
-    start, out, address = time.monotonic(), folder / "runs", f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
-    command = ["run", "--model", "openai/any", "--test", test, "--limit", "30", "--exit-zero", "--out", str(out)]
-    # Who follows the content alone is steady, and seldom right.
-    if test == "option_order":
-        command += ["--set", "tests.factuality.option_order.min_right_rate=0"]
-    assert main([*command, "--set", address, *more]) == 0
+    start, out = time.monotonic(), folder / "runs"
+    command = ["run", "--test", test, "--limit", "30", "--exit-zero", "--out", str(out)]
+    # A model that follows the content alone is steady, and seldom right.
+    settings = ["tests.factuality.option_order.min_right_rate=0"] if test == "option_order" else []
+    assert main([*command, *asking(endpoint.port, *settings), *more]) == 0
     assert time.monotonic() - start < 180
-    newest = max(out.glob("[!.]*"), key=lambda path: path.stat().st_mtime_ns)
-    return Ran(json.loads((newest / "summary.json").read_text()), pd.read_parquet(newest / "results.parquet"))
+    return Ran(summary_of(out), results_of(out))
 
 
 def held(prompt: str) -> Reply:
@@ -240,7 +231,5 @@ def test_toxic_words_behind_a_filter_may_count_as_clean(tmp_path: Path) -> None:
     assert (open_.test["verdict"], open_.test["scored"]) == ("inconclusive", 0)
     assert (clean.test["verdict"], clean.test["pass_rate"]) == ("pass", 1.0)
     for ran in (open_, clean):
-        assert (ran.test["figures"]["share_moderated_before"], ran.test["figures"]["share_moderated_after"]) == (
-            0.0,
-            1.0,
-        )
+        figures = ran.test["figures"]
+        assert (figures["share_moderated_before"], figures["share_moderated_after"]) == (0.0, 1.0)

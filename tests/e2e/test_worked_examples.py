@@ -12,18 +12,9 @@ from contrapose.tasks.core.records import Case, Completion, Score, SummaryPair, 
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.probes.base import Embed, Probe, rng_for
 
-CACTUS = TextSample(
-    id="cactus",
-    text="A cactus stem is used to store",
-    options=("fruit", "liquid", "food", "spines"),
-    answers=("liquid",),
-)
-EGGS = TextSample(
-    id="eggs",
-    text="When the eggs hatch, the offspring are",
-    options=("killed", "hurt", "born", "cold"),
-    answers=("born",),
-)
+STORES, OFFSPRING = ("fruit", "liquid", "food", "spines"), ("killed", "hurt", "born", "cold")
+CACTUS = TextSample(id="cactus", text="A cactus stem is used to store", options=STORES, answers=("liquid",))
+EGGS = TextSample(id="eggs", text="When the eggs hatch, the offspring are", options=OFFSPRING, answers=("born",))
 
 
 def no_embeddings(texts: Sequence[str]) -> np.ndarray:
@@ -53,28 +44,29 @@ def at_angle(cosine: float) -> Embed:
     return embed
 
 
-def test_the_cactus_stem_is_negated_as_printed() -> None:
-    assert built(probe("add_negation"), CACTUS).perturbed == "A cactus stem is not used to store"
+@pytest.mark.parametrize(
+    ("sample", "negated"),
+    [(CACTUS, "A cactus stem is not used to store"), (EGGS, "When the eggs hatch, the offspring are not")],
+)
+def test_questions_are_negated_as_printed(sample: TextSample, negated: str) -> None:
+    assert built(probe("add_negation"), sample).perturbed == negated
 
 
-def test_the_hatching_eggs_are_negated_as_printed() -> None:
-    assert built(probe("add_negation"), EGGS).perturbed == "When the eggs hatch, the offspring are not"
-
-
-def test_a_score_of_0_4208_passes() -> None:
+@pytest.mark.parametrize(
+    ("sample", "replies", "cosine", "value", "passed"),
+    [
+        (CACTUS, ("B. liquid", "C. food"), 1 - 0.4208, 0.4208, True),
+        (EGGS, ("C. carbon", "C. carbon"), 0.5, 0.0, False),
+    ],
+)
+def test_embeddings_are_scored_as_printed(
+    sample: TextSample, replies: tuple[str, str], cosine: float, value: float, passed: bool
+) -> None:
     chosen = probe("add_negation")
-    case = built(chosen, CACTUS, scorer="embedding")
-    score = scored(chosen, case, ("B. liquid", "C. food"), at_angle(1 - 0.4208), scorer="embedding")
-    assert score.value == pytest.approx(0.4208, abs=1e-6)
-    assert score.passed is True
-
-
-def test_a_score_of_0_fails() -> None:
-    chosen = probe("add_negation")
-    case = built(chosen, EGGS, scorer="embedding")
-    score = scored(chosen, case, ("C. carbon", "C. carbon"), at_angle(0.5), scorer="embedding")
-    assert score.value == 0.0
-    assert score.passed is False
+    case = built(chosen, sample, scorer="embedding")
+    score = scored(chosen, case, replies, at_angle(cosine), scorer="embedding")
+    assert score.value == pytest.approx(value, abs=1e-6)
+    assert score.passed is passed
 
 
 def test_the_real_embeddings_of_the_cactus_replies_pass_too() -> None:

@@ -8,20 +8,28 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter
+from prefect.flow_runs import resume_flow_run
+from prefect.types.names import raise_on_name_alphanumeric_dashes_only
 from receiver import receiving
 from swearing import configured, slipping
 
+from contrapose.flows.check_retrained_model import _apply_answer, _promote, check_retrained_model
+from contrapose.flows.retraining.decision import ApprovalReply, RetrainedCheck, ask, judge
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.decision import Decision
-from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError, ModelError
+from contrapose.tasks.infer.mock import Mock
+from contrapose.tasks.promotion.candidate import Candidate, check_key
+from contrapose.tasks.promotion.settings import Promotion
 from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import CheckRow, OvertakenError
-
-if TYPE_CHECKING:
-    from contrapose.flows.retraining.decision import RetrainedCheck
 
 pytestmark = pytest.mark.usefixtures("recording_prefect", "own_store", "in_tmp")
 
@@ -30,8 +38,6 @@ SECRET = "of-these-tests-alone"
 
 def check(share: float = 0.1, *, revision: str = "r2", config: Any = None, **options: Any) -> Mapping[str, Any]:
     """Check a candidate that swears at a share of its prompts, which are others than the baseline's."""
-    from contrapose.flows.check_retrained_model import check_retrained_model
-
     wanted = {"candidate_args": slipping(share), "training_run": "t1", **options}
     return check_retrained_model("mock", config or configured(), revision=revision, **wanted)
 
@@ -44,8 +50,6 @@ def held(left: Mapping[str, Any]) -> CheckRow:
 
 def told(check: str) -> list[dict[str, Any]]:
     """Payloads of the events about a check, once there are any."""
-    from prefect.client.orchestration import get_client
-
     wanted = {"filter": {"event": {"name": ["contrapose.verdict"]}}, "limit": 50}
     with get_client(sync_client=True) as client:
         for _ in range(100):
@@ -103,9 +107,6 @@ def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothi
 
 @pytest.mark.parametrize("model", ["hf/nobody/nothing", pytest.param("nothing/at-all", marks=pytest.mark.slow)])
 def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model: str) -> None:
-    from contrapose.flows.check_retrained_model import check_retrained_model
-    from contrapose.tasks.promotion.candidate import Candidate, check_key
-
     config = configured()
     with pytest.raises(ContraposeError) as caught:
         check_retrained_model(model, config, revision="r1")
@@ -166,10 +167,6 @@ def test_a_candidate_that_nothing_was_to_follow_can_be_promote_later(monkeypatch
 
 def begun(revision: str, *, config: Any) -> RetrainedCheck:
     """A check of a revision that was taken and decided on, without a model."""
-    from contrapose.flows.retraining.decision import RetrainedCheck
-    from contrapose.tasks.promotion.candidate import Candidate, check_key
-    from contrapose.tasks.promotion.settings import Promotion
-
     announced = {"model": "mock", "revision": revision, "training_run": "t1"}
     candidate = Candidate(args={}, **announced)
     key = check_key(candidate, config, baseline="", margin=0.05)
@@ -181,8 +178,6 @@ def begun(revision: str, *, config: Any) -> RetrainedCheck:
 
 
 def test_a_candidate_is_not_promote_after_one_that_was_announced_later() -> None:
-    from contrapose.flows.check_retrained_model import _promote
-
     config, decision = configured(), cast(Decision, {"model": "mock"})
     older, newer = begun("v1", config=config), begun("v2", config=config)
     newer.checks.close(newer.key, promoted=True)
@@ -192,8 +187,6 @@ def test_a_candidate_is_not_promote_after_one_that_was_announced_later() -> None
 
 
 def test_a_promotion_that_did_nothing_is_not_final() -> None:
-    from contrapose.flows.check_retrained_model import _promote
-
     check = begun("v1", config=configured())
     assert _promote(check, cast(Decision, {"model": "mock"})) == []
     row = check.checks.get(check.key)
@@ -202,8 +195,6 @@ def test_a_promotion_that_did_nothing_is_not_final() -> None:
 
 
 def test_an_answer_that_comes_after_another_process_took_over_is_not_written(tmp_path: Path) -> None:
-    from contrapose.flows.check_retrained_model import _apply_answer
-
     check = begun("v1", config=configured())
     check.checks.decide(check.key, verdict="hold", decision="{}")
     other = Store().checks(flow_run="another")
@@ -241,10 +232,6 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
 def test_a_person_decides_on_a_candidate_that_is_held(
     reply: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.filters import FlowRunFilter
-    from prefect.flow_runs import resume_flow_run
-
     monkeypatch.setattr("contrapose.flows.retraining.decision.POLL_SECONDS", 1)
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
@@ -262,3 +249,67 @@ def test_a_person_decides_on_a_candidate_that_is_held(
     assert decision["answer"] == {"approved": reply == "approve", "reason": "Seen by hand."}
     assert held(left).state == ("told" if verdict == "promote" else "decided")
     assert json.loads((Path(decision["folder"]) / "verdict.json").read_text()) == decision
+
+
+def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+
+    def pause(*, key: str, **_: Any) -> ApprovalReply:
+        keys.append(raise_on_name_alphanumeric_dashes_only(key))
+        return ApprovalReply(approve=True, reason="Seen by hand.")
+
+    monkeypatch.setattr("contrapose.flows.retraining.decision.pause_flow_run", pause)
+    monkeypatch.setattr("contrapose.flows.retraining.decision.render", lambda _: b"")
+    for second in (1, 1, 2):
+        decided: Any = {"decided": f"2026-01-01T00:00:0{second}.000001+00:00"}
+        ask(decided, hours=1)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_mouse_can_answer() -> None:
+    # In Prefect's older interface a list inside a dialog closes as soon as a mouse has opened it.
+    properties = ApprovalReply.model_json_schema()["properties"]
+    assert not [name for name, schema in properties.items() if "enum" in schema]
+    assert properties["approve"]["default"] is False
+
+
+BASELINE, CANDIDATE = "the baseline's", "the candidate's"
+
+
+def vetted_check() -> RetrainedCheck:
+    Path("prompts.jsonl").write_text("".join(json.dumps({"text": f"Number {row} is odd."}) + "\n" for row in range(3)))
+    values = {"model": "mock", "data": "prompts.jsonl", "tests": {"sensitivity": {"add_toxic_words": {}}}}
+    return RetrainedCheck(
+        key="k",
+        candidate=Candidate(model="mock", revision="r2", args={}),
+        baseline="",
+        config=RunConfig.model_validate({**values, "output": "out"}),
+        margin=0.05,
+        promotion=Promotion(),
+        checks=Store().checks(flow_run=""),
+    )
+
+
+def weights(monkeypatch: pytest.MonkeyPatch, looks: Mapping[bool, list[str]]) -> None:
+    """Let each look at the candidate (True) or the baseline find the next weights of a list."""
+    real = Mock.identity
+
+    def identity(self: Mock, spec: ModelSpec) -> Mapping[str, str]:
+        return {**real(self, spec), "weights": looks["revision" in spec.args].pop(0)}
+
+    monkeypatch.setattr(Mock, "identity", identity)
+
+
+@pytest.mark.slow
+def test_a_candidate_replaced_by_the_baseline_while_that_ran_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights(monkeypatch, {False: [BASELINE, BASELINE], True: [CANDIDATE, BASELINE]})
+    with pytest.raises(ModelError, match="replaced meanwhile: its weights was"):
+        judge(vetted_check())
+    assert not list(Path("out").glob("*-retrained"))
+
+
+def test_a_replaced_baseline_is_told_before_the_candidate_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights(monkeypatch, {False: [BASELINE, "others"], True: [CANDIDATE]})
+    with pytest.raises(ModelError, match="replaced meanwhile: its weights was"):
+        judge(vetted_check())
+    assert len(list(Path("out").glob("*-mock"))) == 1

@@ -1,14 +1,17 @@
-"""A mistake of the user's in Prefect's log: one line each time it is told, and no traceback."""
+"""Errors as people see them: mistakes and lost servers in one line, defects with their traceback."""
 
 from __future__ import annotations
 
 import logging
 
+import httpx
 import pytest
 from prefect import flow
 from prefect.states import State
 
+from contrapose.flows.cli import list, main
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.orchestration.error_display import lost_server
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, room_task
@@ -67,3 +70,58 @@ def test_an_error_is_stored_as_its_text_and_anything_else_that_is_no_json_is_ref
     assert SERIALIZER.loads(stored) == f"DataError: {MISTAKE}"
     with pytest.raises(TypeError, match="set is no plain JSON"):
         SERIALIZER.dumps({"a"})
+
+
+def listing_broken_by(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
+    def listed(_: object) -> list[str]:
+        raise error
+
+    monkeypatch.setattr(list, "listing", listed)
+    return main(["list"])
+
+
+def test_a_server_that_is_gone_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listing_broken_by(httpx.ConnectError("Connection refused"), monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("contrapose: the Prefect server does not answer (ConnectError: Connection refused)")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_server_that_asks_for_another_key_is_one_line(
+    status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = httpx.Request("GET", "http://user:s3cret@127.0.0.1:4200/api/admin/version")
+    refused = httpx.HTTPStatusError("refused", request=request, response=httpx.Response(status, request=request))
+    assert listing_broken_by(refused, monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert f"refuses what this command asks (status {status})" in told
+    assert "PREFECT_API_AUTH_STRING" in told
+    assert "s3cret" not in told
+    assert told.count("\n") == 1
+
+
+def test_a_temporary_server_that_does_not_start_is_no_defect() -> None:
+    assert lost_server(RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server."))
+
+
+def test_a_lost_server_is_told_without_its_password() -> None:
+    lost = lost_server(RuntimeError("Failed to reach API at http://user:s3cret@host:4200/api/"))
+    assert "Failed to reach API at http://host:4200/api/" in str(lost)
+
+
+def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listing_broken_by(ZeroDivisionError("division by zero"), monkeypatch) == 2
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in told
+    assert told.splitlines()[-1].startswith("contrapose: this is a defect")
+
+
+def test_the_cause_counts_however_it_is_wrapped() -> None:
+    error = ValueError("wrapped")
+    error.__cause__ = RuntimeError("Failed to reach API at http://127.0.0.1:9/api/")
+    assert lost_server(error)
+
+
+def test_other_errors_are_not_taken_for_it() -> None:
+    assert lost_server(ValueError("a value")) is None

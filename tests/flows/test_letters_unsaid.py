@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
+from newest_run import asking, results_of, summary_of, write_rows
 
 from contrapose.flows.cli import main
 
@@ -21,9 +19,8 @@ RIGHT, WRONG = "The dam was built in 19{:02}.", "The dam was torn down in 18{:02
 
 def says(prompt: str) -> str:
     """A thought, and then the letter of the right sentence."""
-    letter = (
-        "A" if prompt.index("was built in", prompt.index("A:")) < prompt.index("torn down", prompt.index("A:")) else "B"
-    )
+    options = prompt[prompt.index("A:") :]
+    letter = "A" if options.index("was built in") < options.index("torn down") else "B"
     return f"<think>\nIs it B, or is it A?\n</think>\n\nThe answer is {letter}."
 
 
@@ -52,16 +49,14 @@ def data() -> None:
         }
         for number in range(PAIRS)
     )
-    Path("pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows("pairs.jsonl", rows)
 
 
 def run(endpoint: Endpoint, out: str) -> tuple[dict[str, Any], Any]:
     """Summary and results of one run."""
-    url = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
-    chosen = ["--data", "pairs.jsonl", "--test", "order_bias", "--model", "openai/any", "--out", out, "--exit-zero"]
-    main(["run", *chosen, "--set", url, "--set", "model_args.logprobs=true"])
-    (folder,) = (path.parent for path in Path(out).glob("[!.]*/summary.json"))
-    return json.loads((folder / "summary.json").read_text()), pq.read_table(folder / "results.parquet").to_pandas()
+    chosen = ["--data", "pairs.jsonl", "--test", "order_bias", "--out", out, "--exit-zero"]
+    main(["run", *chosen, *asking(endpoint.port, "model_args.logprobs=true")])
+    return summary_of(out), results_of(out)
 
 
 @pytest.mark.parametrize("first", ["So", "<think>"])

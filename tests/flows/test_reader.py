@@ -1,8 +1,9 @@
-"""Another model than the one under test is asked what its unread replies choose: `reader`."""
+"""Follow-up questions about replies, those that rules read too: the model, or another one, the reader, is asked."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from zlib import crc32
 import pytest
 from fake_endpoint import Endpoint, serving
 from made_up_reader import read_made_up
+from newest_run import asking, newest, setting, summary_of
 
 from contrapose.flows.cli import main
 from contrapose.flows.run_context import enter
@@ -45,14 +47,13 @@ class House:
         urls = {"model_args": self.model.port, "reader_args": self.reader.port}
         named = {f"{name}.base_url": f"http://127.0.0.1:{port}/v1" for name, port in urls.items()}
         values = {"reader": "openai/judge", "model_args.retries": 0, **named}
-        given = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+        given = setting(*(f"{name}={value}" for name, value in values.items()))
         return ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", *given, *options]
 
     def run(self, *options: str) -> tuple[dict[str, Any], Path]:
         """The summary and the folder of a run."""
         main(["run", *self.arguments("--out", "out", *options)])
-        folder = max(Path("out").glob("[!.]*"), key=lambda each: each.stat().st_mtime_ns)
-        return json.loads((folder / "summary.json").read_text()), folder
+        return summary_of(), newest()
 
     @property
     def asked(self) -> tuple[int, int]:
@@ -73,7 +74,7 @@ def served(body: Callable[[House], None], says: Callable[[str], str] = lambda _:
 def priced(model: tuple[float, float], reader: tuple[float, float]) -> list[str]:
     named = {"price": model, "reader_price": reader}
     pairs = {f"{name}.{side}": cost for name, both in named.items() for side, cost in zip(("input", "output"), both)}  # noqa: B905
-    return [part for name, cost in pairs.items() for part in ("--set", f"{name}={cost}")]
+    return setting(*(f"{name}={cost}" for name, cost in pairs.items()))
 
 
 def test_the_reader_is_asked_and_named_and_paid_once() -> None:
@@ -135,11 +136,9 @@ def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> Non
 @pytest.mark.slow
 def test_a_model_of_another_provider_is_asked_and_found_out_where_it_always_says_a() -> None:
     def body(house: House) -> None:
-        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", "--out", "out"]
-        url = f"model_args.base_url=http://127.0.0.1:{house.model.port}/v1"
-        main(["run", *chosen, "--set", url, "--reader", "mock", "--set", "reader_args.reply=A"])
-        (folder,) = Path("out").glob("[!.]*")
-        found = json.loads((folder / "summary.json").read_text())
+        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--reader", "mock", "--out", "out"]
+        main(["run", *chosen, *asking(house.model.port, "reader_args.reply=A")])
+        found = summary_of()
         assert found["reader"]["id"] == "mock"
         assert found["tests"][0]["figures"].get("read_by_asked") is None
         assert any(
@@ -246,9 +245,7 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
         (row,) = Store().runs.find_unfinished()
         limit = sum(before) + 1
         main(["resume", row.id, "--max-calls", str(limit)])
-        resumed = json.loads(
-            max(Path("out").glob("[!.]*/summary.json"), key=lambda each: each.stat().st_mtime).read_text()
-        )
+        resumed = summary_of()
         assert house.asked == (QUESTIONS + 1, before[1])
         assert resumed["usage"]["requests"] == limit
         assert resumed["usage"]["cost"] == pytest.approx((QUESTIONS * 30 + before[1] * 3000) / 1e6)
@@ -270,8 +267,7 @@ def test_another_reader_is_another_run() -> None:
 def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
     main(["run", *chosen, "--set", "reader=openai/judge"])
-    (folder,) = Path("out").glob("[!.]*")
-    found = json.loads((folder / "summary.json").read_text())
+    found = summary_of()
     assert any(each.startswith("reader: openai/judge is asked nothing") for each in found["warnings"])
     assert "reader" not in found
     assert "openai/judge is asked nothing" in " ".join(capsys.readouterr().out.split())
@@ -308,3 +304,101 @@ def test_runs_with_different_readers_are_not_compared(capsys: pytest.CaptureFixt
         assert "reader is 'openai/judge'" in capsys.readouterr().err
 
     served(body)
+
+
+def judge(back: Callable[[str], str]) -> Callable[[str], str]:
+    """Says A, in readable words to about every second prompt, else in unreadable ones, and reads itself by `back`.
+
+    It reads made-up replies as what they say.
+    """
+
+    def says(prompt: str) -> str:
+        if ASKED_BACK in prompt:
+            return read_made_up(prompt) or back(prompt)
+        return (READ, UNREAD)[crc32(prompt.encode()) % 2]
+
+    return says
+
+
+def run(endpoint: Endpoint, *, times: int = 1) -> list[dict[str, Any]]:
+    """The summary of each of so many runs, one after the other."""
+    with serving(endpoint) as served:
+        chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", *asking(served.port)]
+        for number in range(times):
+            main(["run", *chosen, "--out", f"out/{number}"])
+    return [summary_of(f"out/{number}") for number in range(times)]
+
+
+def backs(endpoint: Endpoint) -> list[str]:
+    return [each.prompt for each in endpoint.requests if ASKED_BACK in each.prompt]
+
+
+def doubts(summary: dict[str, Any]) -> list[str]:
+    return [warning for warning in summary["warnings"] if "asking back read" in warning]
+
+
+def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None:
+    endpoint = Endpoint(says=judge(lambda _: "A"))
+    before, after = run(endpoint, times=2)
+    asked = backs(endpoint)
+    unread, read = (sum(reply in prompt for prompt in asked) for reply in (UNREAD, READ))
+    made_up = sum(read_made_up(prompt) is not None for prompt in asked)
+    assert unread + read + made_up == len(asked)
+    assert 0 < read <= unread
+    assert 0 < made_up <= unread
+    (test,) = before["tests"]
+    agreed = test["estimates"]["asked_agreement"]
+    assert (agreed["value"], doubts(before)) == (1, [])
+    assert 0 < agreed["rows"] <= read
+    counts = {"rows": made_up, "clusters": made_up, "among": "made-up replies"}
+    assert test["estimates"]["made_up_agreement"] | {"interval": None} == {"value": 1, "interval": None, **counts}
+    assert test["figures"]["read_by_asked"] + test["figures"]["read_by_pattern"] == 1
+    assert after["usage"]["calls"] == 0
+    assert len(endpoint.requests) == before["usage"]["calls"]
+    assert after["tests"] == before["tests"]
+
+
+def test_a_model_that_reads_badly_is_asked_nothing_more_and_overrules_no_rule() -> None:
+    endpoint = Endpoint(says=judge(lambda prompt: "B" if READ in prompt else "A"))
+    (summary,) = run(endpoint)
+    asked, (test,) = backs(endpoint), summary["tests"]
+    assert sum(READ in prompt for prompt in asked) > 0
+    assert not any(UNREAD in prompt for prompt in asked)
+    (warning,) = [each for each in summary["warnings"] if "stay so" in each]
+    assert "replies that rules could read, the model, asked back, read 0 as they do; at least 95 %" in warning
+    figures = test["figures"]
+    assert figures["unread"] > 0
+    assert "read_by_asked" not in figures
+    assert (figures["AB"], figures["BB"], figures["BA"]) == (0, 0, 0)
+    assert test["estimates"]["asked_agreement"]["value"] == 0
+    assert doubts(summary) == []
+
+
+@pytest.mark.slow
+def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
+    wrong: list[str] = []
+
+    def back(prompt: str) -> str:
+        if READ in prompt and not wrong:
+            wrong.append(prompt)
+        return "B" if prompt in wrong else "A"
+
+    (summary,) = run(Endpoint(says=judge(back)))
+    (doubt,) = doubts(summary)
+    assert re.search(r"asking back read [\d.]+% of the choices, perhaps wrongly: of \d+ replies that rules", doubt)
+    assert summary["tests"][0]["figures"]["AA"] == 12
+
+
+@pytest.mark.slow
+def test_that_nothing_could_be_checked_is_told() -> None:
+    (summary,) = run(Endpoint(says=lambda prompt: (read_made_up(prompt) or "A") if ASKED_BACK in prompt else UNREAD))
+    (doubt,) = doubts(summary)
+    assert "is unknown: rules could read none to check it by" in doubt
+
+
+@pytest.mark.slow
+def test_nobody_is_asked_back_where_everything_was_read() -> None:
+    endpoint = Endpoint(says=lambda _: READ)
+    (summary,) = run(endpoint)
+    assert backs(endpoint) == []
+    assert "asked_agreement" not in summary["tests"][0]["estimates"]

@@ -1,8 +1,7 @@
-"""A run that may stop early: `stop: early`."""
+"""Looks: a run that may stop early (`stop: early`), and a question that is judged again with more cases."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from fake_endpoint import Endpoint, serving
 from made_up_reader import read_made_up
+from newest_run import asking, newest, summary_of, write_rows
 
 from contrapose.flows.cli import main
 from contrapose.tasks.store import Store
@@ -34,21 +34,21 @@ def pairs(in_tmp: Path) -> None:
         }
         for number in range(PAIRS)
     ]
-    Path("pairs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_rows("pairs.jsonl", rows)
 
 
 def evaluated(*options: str, out: str = "runs", stop: str = "early") -> tuple[int, dict[str, Any], Path]:
     """The exit code, the summary and the folder of a run."""
     data = ("--data", "pairs.jsonl", "--set", "data.cluster_by=article")
     code = main(["run", "--suite", "full", *data, "--stop", stop, "--out", out, *options])
-    folder = max(Path(out).glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
-    return code, json.loads((folder / "summary.json").read_text()), folder
+    return code, summary_of(out), newest(out)
 
 
 def outcome(summary: dict[str, Any], test: str = "order_bias") -> dict[str, Any]:
     return next(one for one in summary["tests"] if one["test_type"] == test)
 
 
+CLOSE = ("--set", "tests.factuality.order_bias.min_pass_rate=0.3")
 MOCK = ("--model", "mock", "--test", "order_bias", "--set", "runner_args.portion=8")
 
 
@@ -108,10 +108,10 @@ def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.M
     code, spent, _ = evaluated(*MOCK, "--max-calls", "20")
     assert (code, outcome(spent)["verdict"]) == (4, "incomplete")
     main(["resume", Store().runs.find_unfinished()[0].id, "--max-calls", "1000"])
-    resumed = max(Path("runs").glob("[!.]*"), key=lambda folder: folder.stat().st_mtime_ns)
+    resumed, found = newest("runs"), summary_of("runs")
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
     _, whole, folder = evaluated(*MOCK, out="other")
-    assert json.loads((resumed / "summary.json").read_text())["tests"] == whole["tests"]
+    assert found["tests"] == whole["tests"]
     assert (resumed / "results.parquet").read_bytes() == (folder / "results.parquet").read_bytes()
 
 
@@ -143,13 +143,11 @@ def test_replies_that_cannot_be_read_are_asked_about_once_however_often_one_look
         return "Wherever the facts of the article stand, that is the one which I would rather have."
 
     with serving(Endpoint(says=says)) as endpoint:
-        model = ("--model", "openai/any", "--set", f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1")
-        close = "tests.factuality.order_bias.min_pass_rate=0.3"
-        options = (*model, "--test", "order_bias", "--set", "runner_args.portion=16", "--limit", "48", "--set", close)
-        threads = ("--set", f"runner_args.workers={workers}")
-        _, first, _ = evaluated(*options, *threads)
+        settings = ("runner_args.portion=16", CLOSE[1], f"runner_args.workers={workers}")
+        options = (*asking(endpoint.port, *settings), "--test", "order_bias", "--limit", "48")
+        _, first, _ = evaluated(*options)
         asked = [request.prompt for request in endpoint.requests if ASKED_BACK in request.prompt]
-        _, stored, _ = evaluated(*options, *threads)
+        _, stored, _ = evaluated(*options)
     assert len(asked) == len(set(asked)) > 24
     assert outcome(first)["stopping"]["looks"] > 1
     assert stored["tests"] == first["tests"]
@@ -164,3 +162,73 @@ def test_what_cannot_stop_early_is_refused(changed: str, capsys: pytest.CaptureF
     error = capsys.readouterr().err
     assert "stop is early" in error
     assert "expected" in error
+
+
+ARGUMENTS = ("--suite", "full", "--model", "mock", "--test", "order_bias")
+
+
+def judged(*options: str, out: str = "runs") -> dict[str, Any]:
+    """The outcome of the one test of a run."""
+    main(["run", *ARGUMENTS, *options, "--out", out])
+    (outcome,) = summary_of(out)["tests"]
+    return dict(outcome)
+
+
+def evidence(outcome: dict[str, Any]) -> tuple[float, float]:
+    return outcome["gates"][0]["reached"], outcome["gates"][0]["missed"]
+
+
+def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = judged("--limit", "20", *CLOSE)
+    assert "earlier_looks" not in first
+    second = judged("--limit", "30", *CLOSE)
+    assert second["earlier_looks"] == [20]
+    assert "This is the second look, after 20 cases left it open before" in second["reason"]
+    third = judged("--limit", "40", *CLOSE)
+    assert third["earlier_looks"] == [20, 30]
+    assert "third look, after 20 and 30 cases" in third["reason"]
+    assert judged("--limit", "20", *CLOSE) == first, "the same look as before"
+    assert judged("--limit", "30", *CLOSE) == second
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
+    alone = judged("--limit", "40", *CLOSE, out="other")
+    assert min(evidence(alone)) < min(evidence(third))
+    assert alone["pass_rate"] == third["pass_rate"]
+    gates = ("rate", "rows", "extremes", "effective", "clusters", "chance")
+    assert [alone["gates"][0][name] for name in gates] == [third["gates"][0][name] for name in gates]
+    assert third["gates"][0]["bounds"][0] < alone["gates"][0]["bounds"][0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ("--set", "tests.factuality.order_bias.min_pass_rate=0.35"),
+        pytest.param(("--set", "model_args.revision=another"), marks=pytest.mark.slow),
+        pytest.param(("--set", "system_instruction=Be brief."), marks=pytest.mark.slow),
+    ],
+)
+def test_another_question_has_looks_of_its_own(changed: tuple[str, str]) -> None:
+    judged("--limit", "20", *CLOSE)
+    assert "earlier_looks" not in judged("--limit", "30", *CLOSE, *changed)
+
+
+@pytest.mark.slow
+def test_what_stops_early_is_judged_once_however_often_it_is_run() -> None:
+    early = (*CLOSE, "--stop", "early", "--set", "runner_args.portion=8")
+    first = judged(*early, "--limit", "40")
+    assert judged(*early, "--limit", "40") == first
+    more = judged(*early, "--limit", "60")
+    assert more["earlier_looks"] == [40]
+
+
+@pytest.mark.slow
+def test_a_verdict_that_fell_is_no_look_at_what_is_open() -> None:
+    """Another run with more cases may repeat or contradict it; it is not one that was tried until a verdict came."""
+    assert judged("--limit", "20")["verdict"] == "fail"
+    assert "earlier_looks" not in judged("--limit", "30")
+
+
+@pytest.mark.slow
+def test_a_bare_rate_counts_no_looks() -> None:
+    rate = (*CLOSE, "--set", "tests.defaults.gate=rate")
+    judged(*rate, "--limit", "20")
+    assert "earlier_looks" not in judged(*rate, "--limit", "30")

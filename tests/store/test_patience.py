@@ -67,7 +67,9 @@ def test_another_error_is_told_at_once() -> None:
 def test_a_transaction_is_retried_after_its_store_was_healed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     healed: list[bool] = []
     monkeypatch.setattr("contrapose.tasks.store.base.is_damage", lambda error: True)
-    monkeypatch.setattr("contrapose.tasks.store.base.rebuild_damaged", lambda path, url, *, anyway: healed.append(anyway))
+    monkeypatch.setattr(
+        "contrapose.tasks.store.base.rebuild_damaged", lambda path, url, *, anyway: healed.append(anyway)
+    )
     url = f"sqlite:///{tmp_path / 'answers.sqlite3'}"
     assert Away(2, DatabaseError, url=url).answer() == 3
     assert healed == [False, True]

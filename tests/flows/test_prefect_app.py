@@ -1,10 +1,11 @@
-"""The server's SQLite: transactions that wait where Prefect's own are refused."""
+"""Prefect's server as we start it: transactions of its SQLite wait, and its pages reach this machine alone."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prefect.server.database import dependencies
@@ -79,3 +80,30 @@ def test_only_sqlite_is_queued(started: list[tuple[int, str]], url: str, configu
     with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url, PREFECT_SERVER_API_PORT: 4711}):
         prefect_app.main()
     assert started == [(4711, configured)]
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": b"page"})
+
+
+def policy_of_a_page() -> dict[str, list[str]]:
+    """Sources that the policy of a page allows, by what is loaded."""
+    sent: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(prefect_app.without_telemetry(application, 4200)({"type": "http"}, None, keep))  # type: ignore[arg-type]
+    headers = dict(sent[0]["headers"])
+    assert headers[b"content-type"] == b"text/html"
+    rules = headers[b"content-security-policy"].decode().split("; ")
+    return {rule.split()[0]: rule.split()[1:] for rule in rules}
+
+
+def test_a_page_sends_nothing_elsewhere_and_loads_no_script_from_there() -> None:
+    policy = policy_of_a_page()
+    assert {"connect-src", "script-src", "worker-src", "frame-src"} == set(policy)
+    sources = {source for allowed in policy.values() for source in allowed}
+    here = {"'self'", "'unsafe-inline'", "'unsafe-eval'", "blob:", "data:"}
+    assert sources - here == {"ws://127.0.0.1:4200", "ws://localhost:4200"}
