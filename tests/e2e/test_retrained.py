@@ -29,7 +29,7 @@ from fake_endpoint import Endpoint, serving
 from local_ui import call
 from sqlalchemy import select
 
-from contrapose.flows.cli.announce import announce
+from contrapose.flows.cli.deploy import announce
 from contrapose.tasks.store.checks import CheckRow
 from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS
