@@ -1,4 +1,4 @@
-"""`contrapose history` and `view`: pass rates over time as tables, JSON or CSV; runs in a browser."""
+"""`contrapose history`: pass rates over time, as tables, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines, say
-from contrapose.flows.serve.view import view
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.stopping import early_stop
@@ -214,18 +213,4 @@ def _history(arguments: argparse.Namespace) -> int:
     return print_lines(as_text(chosen, changes=arguments.changes, console=Console(highlight=False)))
 
 
-def _add_view_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("folder", nargs="?", default="runs", metavar="FOLDER", help="of runs, or of one (default: runs)")
-    add_history(command)
-    add("--port", type=int, default=0, metavar="N", help="port on loopback (default: any free one)")
-    add("--open", action="store_true", help="open the browser")
-
-
-def _view(arguments: argparse.Namespace) -> int:
-    lines = view(arguments.folder, history=arguments.history, port=arguments.port, browser=arguments.open)
-    return print_lines(lines, at_once=True)
-
-
 VERB = Verb(options=_add_options, act=_history, example="history")
-VIEW = Verb(options=_add_view_options, act=_view, example="view --open")
