@@ -40,7 +40,7 @@ VERBS = {
 }
 """Verbs and their help, in its order; the module of that name holds all of a verb as `VERB`."""
 
-TOGETHER = {"resume": "run", "view": "history", "ui": "deploy"}
+TOGETHER = {"resume": "run", "ui": "deploy"}
 """Verbs that the module of another one holds, under their name in capitals."""
 
 MOVED = {
@@ -146,7 +146,9 @@ def parser(words: Sequence[str], *, complete: bool = False) -> argparse.Argument
         description="How does a language model behave when a prompt changes a little?",
         epilog=VERDICTS,
     )
-    top.add_argument("--version", action="version", version=f"contrapose {version('contrapose')}")
+    top.add_argument(
+        "--version", action="version", version=f"contrapose {version('contrapose')}", help="print the version"
+    )
     top.add_argument("--print-completion", action=PrintCompletion)
     examples = (f"  contrapose {example}" for example in COMMONEST.values())
     top.set_defaults(

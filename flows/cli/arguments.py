@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.start import serve_blocks
 from contrapose.flows.cli.terminal import say
-from contrapose.tasks.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
@@ -125,19 +124,6 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
         say(f"{arguments.suite}: {warning}")
     serve_blocks(config.key_block)
     return select(config, arguments.test)
-
-
-def parse_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Split the names and values of an option that takes NAME=VALUE, once or more; ConfigError for another text."""
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (equals and name.strip()):
-            raise ConfigError(
-                f"{text!r}", expected="a name, =, and a value", remedy=f"Write {option} name=value.", where=option
-            )
-        pairs[name.strip()] = value
-    return pairs
 
 
 def relative_folder(folder: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -141,27 +141,25 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
 
 def _take_answers(arguments: argparse.Namespace) -> int:
     """Take the results of a batch into the response store."""
-    counts = take_results(_read_lines(arguments.files), any_model=arguments.any_model)
+
+    def lines() -> Iterator[tuple[str, bytes]]:
+        for name in arguments.files:
+            try:
+                with open(name, "rb") as file:
+                    yield from ((f"{name}, row {row}", line) for row, line in enumerate(file, start=1))
+            except OSError as error:
+                raise DataError(
+                    error.strerror or type(error).__name__,
+                    expected="a file of results, a line of JSON each",
+                    remedy="Correct its name.",
+                    where=name,
+                ) from error
+
+    counts = take_results(lines(), any_model=arguments.any_model)
     for reason in counts.reasons:
         say(reason)
     print_lines(counts.in_words())
     return 0 if counts.whole else INCOMPLETE
-
-
-def _read_lines(files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Read the lines of files, each with file and row."""
-    for name in files:
-        try:
-            with open(name, "rb") as file:
-                for row, line in enumerate(file, start=1):
-                    yield f"{name}, row {row}", line
-        except OSError as error:
-            raise DataError(
-                error.strerror or type(error).__name__,
-                expected="a file of results, a line of JSON each",
-                remedy="Correct its name.",
-                where=name,
-            ) from error
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:

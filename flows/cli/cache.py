@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -82,10 +81,26 @@ def _repair(_: argparse.Namespace) -> Iterator[str]:
 
 def _prune(arguments: argparse.Namespace) -> Iterator[str]:
     """Delete cached tables, results and old runs that nothing needs, once the user has seen what that is."""
-    old = find_unneeded(days=arguments.older_than, runs=arguments.runs)
-    print_lines(describe_unneeded(old))
+    days = arguments.older_than
+    if not days >= 1:
+        raise ConfigError(
+            f"{days:g} days",
+            expected="at least 1: a run that is under way uses what is younger",
+            remedy="Name more days.",
+            where="--older-than",
+        )
+    before = time.time() - days * DAY
+    folder = arguments.runs and Place.at(arguments.runs, setting="--runs")
+    old = [*unneeded_cached(before=before), *(_unneeded_runs(folder, before=before) if folder else ())]
+    groups: dict[str, dict[str, list[int]]] = {}
+    for what, entry in old:
+        where = entry.place.address.removesuffix(entry.place.name).rstrip("/")
+        groups.setdefault(where, {}).setdefault(what, []).append(entry.size)
+    for where, sizes_of in groups.items():
+        lines = [f"  {counted(what, len(sizes))}, {_megabytes(sizes)}" for what, sizes in sizes_of.items()]
+        print_lines([f"{where}:", *lines])
     if not old:
-        yield f"nothing was unused for {arguments.older_than:g} days in {home()}"
+        yield f"nothing was unused for {days:g} days in {home()}"
     if not old or arguments.dry_run:
         return
     if not arguments.yes and not confirm("Delete all that? Answers that were paid for stay. [y/N] "):
@@ -99,36 +114,11 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
     for _, entry in old:
         entry.place.remove()
     what = "file or folder" if len(old) == 1 else "files and folders"
-    yield f"{len(old):,} {what} deleted, {sum(entry.size for _, entry in old) / 1_000_000:,.1f} MB"
+    yield f"{len(old):,} {what} deleted, {_megabytes(entry.size for _, entry in old)}"
 
 
-def find_unneeded(*, days: float, runs: str | None) -> list[Unneeded]:
-    """List what was not used for so many days, in `runs` (a folder or URL) also runs, comparisons and decisions."""
-    if not days >= 1:
-        raise ConfigError(
-            f"{days:g} days",
-            expected="at least 1: a run that is under way uses what is younger",
-            remedy="Name more days.",
-            where="--older-than",
-        )
-    before = time.time() - days * DAY
-    unneeded_runs = () if runs is None else _unneeded_runs(Place.at(runs, setting="--runs"), before=before)
-    return [*unneeded_cached(before=before), *unneeded_runs]
-
-
-def describe_unneeded(entries: Iterable[Unneeded]) -> Iterator[str]:
-    """Write a line for each kind of thing in each place."""
-    sizes: Counter[tuple[str, str]] = Counter()
-    counts: Counter[tuple[str, str]] = Counter()
-    for what, entry in entries:
-        key = entry.place.address.removesuffix(entry.place.name).rstrip("/"), what
-        sizes[key] += entry.size
-        counts[key] += 1
-    for folder in dict.fromkeys(folder for folder, _ in counts):
-        yield f"{folder}:"
-        for key in counts:
-            if key[0] == folder:
-                yield f"  {counted(key[1], counts[key])}, {sizes[key] / 1_000_000:,.1f} MB"
+def _megabytes(sizes: Iterable[int]) -> str:
+    return f"{sum(sizes) / 1_000_000:,.1f} MB"
 
 
 class _Published(NamedTuple):

@@ -1,4 +1,4 @@
-"""`contrapose history` and `view`: pass rates over time as tables, JSON or CSV; runs in a browser."""
+"""`contrapose history`: pass rates over time, as tables, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines, say
-from contrapose.flows.serve.view import view
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.stopping import early_stop
@@ -112,12 +111,19 @@ def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, .
 
 def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
-    show = shower(show_toxic=False)
+    show, signs = shower(show_toxic=False), BLOCKS if _can_write(BLOCKS, console) else PLAIN
     with console.capture() as captured:
         for comparison in since_green(chosen) if changes else ():
             console.print()
             console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
-            console.print(_line(_summarise_change(comparison), console))
+            now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
+            if (base := comparison.base) is None:
+                summary = f"{now}: the first run, with nothing to hold it against."
+            else:
+                which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
+                what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
+                summary = f"{now} against {base['started'][:19].replace('T', ' ')} ({which}): {what} changed."
+            console.print(_line(summary, console))
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
             for title, width in (("of", 7), ("what", 26), ("before", 18), ("after", 18)):
                 table.add_column(title, overflow="fold", max_width=width)
@@ -129,30 +135,15 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> It
         for history in () if changes else series(chosen):
             console.print()
             console.print(_line(f"{history.test} · {history.model} · {history.suite}", console))
-            console.print(_line(draw_trend(history.points, console), console))
+            # Pass rates of the newest runs as heights from 0 to 1, and the first and the last in figures.
+            rates = [point.test["pass_rate"] for point in history.points[-40:]]
+            heights = ("?" if rate is None else signs[min(int(rate * len(signs)), len(signs) - 1)] for rate in rates)
+            last = f" to {percent(rates[-1])}" if len(rates) > 1 else ""
+            console.print(_line(f"{''.join(heights)} {percent(rates[0])}{last}", console))
             console.print(_rate_table(history.points, console))
             if history.caution:
                 console.print(_line(history.caution, console))
     yield captured.get()
-
-
-def draw_trend(points: Sequence[Point], console: Console) -> str:
-    """Draw pass rates as a row of heights from 0 to 1, with the first and the last in figures."""
-    signs = BLOCKS if _can_write(BLOCKS, console) else PLAIN
-    rates = [point.test["pass_rate"] for point in points[-40:]]
-    drawn = "".join("?" if rate is None else signs[min(int(rate * len(signs)), len(signs) - 1)] for rate in rates)
-    return f"{drawn} {percent(rates[0])} to {percent(rates[-1])}" if len(rates) > 1 else f"{drawn} {percent(rates[0])}"
-
-
-def _summarise_change(comparison: SincePrevious) -> str:
-    """Say in one sentence which runs are compared, and what changed."""
-    now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
-    if (base := comparison.base) is None:
-        return f"{now}: the first run, with nothing to hold it against."
-    then = f"{base['started'][:19].replace('T', ' ')}"
-    which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
-    what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
-    return f"{now} against {then} ({which}): {what} changed."
 
 
 def _rate_table(points: Sequence[Point], console: Console) -> Table:
@@ -222,18 +213,4 @@ def _history(arguments: argparse.Namespace) -> int:
     return print_lines(as_text(chosen, changes=arguments.changes, console=Console(highlight=False)))
 
 
-def _add_view_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("folder", nargs="?", default="runs", metavar="FOLDER", help="of runs, or of one (default: runs)")
-    add_history(command)
-    add("--port", type=int, default=0, metavar="N", help="port on loopback (default: any free one)")
-    add("--open", action="store_true", help="open the browser")
-
-
-def _view(arguments: argparse.Namespace) -> int:
-    lines = view(arguments.folder, history=arguments.history, port=arguments.port, browser=arguments.open)
-    return print_lines(lines, at_once=True)
-
-
 VERB = Verb(options=_add_options, act=_history, example="history")
-VIEW = Verb(options=_add_view_options, act=_view, example="view --open")

@@ -15,7 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from contrapose.tasks.core.errors import ContraposeError
 
@@ -51,8 +51,10 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
         Interrupted: one came; those that follow are ignored until the context has been left.
     """
     # What is ignored stays ignored, as under nohup; what somebody else handles is theirs.
-    handler = _Interrupt({number: signal.getsignal(number) for number in _free_signals() if number in numbers})
-    handler.take()
+    before = {number: signal.getsignal(number) for number in _free_signals() if number in numbers}
+    handler = _Interrupt()
+    for number in before:
+        signal.signal(number, handler)
     try:
         yield
     except ContraposeError:
@@ -67,14 +69,14 @@ def interruptible(numbers: Collection[int] = NUMBERS) -> Iterator[None]:
             # Whatever it came up in has passed over it.
             raise Interrupted(handler.number)
     finally:
-        handler.give_back()
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 class _Interrupt:
-    """A handler that raises, once, and where that does no harm; it replaces the handlers of some signals."""
+    """A handler that raises, once, and where that does no harm; its number is that of the signal, 0 before."""
 
-    def __init__(self, before: dict[int, Any]) -> None:
-        self.before = before
+    def __init__(self) -> None:
         self.number = 0
         self._first: float | None = None
         self._waiting = False
@@ -91,16 +93,6 @@ class _Interrupt:
             self._waiting = True
             # `threading` would take a lock, which may be what the signal came in the middle of.
             _thread.start_new_thread(self._send_later, (number,))
-
-    def take(self) -> None:
-        """Handle the signals."""
-        for number in self.before:
-            signal.signal(number, self)
-
-    def give_back(self) -> None:
-        """Leave the signals to those that handled them before."""
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
 
     def _send_later(self, number: int) -> None:
         time.sleep(0.05)

@@ -202,9 +202,8 @@ def as_text(
 
 def spread(positions: Sequence[int], most: int) -> list[int]:
     """Choose at most so many of the positions, spread evenly: data are often sorted by kind."""
-    if len(positions) <= most:
-        return list(positions)
-    return [positions[index * len(positions) // most] for index in range(most)]
+    count = min(most, len(positions))
+    return [positions[index * len(positions) // count] for index in range(count)]
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:

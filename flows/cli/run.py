@@ -20,7 +20,6 @@ from contrapose.flows.cli.arguments import (
     add_outcome,
     add_toxic,
     config_of,
-    parse_pairs,
     relative_folder,
 )
 from contrapose.flows.cli.interruption import interruptible
@@ -57,15 +56,16 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.orchestration.options import configured, overrides, select
     from contrapose.flows.orchestration.spinner import at_work, silent
 
-    values = {
-        "columns": parse_pairs(arguments.column, "--column"),
-        "where": parse_pairs(arguments.where, "--where"),
-        "requests": arguments.requests,
-    }
-    arguments.changes = {f"model_args.{name}": value for name, value in values.items() if value}
+    arguments.changes = {} if arguments.requests is None else {"model_args.requests": arguments.requests}
+    for option, name in (("column", "columns"), ("where", "where")):
+        for text in getattr(arguments, option):
+            key, equals, value = text.partition("=")
+            if not (equals and key.strip()):
+                remedy, where = f"Write --{option} name=value.", f"--{option}"
+                raise ConfigError(f"{text!r}", expected="a name, =, and a value", remedy=remedy, where=where)
+            arguments.changes.setdefault(f"model_args.{name}", {})[key.strip()] = value
     if arguments.recorded is not None:
         if arguments.model is not None:
             raise ConfigError(
@@ -74,6 +74,8 @@ def _run(arguments: argparse.Namespace) -> int:
                 remedy="Leave one of them out.",
                 where="--model",
             )
+        from contrapose.flows.orchestration.options import configured, overrides, select
+
         arguments.model = f"recorded/{arguments.recorded}"
         config, _ = configured(arguments.suite, overrides(arguments))
         arguments.test = recorded_tests(select(config, arguments.test))

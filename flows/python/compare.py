@@ -18,7 +18,6 @@ from contrapose.tasks.core.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.core.comparison import Comparison
     from contrapose.tasks.infer.function.offering import Answering
 
@@ -156,30 +155,18 @@ def _compare_models(
         config = arguments.config(None)
         for name, _ in named:
             refuse_elsewhere(config.model_copy(update={"model": name}))
-        complete = stack.enter_context(arguments.with_frame(config, keep=True))
-        return _run(complete, named, baseline=baseline, margin=margin, quiet=quiet)
+        config = stack.enter_context(arguments.with_frame(config, keep=True))
+        begin_server()
+        from contrapose.flows.orchestration.spinner import silent
 
-
-def _run(
-    config: RunConfig,
-    models: Sequence[tuple[str, Mapping[str, Any]]],
-    *,
-    baseline: int,
-    margin: float,
-    quiet: bool,
-) -> ComparedRuns:
-    begin_server()
-    from contrapose.flows.orchestration.spinner import silent
-
-    key_block = next((args["api_key_block"] for _, args in models if "api_key_block" in args), config.key_block)
-    with silent(quiet), prefect_used(key_block) as start:
+        stack.enter_context(silent(quiet))
+        blocks = (model_args["api_key_block"] for _, model_args in named if "api_key_block" in model_args)
+        start = stack.enter_context(prefect_used(next(blocks, config.key_block)))
         from contrapose.flows.cli.validate import check
         from contrapose.flows.compare_models import ComparedModel, compare_models, each_model
         from contrapose.flows.orchestration.form import as_parameter
 
-        listed: list[str | ComparedModel] = [
-            ComparedModel(model=model, model_args=dict(args)) for model, args in models
-        ]
+        listed: list[str | ComparedModel] = [ComparedModel(model=name, model_args=dict(own)) for name, own in named]
         for single in each_model(config, listed, baseline=baseline):
             check(single)
         start()

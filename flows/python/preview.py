@@ -16,20 +16,10 @@ if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.infer.function.offering import Answering
 
-COLUMNS = (
-    "test",
-    "sample_id",
-    "case_id",
-    "changed",
-    "skip_reason",
-    "confidence",
-    "control",
-    "original",
-    "perturbed",
-    "options",
-    "original_prompt",
-    "perturbed_prompt",
-)
+COLUMNS = [
+    *("test", "sample_id", "case_id", "changed", "skip_reason", "confidence", "control"),
+    *("original", "perturbed", "options", "original_prompt", "perturbed_prompt"),
+]
 
 
 def preview(
@@ -125,4 +115,4 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
         # The file of a DataFrame is gone by the time that anybody reads this.
         shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text
         warnings.warn(shown, stacklevel=2)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=COLUMNS)

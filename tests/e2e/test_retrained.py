@@ -27,7 +27,7 @@ from local_ui import local_ui
 from prefect_house import until as until_soon
 from sqlalchemy import select
 
-from contrapose.flows.cli.announce import announce
+from contrapose.flows.cli.deploy import announce
 from contrapose.tasks.store.checks import CheckRow
 from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS

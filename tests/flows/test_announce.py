@@ -10,8 +10,8 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Completed, Failed, State
 
 from contrapose.flows.check_retrained_model import check_retrained_model
-from contrapose.flows.cli import announce, main
-from contrapose.flows.cli.announce import follow_check
+from contrapose.flows.cli import deploy, main
+from contrapose.flows.cli.deploy import follow_check
 from contrapose.flows.orchestration.verdict_state import LABEL
 from contrapose.tasks.core.errors import ConfigError
 
@@ -69,7 +69,7 @@ def test_link_of_the_check_is_printed_and_its_verdict_is_the_exit_code(
 
 @pytest.mark.usefixtures("prefect_server")
 def test_check_that_never_begins_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announce, "BEGIN_SECONDS", 1.0)
-    monkeypatch.setattr(announce, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(deploy, "BEGIN_SECONDS", 1.0)
+    monkeypatch.setattr(deploy, "LOOK_SECONDS", 0.5)
     with pytest.raises(ConfigError, match="--wait: no check of nobody began"):
         follow_check({"model": "nobody", "revision": "r", "training_run": ""}, since=datetime.now(UTC))

@@ -14,7 +14,7 @@ from batch_server import BatchServer, asked_in
 from fake_endpoint import Endpoint, serving, serving_this
 
 from contrapose.flows import batching
-from contrapose.flows.cli import batch, main
+from contrapose.flows.cli import main
 from contrapose.tasks.infer.openai import batches
 from contrapose.tasks.store import Store
 
@@ -268,7 +268,7 @@ def test_a_submission_that_breaks_off_goes_on_with_the_same_batch(
         assert main(["batch", "submit", *arguments(server)]) == 2
     else:
         with monkeypatch.context() as patch:
-            patch.setattr(batch, "submit_prepared", lambda: iter(()))
+            patch.setattr(batching, "submit_prepared", lambda: iter(()))
             assert main(["batch", "submit", *arguments(server)]) == 0
     assert len(server.batches) == (when == "after")
     assert main(["batch", "submit", *arguments(server)]) == 0

@@ -205,14 +205,30 @@ def test_a_package_out_of_its_range_is_a_problem(monkeypatch: pytest.MonkeyPatch
     assert wrong["no-such-package"].remedy == 'pip install "no-such-package>=2"'
 
 
-def test_a_suite_that_does_not_exist_is_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
-    code, checks = found(capsys, "--suite", "nonsense")
-    assert (code, checks["configuration"]["state"]) == (1, "problem")
+OPENAI = ("--model", "openai/x", "--test", "typo", "--set")
 
 
-def test_data_that_cannot_be_read_are_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
-    code, checks = found(capsys, "--model", "mock", "--data", "/nowhere.jsonl", "--test", "typo")
-    assert (code, checks["data"]["state"], checks["model"]["state"]) == (1, "problem", "ok")
+@pytest.mark.parametrize(
+    ("arguments", "code", "name", "state", "remedy"),
+    [
+        (("--suite", "nonsense"), 1, "configuration", "problem", ""),
+        (("--model", "mock", "--data", "/nowhere.jsonl", "--test", "typo"), 1, "data", "problem", ""),
+        ((*OPENAI, "model_args.base_url=http://127.0.0.1:1/v1"), 1, "model", "problem", ""),
+        ((*OPENAI, "model_args.api_key_block=my-key"), 0, "model", "warning", "PREFECT_API_URL"),
+    ],
+)
+def test_what_a_run_lacks_is_found(
+    arguments: tuple[str, ...],
+    code: int,
+    name: str,
+    state: str,
+    remedy: str,
+    capsys: pytest.CaptureFixture[str],
+    no_server: None,
+) -> None:
+    ended, checks = found(capsys, *arguments)
+    assert (ended, checks[name]["state"]) == (code, state)
+    assert remedy in checks[name]["remedy"]
 
 
 def test_an_endpoint_that_answers_is_told_without_its_key(
@@ -237,19 +253,6 @@ def test_a_reader_is_looked_at_as_the_model_is(
     code, checks = found(capsys, *reader)
     assert (code, checks["model"]["state"], checks["reader"]["state"]) == (1, "ok", "problem")
     assert "reader_args.base_url" in checks["reader"]["remedy"]
-
-
-def test_an_endpoint_that_is_not_there_is_a_problem(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
-    where = "model_args.base_url=http://127.0.0.1:1/v1"
-    code, checks = found(capsys, "--model", "openai/x", "--set", where, "--test", "typo")
-    assert (code, checks["model"]["state"]) == (1, "problem")
-
-
-def test_a_block_without_a_server_is_not_looked_for(capsys: pytest.CaptureFixture[str], no_server: None) -> None:
-    key = "model_args.api_key_block=my-key"
-    code, checks = found(capsys, "--model", "openai/x", "--set", key, "--test", "typo")
-    assert (code, checks["model"]["state"]) == (0, "warning")
-    assert "PREFECT_API_URL" in checks["model"]["remedy"]
 
 
 def test_check_that_breaks_is_a_finding_among_the_others(

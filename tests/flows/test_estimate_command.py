@@ -154,18 +154,16 @@ def test_it_tells_which_pass_rates_are_decided(capsys: pytest.CaptureFixture[str
     assert found["reach"]["fails_up_to"] < found["gate"] < found["reach"]["passes_from"]
 
 
-def gated(rate: float) -> tuple[str, str]:
-    return "--set", f"tests.sensitivity.add_negation.min_pass_rate={rate}"
-
-
-def test_it_warns_of_a_gate_that_no_result_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    first = figures(capsys, *gated(0.95))["power"]["warnings"][0]
-    assert first.startswith("add_negation: no result can pass the gate 95.0%, not even 30 of 30, which show at most 8")
-
-
-def test_it_warns_of_a_gate_that_no_number_of_samples_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    first = figures(capsys, *gated(1))["power"]["warnings"][0]
-    assert first.endswith("nor would any number of samples do.")
+@pytest.mark.parametrize(
+    ("gate", "warning"),
+    [
+        (0.95, "add_negation: no result can pass the gate 95.0%, not even 30 of 30, which show at most 8"),
+        (1, "nor would any number of samples do."),
+    ],
+)
+def test_gate_that_no_result_passes_is_warned_of(gate: float, warning: str, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = ("--set", f"tests.sensitivity.add_negation.min_pass_rate={gate}")
+    assert warning in figures(capsys, *changed)["power"]["warnings"][0]
 
 
 def test_where_bare_rates_are_compared_power_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from plain_prefect import put_database
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.announce import announce
+from contrapose.flows.cli.deploy import announce
 from contrapose.flows.cli.start import serve_blocks, server_starting
 from contrapose.flows.deploy.deploy import server_url
 from contrapose.flows.orchestration import workers

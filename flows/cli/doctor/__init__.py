@@ -53,35 +53,6 @@ CHECKS: dict[str, Callable[[RunConfig | None], Iterator[DoctorFinding]]] = {
 """Checks by name, in the order of the table; each yields what it finds, given the run that is meant, if one is."""
 
 
-def examine(configured: Callable[[], RunConfig | None]) -> list[DoctorFinding]:
-    """Do all checks at once; each server is waited for at most a few seconds.
-
-    Args:
-        configured: gives the run that is meant, if one is.
-    """
-    try:
-        config, wrong = configured(), []
-    except ContraposeError as error:
-        config, wrong = None, [run.failure("configuration", error)]
-    findings: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
-
-    def check(name: str) -> None:
-        # A check that breaks is a finding itself, and keeps none of the others from being seen.
-        try:
-            findings[name].extend(CHECKS[name](config))
-        except Exception as error:
-            remedy = "Mend what the other lines name; else report it, with this table."
-            observed = f"could not be looked at ({type(error).__name__})"
-            findings[name].append(DoctorFinding(name, "problem", observed, remedy))
-
-    threads = [Thread(target=copy_context().run, args=(check, name)) for name in CHECKS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [finding for name in CHECKS for finding in findings[name]] + wrong
-
-
 def as_text(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """Format a table in 80 columns, with a remedy below what needs one."""
     yield f"Contrapose {version('contrapose')}"
@@ -124,8 +95,31 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _examine(arguments: argparse.Namespace) -> int:
-    meant = arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set
-    findings = examine(lambda: config_of(arguments) if meant else None)
+    """Do all checks at once; each server is waited for at most a few seconds."""
+    config, wrong = None, list[DoctorFinding]()
+    if arguments.suite or arguments.model or arguments.data or arguments.test or arguments.set:
+        try:
+            config = config_of(arguments)
+        except ContraposeError as error:
+            wrong = [run.failure("configuration", error)]
+    seen: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
+
+    def check(name: str) -> None:
+        # A check that breaks is a finding itself, and keeps none of the others from being seen.
+        try:
+            seen[name].extend(CHECKS[name](config))
+        except Exception as error:
+            remedy = "Mend what the other lines name; else report it, with this table."
+            seen[name].append(
+                DoctorFinding(name, "problem", f"could not be looked at ({type(error).__name__})", remedy)
+            )
+
+    threads = [Thread(target=copy_context().run, args=(check, name)) for name in CHECKS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    findings = [*(finding for name in CHECKS for finding in seen[name]), *wrong]
     print_lines([as_json(findings)] if arguments.json else as_text(findings))
     return int(any(finding.state == "problem" for finding in findings))
 

@@ -53,7 +53,9 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
 
 def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """Look for the model that reads replies by embedding, on disk only."""
+    from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.hub import on_disk
+    from contrapose.tasks.core.registry import find
     from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, located
 
     name = "embedding model"
@@ -61,26 +63,20 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     try:
         located(chosen)
     except ConfigError as error:
-        yield DoctorFinding(name, "problem" if _may_embed(config) else "warning", error.found, error.remedy)
+        needed = False
+        # Another check reports what is wrong with the run.
+        with suppress(ContraposeError):
+            if config is not None:
+                spec = config.model_spec()
+                likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
+                needed = any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
+        yield DoctorFinding(name, "problem" if needed else "warning", error.found, error.remedy)
         return
     if chosen == BUNDLED:
         yield DoctorFinding(name, "ok", f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
     else:
         check = on_disk(chosen, setting="embedding_model")
         yield DoctorFinding(name, check.state, check.observed, check.remedy)
-
-
-def _may_embed(config: RunConfig | None) -> bool:
-    """Return True if a test of the run may read a reply by embedding; another check reports errors of the run."""
-    from contrapose.tasks.config.plan import plans
-    from contrapose.tasks.core.registry import find
-
-    with suppress(ContraposeError):
-        if config is not None:
-            spec = config.model_spec()
-            likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
-            return any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
-    return False
 
 
 def check_store(_: object) -> Iterator[DoctorFinding]:
