@@ -36,7 +36,7 @@ from contrapose.tasks.probes.edits.controls import reworded_control as reworded
 from contrapose.tasks.probes.edits.controls import unrelated_not_control as beside_unrelated_not
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
-from contrapose.tasks.probes.reply_field import field_in
+from contrapose.tasks.probes.own_prompt import field_in
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import listed_words
 from contrapose.tasks.probes.toxic_words.screen import doubtful

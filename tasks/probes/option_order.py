@@ -242,9 +242,6 @@ class OptionOrder(Probe):
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield accuracy as means over samples, the others as means over pairs of orders.
 
-        Args:
-            results: cases and controls. Controls have no outcome.
-
         Yields:
             `accuracy` over all orders and in the given one, and the share `right_in_all_orders`, where an unread reply
             is not right, each asking of a sample counted once, by its first row, so that samples with many options

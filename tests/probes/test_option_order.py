@@ -235,8 +235,7 @@ def test_figures_of_nothing_are_no_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "right"),
-    [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)],
+    ("replies", "right"), [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)]
 )
 def test_a_sample_is_right_in_all_orders_where_it_is_right_in_the_given_one_and_every_other(
     replies: tuple[str, ...], right: int

@@ -13,11 +13,9 @@ import pyarrow as pa
 
 from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
-from contrapose.tasks.probes.answers.reading import follow_ups
-from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.answers.scores import follow_ups, score_trials
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -33,10 +31,7 @@ from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
-NEEDS_OPTIONS: Mapping[str, str] = {
-    "no_options": "without answer options",
-    "equal_options": "with two equal options",
-}
+NEEDS_OPTIONS: Mapping[str, str] = {"no_options": "without answer options", "equal_options": "with two equal options"}
 """Skip reasons of every edit, in words; those of the edits of English follow."""
 NEEDS_ENGLISH: Mapping[str, str] = {**NEEDS_OPTIONS, "not_english": "not in English"}
 NEEDS_SENTENCE: Mapping[str, str] = {

@@ -62,13 +62,7 @@ class Control(NamedTuple):
 
 
 def reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
-    """Return the text in another dress, of a kind that the generator draws among those that it allows.
-
-    Args:
-        text: of the original prompt.
-        rng: draws the kind and the words.
-        options: whether the prompt lists options, so that an unfinished text ends in front of them.
-    """
+    """Return the text in another dress, of a kind that the generator draws among those that it allows."""
     kinds = rng.sample(sorted(_KINDS), len(_KINDS))
     changed = ((kind, _KINDS[kind](text, rng, options)) for kind in kinds)
     return next(Control(kind, twin) for kind, twin in changed if twin is not None and twin != text)
@@ -78,11 +72,6 @@ def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Co
     """Return the text byte for byte, before or after it a sentence with a "not" that is about the procedure.
 
     Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
-
-    Args:
-        text: of the original prompt.
-        rng: draws the sentence and its place.
-        options: whether the answer is one of several options, whose words no sentence changes.
     """
     sentence = rng.choice(PROCEDURE + OF_THE_REPLY if options else PROCEDURE)
     blank = "\n" if "\n" in text.strip() else " "

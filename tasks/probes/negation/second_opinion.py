@@ -59,11 +59,6 @@ def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
 
     Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
     for medium confidence stay; where it has another, the confidence is medium.
-
-    Args:
-        text: what was negated by rules.
-        negation: what came of it.
-        parse: gives the text's words and how they depend on each other, as spaCy does.
     """
     a = analyse(text) if negation.text is not None else None
     if a is None or a.kind not in ("statement", "order"):

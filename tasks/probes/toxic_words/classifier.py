@@ -62,9 +62,6 @@ def versions(name: str, label: str | None) -> dict[str, str]:
 def classifier(name: str) -> Classifier:
     """Return a model in safetensors, loaded once a process; code that comes with it is never run.
 
-    Args:
-        name: a folder, or a hub id.
-
     Raises:
         ModelError: it cannot be loaded, or is no classifier.
     """
