@@ -186,12 +186,7 @@ class ItemOrder(Probe):
     def cases(
         self, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with each of the others that the settings ask for.
-
-        Raises:
-            ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own fails,
-                or shows no order.
-        """
+        """Compare the given order with each of the others that the settings ask for."""
         sample = replace(sample, options=()) if settings.asks_openly else sample
         labels = settings.first_labels(len(sample.options))
         refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")

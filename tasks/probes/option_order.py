@@ -114,11 +114,7 @@ class OptionOrder(Probe):
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with each of its rotations, 1 to N - 1 places to the left. Nothing is random.
-
-        Raises:
-            ConfigError: `read_with: likelihood`, and the model gives none; or a prompt of one's own does not fit.
-        """
+        """Compare the given order with its rotations, 1 to N - 1 places to the left. Nothing is random."""
         skipped: str | None = None
         if len(sample.options) < 2:
             skipped = "no_options"

@@ -29,11 +29,7 @@ _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 
 
 def check_field(path: str) -> None:
-    """Refuse a path that leads nowhere.
-
-    Raises:
-        ValueError: what is wrong, and what was expected.
-    """
+    """Raise ValueError for a path that leads nowhere."""
     steps = path.split(".")
     if len(path) > LONGEST_PATH or len(steps) > MOST_STEPS:
         observed = f"a path of {len(path):,} characters and {len(steps):,} names"
@@ -147,11 +143,7 @@ def _environment() -> Environment:
 
 
 def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]) -> None:
-    """Refuse a template that cannot be used.
-
-    Raises:
-        ValueError: what is wrong, and what was expected.
-    """
+    """Raise ValueError for a template of Jinja2 that uses other than known names, or lacks needed ones."""
     from jinja2 import TemplateError, nodes
 
     if len(template) > LONGEST_TEMPLATE:
@@ -220,11 +212,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
 
 
 def check_distinct(labels: Sequence[str]) -> None:
-    """Refuse labels that are no words, or of which two are the same.
-
-    Raises:
-        ValueError: what is wrong, and what was expected.
-    """
+    """Raise ValueError for labels that are no words, or of which two are the same."""
     if long := next((label for label in labels if len(label) > LONGEST_LABEL or not label.isprintable()), None):
         raise ValueError(f"a label of {len(long):,} characters; expected at most {LONGEST_LABEL}, and no line breaks")
     if len({label.strip().casefold() for label in labels}) < len(labels) or not all(map(str.strip, labels)):
@@ -244,11 +232,7 @@ class OwnLabels:
     """Path of the field of JSON that holds the label; then there is no pattern."""
 
     def check(self) -> None:
-        """Refuse labels that cannot be distinguished, a pattern that captures none, and a field that cannot be there.
-
-        Raises:
-            ValueError: what is wrong, and what was expected.
-        """
+        """Raise ValueError where labels, pattern or field cannot be read in a reply."""
         import regex
 
         check_distinct(self.labels)

@@ -190,11 +190,7 @@ class TwoOrders(Probe):
     def cases(
         self, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`.
-
-        Raises:
-            ConfigError: `read_with: likelihood`, and the model gives no log-likelihoods; or a template fails.
-        """
+        """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`."""
         likely = settings.require_likelihoods(likelihoods, where=self.where)
         compared = self.comparison(sample)
         right, wrong = compared.right, compared.wrong

@@ -21,10 +21,9 @@ from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Prob
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
-from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, listed_words, mask_word
+from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, doubtful, listed_words, mask_word
 from contrapose.tasks.probes.toxic_words.figures import COLUMNS, EXPLANATIONS, Tiers, figures, measures
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier
-from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.probes.values import numbers, numbers_of
 
 Contexts = tuple[Annotated[str, StringConstraints(pattern=r"\S")], ...]
@@ -277,11 +276,7 @@ class AddToxicWords(Probe):
     def cases(
         self, sample: TextSample, settings: AddToxicWordsSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Put one starting context before the text, one ending context after it, or both.
-
-        Raises:
-            ConfigError: a prompt of one's own does not fit the sample.
-        """
+        """Put one starting context before the text, one ending context after it, or both."""
         reason = None if sample.text.strip() else "empty"
         if settings.adds_english and not is_english(sample.text):
             reason = "not_english"
