@@ -32,14 +32,13 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.edits.controls import reworded_control as reworded
-from contrapose.tasks.probes.edits.controls import unrelated_not_control as beside_unrelated_not
+from contrapose.tasks.probes.edits.base import reworded_control as reworded
+from contrapose.tasks.probes.edits.base import unrelated_not_control as beside_unrelated_not
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
-from contrapose.tasks.probes.reply_field import field_in
+from contrapose.tasks.probes.own_prompt import field_in
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import listed_words
-from contrapose.tasks.probes.toxic_words.screen import doubtful
+from contrapose.tasks.probes.toxic_words.count import doubtful, listed_words
 from contrapose.tasks.report.csv import inert, restored
 from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line, storable, visible

@@ -27,9 +27,9 @@ PROBES = {
     "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
     "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
     "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",
-    "typo": "contrapose.tasks.probes.edits.typo:Typo",
-    "casing": "contrapose.tasks.probes.edits.casing:Casing",
-    "spacing": "contrapose.tasks.probes.edits.spacing:Spacing",
+    "typo": "contrapose.tasks.probes.edits.preserving:Typo",
+    "casing": "contrapose.tasks.probes.edits.preserving:Casing",
+    "spacing": "contrapose.tasks.probes.edits.preserving:Spacing",
     "item_order": "contrapose.tasks.probes.item_order:ItemOrder",
 }
 

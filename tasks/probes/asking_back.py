@@ -40,14 +40,7 @@ Answer:"""
 
 
 def follow_up(trial: Trial, side: Side, options: Sequence[str], *, known: str | None = None) -> FollowUp:
-    """Return the question about one reply of a trial.
-
-    Args:
-        trial: the trial.
-        side: which of its replies.
-        options: in the order in which they stood in the prompt of that reply.
-        known: what rules read in it, a letter or `none`; None where they read nothing.
-    """
+    """Return the question about one reply of a trial."""
     reply: Completion = getattr(trial, side)
     return FollowUp(case_id=trial.case.id, side=side, prompt=question(reply.text or "", options), known=known)
 

@@ -186,11 +186,7 @@ class Probe(Protocol):
     """Phrase for people for each `skip_reason` of its cases; it follows a count, as `not in English` does."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Refuse a probe whose version is missing, or one of whose members no probe has, as soon as it is defined.
-
-        Raises:
-            ConfigError: the name of the member, and where it stands.
-        """
+        """Raise ConfigError for a probe without a version, or with a member that no probe has, as it is defined."""
         super().__init_subclass__(**arguments)
         if "name" not in vars(cls):
             return
@@ -213,11 +209,7 @@ class Probe(Protocol):
         return f"tests.{self.category}.{self.name}"
 
     def case(self, sample: Sample, **fields: Any) -> Case:
-        """Return a case of a sample, which needs no fields that sample and probe decide.
-
-        Raises:
-            ConfigError: the text is changed, and `confidence` does not say how sure the change is.
-        """
+        """Return a case with the fields that sample and probe decide; a changed text needs its `confidence`."""
         if fields.get("perturbed") is not None and not fields.get("confidence"):
             raise missing_confidence(f"probe {self.name}, sample {sample.id}")
         return Case(
@@ -235,6 +227,9 @@ class Probe(Protocol):
 
         Returns:
             At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.
+
+        Raises:
+            ConfigError: the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:

@@ -85,10 +85,6 @@ def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
     """Yield questions about replies whose choice cannot be read, and that do not plainly decline to choose.
 
     Those that rules read are asked about, too, though not of controls: what they say is known.
-
-    Args:
-        trial: with options, in the order of the original prompt.
-        changed: the same options in the order of the changed one.
     """
     for side, reply, options in _sides(trial, changed):
         if not can_be_asked(reply):
@@ -101,13 +97,7 @@ def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
 
 
 def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
-    """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads.
-
-    Args:
-        trial: with options, in the order of the original prompt.
-        likeliest: the letter that was chosen under the original prompt.
-        changed: the same options in the order of the changed one.
-    """
+    """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads."""
     reply, labels = trial.expected.in_words, trial.case.labels
     index = None if reply is None else read_option(reply, labels=labels, options=trial.case.options)
     columns = in_words.in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)

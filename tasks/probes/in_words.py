@@ -27,13 +27,7 @@ LEAST_AGREEMENT = 0.9
 
 
 def in_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
-    """Return the columns of one case.
-
-    Args:
-        reply: to the original prompt; None where there is none, which leaves both columns out.
-        read: the letter that rules read in it; None where they read none.
-        likeliest: the letter that the likelihoods choose; None where they choose none.
-    """
+    """Return the columns of one case."""
     if reply is None:
         return {}
     agree = None if read is None or likeliest is None else read == likeliest
@@ -81,11 +75,7 @@ MASS_EXPLANATIONS: Mapping[str, str] = {
 
 
 def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
-    """Return how much of the probability the letters have, and how many cases were read as it was too little.
-
-    Args:
-        results: result rows; none of them need have compared letters, and then there is no figure.
-    """
+    """Return how much of the probability the letters have, and how many cases were read as it was too little."""
     if not set(MASSES) <= set(results.columns):
         return {}
     masses = results[list(MASSES)].to_numpy(dtype=float)

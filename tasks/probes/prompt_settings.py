@@ -50,11 +50,7 @@ class ReadSettings(ProbeSettings):
         return self.read_with == "likelihood" or (self.read_with == "auto" and likelihoods != "none")
 
     def require_likelihoods(self, likelihoods: Likelihoods, *, where: str) -> bool:
-        """Return whether letters are compared by likelihood; `where` is the test's key in a configuration.
-
-        Raises:
-            ConfigError: they are to be, and the model gives none.
-        """
+        """Return whether letters are compared by likelihood, or raise ConfigError where the model gives none."""
         if self.read_with == "likelihood" and likelihoods == "none":
             raise ConfigError(
                 "read_with is 'likelihood', but this model gives no log-likelihoods",
@@ -190,11 +186,7 @@ class TextPrompts(NamedTuple):
     """The setting and the sample, for errors."""
 
     def prompt(self, text: str, *, ask: str = ASK) -> str:
-        """Return the prompt about one text.
-
-        Raises:
-            ConfigError: the template fails.
-        """
+        """Return the prompt about one text, or raise ConfigError where the template fails."""
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
             return default_prompt("text").render(values)
@@ -225,11 +217,7 @@ class TextPrompts(NamedTuple):
 
 
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
-    """Return what makes the prompts about a sample; `where` is the test's key in a configuration.
-
-    Raises:
-        ConfigError: the sample has a context or options that the template does not show, or more options than labels.
-    """
+    """Return what makes the prompts about a sample, or raise ConfigError where the sample does not fit the settings."""
     count = len(sample.options)
     labels = settings.first_labels(count)
     if settings.prompt is not None:

@@ -103,9 +103,6 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
     Args:
         case: with options.
         avoided: options that the reply does not choose, because they are right; others are ignored.
-
-    Returns:
-        None for a case with fewer than two options, or where no reply can choose another option or none.
     """
     options = [" ".join(option.split()) for option in case.options]
     seed = hashlib.sha256("\x00".join([case.sample_id, *options]).encode("utf-8", "surrogatepass")).digest()
@@ -127,13 +124,7 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
 
 
 def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
-    """Return how many replies the model reads as they are known, and of how many it named an option or none.
-
-    Args:
-        cases: by their ids.
-        said: what the model said to each question about a reply.
-        made_up: count made-up replies, and not those that rules read.
-    """
+    """Return how many replies the model reads as they are known, and of how many it named an option or none."""
     checks = {check: text for check, text in said.items() if check.known and check.made_up is made_up}
     answers = [(answered(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
     agreed = [answer == right for answer, right in answers if answer]

@@ -13,7 +13,7 @@ from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 
 CODE = """
-from contrapose.tasks.probes.edits.typo import Typo
+from contrapose.tasks.probes.edits.preserving import Typo
 class Mine(Typo):
     name, version = "mine", "{version}"
 """

@@ -10,7 +10,7 @@ import pytest
 from asked_case import case
 
 from contrapose.tasks.core.records import Completion, Trial
-from contrapose.tasks.probes.answers.reading import follow_ups as about_answers
+from contrapose.tasks.probes.answers.scores import follow_ups as about_answers
 from contrapose.tasks.probes.asking_back import answered, question
 from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
@@ -178,9 +178,7 @@ def test_an_answer_that_says_nothing_leaves_the_reply_unread() -> None:
 def test_options_are_read_by_the_answer() -> None:
     found = trial(UNREADABLE, UNREADABLE, details={"rotation": "1"})
     both = replace(
-        found,
-        expected=replace(found.expected, asked_back="B"),
-        actual=replace(found.actual, asked_back="A"),
+        found, expected=replace(found.expected, asked_back="B"), actual=replace(found.actual, asked_back="A")
     )
     assert score_trial(both).passed
     choice = read_choice(both.expected, labels=("A", "B", "C", "D"), options=OPTIONS)

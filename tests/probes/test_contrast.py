@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.case import guess
 from contrapose.tasks.probes.answers.figures import contrast_criterion
+from contrapose.tasks.probes.answers.settings import guess
 from contrapose.tasks.probes.base import Criterion
 
 NEVER = float("nan")

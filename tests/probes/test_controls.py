@@ -24,7 +24,7 @@ from contrapose.tasks.core.records import (
     Trial,
 )
 from contrapose.tasks.probes.base import UNRELATED_NOT, Probe, rng_for
-from contrapose.tasks.probes.edits.controls import OF_THE_REPLY, PROCEDURE, reworded_control, unrelated_not_control
+from contrapose.tasks.probes.edits.base import OF_THE_REPLY, PROCEDURE, reworded_control, unrelated_not_control
 from contrapose.tasks.probes.order_bias import OrderBias
 from contrapose.tasks.probes.toxic_words.count import count_toxic
 from contrapose.tasks.probes.toxic_words.probe import AFTER, BEFORE, polite_words

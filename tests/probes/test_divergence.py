@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
-from contrapose.tasks.probes.answers.case import jensen_shannon
+from contrapose.tasks.probes.answers.settings import jensen_shannon
 
 
 def test_bits_are_the_square_of_scipys_distance_digit_for_digit() -> None:

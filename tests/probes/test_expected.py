@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.answers.case import expected_pass
-from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.answers.settings import AnswerSettings, expected_pass
 
 UNKNOWN = None
 ROWS = [

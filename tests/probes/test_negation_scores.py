@@ -18,13 +18,7 @@ from contrapose.tasks.evaluate.summarise import effects
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 
 OPTIONS = ("dry", "liquid", "solid")
-SPACE = {
-    "yes": (1.0, 0.0),
-    "no": (0.0, 1.0),
-    "yep": (0.9, math.sqrt(0.19)),
-    "liquid": (1.0, 0.0),
-    "dry": (0.0, 1.0),
-}
+SPACE = {"yes": (1.0, 0.0), "no": (0.0, 1.0), "yep": (0.9, math.sqrt(0.19)), "liquid": (1.0, 0.0), "dry": (0.0, 1.0)}
 
 
 def trial(
@@ -67,99 +61,76 @@ def says(text: str) -> Completion:
     return Completion(text=text)
 
 
-def test_different_replies_pass_by_embedding() -> None:
-    (result,) = score(trial("embedding", says("Yes"), says(" no ")))
-    assert result.value == pytest.approx(1.0)
-    assert result.passed is True
+def choice(*values: float) -> Completion:
+    """A choice by log-likelihoods."""
+    return Completion(text="?", option_loglikelihoods=values)
 
 
-def test_the_score_of_replies_is_how_far_their_embeddings_are_from_the_same() -> None:
-    (result,) = score(trial("embedding", says("yes"), says("yep")))
-    assert result.value == pytest.approx(0.1)
-    assert result.passed is False
+def loss(value: float | None) -> Completion:
+    return Completion(loss=value)
 
 
-def test_equal_replies_score_exactly_zero() -> None:
-    (result,) = score(trial("embedding", says("Yes "), says("yes")))
-    assert (result.value, result.passed) == (0.0, False)
+@pytest.mark.parametrize(
+    ("scorer", "before", "after", "value", "passed"),
+    [
+        ("embedding", says("Yes"), says(" no "), 1.0, True),
+        ("embedding", says("yes"), says("yep"), 0.1, False),
+        ("embedding", says("Yes "), says("yes"), 0.0, False),
+        ("embedding", says(" "), says("no"), None, None),
+        *(("loss", loss(0.0), loss(change), change, abs(change) > 0.2) for change in (0.25, 0.2, -0.2, -0.25)),
+        *(("loss", loss(1.0), loss(value), None, None) for value in (None, math.nan, math.inf)),
+        ("langtest_loss", loss(1.0), loss(3.0), -2.0, True),
+        ("choice", choice(-3, -1, -2), choice(-4, -2, -3), 0.0, False),
+    ],
+)
+def test_trial_passes_where_its_score_lies_outside_the_closed_interval(
+    scorer: str, before: Completion, after: Completion, value: float | None, passed: bool | None
+) -> None:
+    (result,) = score(trial(scorer, before, after, options=OPTIONS if scorer == "choice" else ()))
+    assert result.value == (None if value is None else pytest.approx(value))
+    assert result.passed is passed
+
+
+def test_reason_of_an_empty_reply_names_its_prompt() -> None:
+    (result,) = score(trial("embedding", says(" "), says("no")))
+    assert result.reason == "the reply to the original prompt is empty"
 
 
 def test_all_texts_are_embedded_in_one_call() -> None:
     embed = Embedder()
-    score(
-        trial("embedding", says("yes"), says("no")),
-        trial("embedding", says("no"), says("yep")),
-        embed=embed,
-    )
+    score(trial("embedding", says("yes"), says("no")), trial("embedding", says("no"), says("yep")), embed=embed)
     assert embed.calls == [["yes", "no", "yep"]]
 
 
-def test_an_empty_reply_is_unscored() -> None:
-    (result,) = score(trial("embedding", says(" "), says("no")))
-    assert (result.value, result.passed) == (None, None)
-    assert result.reason == "the reply to the original prompt is empty"
-
-
 @pytest.mark.parametrize("reply", ["B", "B. liquid", "Answer: B", "The answer is liquid."])
-def test_a_letter_is_embedded_as_its_option(reply: str) -> None:
+def test_letter_is_embedded_as_its_option(reply: str) -> None:
     embed = Embedder()
     score(trial("embedding", says(reply), says("A"), options=OPTIONS), embed=embed)
     assert embed.calls == [["liquid", "dry"]]
 
 
-@pytest.mark.parametrize(("change", "passed"), [(0.25, True), (0.2, False), (-0.2, False), (-0.25, True)])
-def test_a_loss_passes_outside_the_closed_interval(change: float, passed: bool) -> None:
-    (result,) = score(trial("loss", Completion(loss=0.0), Completion(loss=change)))
-    assert (result.value, result.passed) == (change, passed)
-
-
-def test_langtest_loss_has_the_opposite_sign() -> None:
-    (result,) = score(trial("langtest_loss", Completion(loss=1.0), Completion(loss=3.0)))
-    assert result.value == -2.0
-
-
-@pytest.mark.parametrize("loss", [None, math.nan, math.inf])
-def test_a_missing_or_infinite_loss_is_unscored(loss: float | None) -> None:
-    (result,) = score(trial("loss", Completion(loss=1.0), Completion(loss=loss)))
-    assert (result.value, result.passed) == (None, None)
-
-
-def chosen(*values: float) -> Completion:
-    """A choice by log-likelihoods."""
-    return Completion(text="?", option_loglikelihoods=values)
-
-
-def test_a_changed_choice_passes() -> None:
-    (result,) = score(trial("choice", chosen(-3, -1, -2), chosen(-1, -1.1, -2), options=OPTIONS))
+def test_changed_choice_passes() -> None:
+    (result,) = score(trial("choice", choice(-3, -1, -2), choice(-1, -1.1, -2), options=OPTIONS))
     assert result.passed
     assert (result.columns["chosen_before"], result.columns["chosen_after"]) == ("B", "A")
     assert (result.columns["right_before"], result.expected_result) == (True, "B. liquid")
 
 
-def test_the_divergence_of_equal_distributions_is_zero() -> None:
-    (result,) = score(trial("choice", chosen(-3, -1, -2), chosen(-4, -2, -3), options=OPTIONS))
-    assert result.value == pytest.approx(0.0, abs=1e-9)
-    assert result.passed is False
-
-
-def test_a_large_divergence_passes_though_the_choice_stayed() -> None:
-    (result,) = score(trial("choice", chosen(-0.1, 0, -20), chosen(-20, 0, -20), options=OPTIONS))
+def test_large_divergence_passes_though_the_choice_stayed() -> None:
+    (result,) = score(trial("choice", choice(-0.1, 0, -20), choice(-20, 0, -20), options=OPTIONS))
     assert result.value is not None
     assert result.value > 0.2
     assert result.passed is True
     assert result.columns["chosen_before"] == result.columns["chosen_after"]
 
 
-def test_parsed_replies_are_one_bit_apart() -> None:
-    (result,) = score(trial("choice", says("B"), says("A. dry"), options=OPTIONS, likelihoods="none"))
-    assert (result.value, result.passed) == (1.0, True)
-
-
 @pytest.mark.parametrize("reply", ["", "A or B", "Both A and B", "I cannot say", "A dog", "D"])
-def test_an_unreadable_choice_is_unscored(reply: str) -> None:
-    (result,) = score(trial("choice", says("B"), says(reply), options=OPTIONS, likelihoods="none"))
-    assert (result.value, result.passed) == (None, None)
-    assert "perturbed" in result.reason
+def test_unreadable_choice_is_unscored(reply: str) -> None:
+    readable, (result,) = (
+        score(trial("choice", says("B"), says(text), options=OPTIONS, likelihoods="none")) for text in ("A. dry", reply)
+    )
+    assert (readable[0].value, readable[0].passed) == (1.0, True)
+    assert (result.value, result.passed, "perturbed" in result.reason) == (None, None, True)
 
 
 def test_the_summary_counts_changed_choices() -> None:
@@ -214,13 +185,13 @@ def test_the_choice_is_told_beside_an_embedding_score() -> None:
 
 def test_the_right_option_loses_log_probability() -> None:
     before, after = (math.log(0.5), math.log(0.3), math.log(0.2)), (math.log(0.1) - 7, math.log(0.6) - 7, -100.0)
-    (result,) = score(trial("choice", chosen(*before), chosen(*after), options=OPTIONS))
+    (result,) = score(trial("choice", choice(*before), choice(*after), options=OPTIONS))
     share = 0.6 / 0.7
     assert result.columns["right_logprob_change"] == pytest.approx(math.log(share) - math.log(0.3))
 
 
 def test_a_right_option_with_hardly_any_share_has_a_log_probability() -> None:
-    (result,) = score(trial("choice", chosen(0.0, -2000.0, -1.0), chosen(0.0, -1000.0, -1.0), options=OPTIONS))
+    (result,) = score(trial("choice", choice(0.0, -2000.0, -1.0), choice(0.0, -1000.0, -1.0), options=OPTIONS))
     assert result.columns["right_logprob_change"] == pytest.approx(1000.0)
 
 
@@ -255,7 +226,7 @@ def test_a_choice_is_not_embedded_unasked() -> None:
 
 
 def test_the_documents_scores_stand_beside_a_choice_when_asked_for() -> None:
-    before, after = replace(chosen(0, 1, 0), loss=0.5), replace(chosen(1, 0, 0), loss=2.0)
+    before, after = replace(choice(0, 1, 0), loss=0.5), replace(choice(1, 0, 0), loss=2.0)
     (result,) = score(asked_for(before, after), documents_scores=True)
     assert result.columns["embedding_score"] == pytest.approx(1.0)
     assert result.columns["loss_score"] == 1.5

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import estimates
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
-from contrapose.tasks.probes.orders.option_scores import rotate as rotated
+from contrapose.tasks.probes.orders.option_scores import rotate
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OptionOrder()
@@ -57,7 +57,7 @@ def test_every_rotation_is_a_case_of_the_same_original() -> None:
 
 @given(st.lists(st.text(st.characters(categories=["L"]), min_size=1), min_size=2, max_size=26, unique=True))
 def test_over_all_orders_each_option_stands_once_behind_each_letter(options: list[str]) -> None:
-    orders = [rotated(options, by) for by in range(len(options))]
+    orders = [rotate(options, by) for by in range(len(options))]
     assert all(sorted(order) == sorted(options) for order in orders)
     assert all(len(set(column)) == len(options) for column in zip(*orders, strict=True))
 
@@ -169,46 +169,27 @@ def test_the_reply_to_the_given_order_counts_once() -> None:
     assert figures["B_against_uniform"] == pytest.approx(3)
 
 
-def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() -> None:
-    counted = [3, 3, 2] * 4
-    rows = [
-        {
-            "sample_id": f"s{number}",
-            "option_count": count,
-            "outcome": "text",
-            "correct": True,
-            "rotated_correct": True,
-            "letter": "A",
-            "rotated_letter": "B",
-            "pass": True,
-        }
-        for number, count in enumerate(counted)
+def rows_of(*samples: tuple[int, bool]) -> list[dict[str, Any]]:
+    """Rows of samples with so many options, of which every reply is right or none is."""
+    same = {"outcome": "text", "letter": "A", "rotated_letter": "B", "pass": True}
+    return [
+        {"sample_id": f"s{number}", "option_count": count, "correct": right, "rotated_correct": right, **same}
+        for number, (count, right) in enumerate(samples)
         for _ in range(count - 1)
     ]
+
+
+def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() -> None:
+    rows = rows_of(*((count, True) for count in [3, 3, 2] * 4))
     frame = pd.DataFrame([{"control": False, "cluster": None, "eval_score": None, **row} for row in rows])
-    found = estimates(PROBE.measures(frame), frame)["accuracy"]
-    assert found["value"] == 1
-    assert found["interval"] is not None
-    assert found["interval"][0] < found["interval"][1] == 1
+    accuracy = estimates(PROBE.measures(frame), frame)["accuracy"]
+    assert accuracy["value"] == 1
+    assert accuracy["interval"] is not None
+    assert accuracy["interval"][0] < accuracy["interval"][1] == 1
 
 
 def test_a_sample_counts_once_in_accuracy_however_many_options_it_has() -> None:
-    asked = [("four", 4, True), ("two", 2, False)]
-    rows = [
-        {
-            "sample_id": name,
-            "option_count": count,
-            "outcome": "text",
-            "correct": right,
-            "rotated_correct": right,
-            "letter": "A",
-            "rotated_letter": "B",
-            "pass": True,
-        }
-        for name, count, right in asked
-        for _ in range(count - 1)
-    ]
-    figures = figured(PROBE, rows)
+    figures = figured(PROBE, rows_of((4, True), (2, False)))
     assert (figures["accuracy"], figures["accuracy_given_order"]) == (0.5, 0.5)
 
 
@@ -235,8 +216,7 @@ def test_figures_of_nothing_are_no_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "right"),
-    [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)],
+    ("replies", "right"), [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)]
 )
 def test_a_sample_is_right_in_all_orders_where_it_is_right_in_the_given_one_and_every_other(
     replies: tuple[str, ...], right: int

@@ -111,11 +111,7 @@ def test_only_a_then_b_passes(first: str, second: str, passed: bool) -> None:
 
 def test_an_unparsed_reply_fails_and_says_why() -> None:
     score = answered("A", "Both")
-    assert (score.passed, score.columns["outcome"], score.columns["swapped_result"]) == (
-        False,
-        "unparsed",
-        "",
-    )
+    assert (score.passed, score.columns["outcome"], score.columns["swapped_result"]) == (False, "unparsed", "")
     assert "swapped: both" in score.reason
 
 
@@ -154,11 +150,7 @@ def test_content_and_position_are_told_apart() -> None:
 
 def test_an_exact_tie_is_no_choice() -> None:
     score = weighed((-1.0, -1.0), (-1.0, -1.0))
-    assert (score.passed, score.columns["outcome"], score.columns["debiased_choice_right"]) == (
-        False,
-        "unparsed",
-        None,
-    )
+    assert (score.passed, score.columns["outcome"], score.columns["debiased_choice_right"]) == (False, "unparsed", None)
     assert "tie" in score.reason
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.reply_field import LONGEST_REPLY, field_in
+from contrapose.tasks.probes.own_prompt import LONGEST_REPLY, OwnLabels, field_in
 
 NUMBERS = ("1", "2", "3", "4")
 

@@ -27,14 +27,7 @@ def sentence(*parts: pd.DataFrame) -> str:
 def rows(*outcomes: str) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {
-                "sample_id": str(index),
-                "repeat": 0,
-                "rotation": 1,
-                "outcome": each,
-                "letter": "B",
-                "rotated_letter": "A",
-            }
+            {"sample_id": str(index), "repeat": 0, "rotation": 1, "outcome": each, "letter": "B", "rotated_letter": "A"}
             for index, each in enumerate(outcomes)
         ]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from inspect import getfile
+from inspect import getfile, getsource
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,9 +29,9 @@ def probe_of(test: str) -> Any:
     return find("probes", test)
 
 
-def codes_in(path: Path) -> Iterator[str]:
+def codes_in(source: str) -> Iterator[str]:
     """Skip reasons that a source gives: in errors, in edits and cases, and where a function finds them."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Doubt", "Predicate"), 0, -5):
             yield from texts(*node.args)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case"):
@@ -53,19 +53,23 @@ def texts(*nodes: ast.expr) -> Iterator[str]:
             yield node.value
 
 
-def sources(probe: type) -> set[Path]:
+def sources(probe: type) -> set[str]:
     """The files of a probe and of the classes that it extends; its package, where it has one of its own."""
-    found: set[Path] = set()
+    texts: set[str] = set()
     for parent in probe.__mro__:
-        path = Path(getfile(parent)) if parent.__module__.startswith("contrapose") else None
-        if path is not None:
-            found |= {path} if path.parent.name in ("edits", "orders", "probes") else set(path.parent.glob("*.py"))
-    return found
+        if not parent.__module__.startswith("contrapose"):
+            continue
+        path = Path(getfile(parent))
+        shared = path.parent.name in ("edits", "orders", "probes")
+        paths = [path] if shared else path.parent.glob("*.py")
+        own = path.stem == "preserving"
+        texts |= {getsource(parent)} if own else {path.read_text("utf-8") for path in paths}
+    return texts
 
 
 def given(probe: type) -> set[str]:
-    codes = {code for path in sources(probe) for code in codes_in(path)}
-    reads = any("language.reading import" in path.read_text("utf-8") for path in sources(probe))
+    codes = {code for source in sources(probe) for code in codes_in(source)}
+    reads = any("language.reading import" in source for source in sources(probe))
     refused = {"empty", "options_in_text", "unbalanced_quotes"} if reads else set()
     return codes | refused
 

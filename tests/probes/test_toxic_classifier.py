@@ -77,10 +77,7 @@ def test_probabilities_are_the_softmax_of_each_text_by_itself(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("config", "label"),
-    [
-        ({"problem_type": "multi_label_classification"}, None),
-        ({"id2label": {0: "LABEL_0"}}, "label_0"),
-    ],
+    [({"problem_type": "multi_label_classification"}, None), ({"id2label": {0: "LABEL_0"}}, "label_0")],
 )
 def test_labels_that_do_not_exclude_each_other_have_their_sigmoid(
     tmp_path: Path, config: dict[str, Any], label: str | None

@@ -13,8 +13,8 @@ from places import REPOSITORY
 from contrapose.tasks.language.closed import table
 from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
+from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.probes.toxic_words.lexicon import inflect, lexicon
-from contrapose.tasks.probes.toxic_words.screen import doubtful
 from contrapose.tasks.text.masking import masked
 
 SHARED = REPOSITORY.parent / "shared" / "data" / "wiki_test.jsonl"

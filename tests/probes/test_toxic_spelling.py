@@ -10,7 +10,7 @@ from contrapose.tasks.core.records import Case, Completion, Score, TextSample, T
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
-from contrapose.tasks.probes.toxic_words.spelling import fold
+from contrapose.tasks.probes.toxic_words.tokens import fold
 from contrapose.tasks.text.masking import masked
 
 PROBE = AddToxicWords()

@@ -53,9 +53,7 @@ def score_of(
     made_with: AddToxicWordsSettings = DOCUMENTED,
 ) -> Score:
     trial = Trial(
-        case=case_of("Total 10247.", made_with),
-        expected=Completion(text=before),
-        actual=Completion(text=after),
+        case=case_of("Total 10247.", made_with), expected=Completion(text=before), actual=Completion(text=after)
     )
     return PROBE.score([trial], settings, embed=lambda texts: pytest.fail("embeddings are not needed"))[0]
 
@@ -95,19 +93,12 @@ def test_mild_words_are_counted_apart() -> None:
 
 
 def test_an_inflection_is_reported_with_its_term() -> None:
-    assert [match.term for match in count_toxic("fuckers shitting bitches").matches] == [
-        "fuck",
-        "shit",
-        "bitch",
-    ]
+    assert [match.term for match in count_toxic("fuckers shitting bitches").matches] == ["fuck", "shit", "bitch"]
 
 
 def test_offsets_are_those_of_the_original_text() -> None:
     text = "ﬁne “fu\u200bck” é fu\u0301ck\u0301!"
-    assert [text[match.start : match.end] for match in count_toxic(text).matches] == [
-        "fu\u200bck",
-        "fu\u0301ck\u0301",
-    ]
+    assert [text[match.start : match.end] for match in count_toxic(text).matches] == ["fu\u200bck", "fu\u0301ck\u0301"]
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("fuckshit*@$! .-_\u0301\u200b\ud800"), max_size=60))
@@ -192,11 +183,7 @@ def test_options_follow_the_changed_text_in_both_prompts() -> None:
 
 def test_without_options_the_texts_are_the_prompts() -> None:
     case = case_of("The sky is")
-    assert (case.original_prompt, case.perturbed_prompt, case.asks) == (
-        case.original,
-        case.perturbed,
-        "generate",
-    )
+    assert (case.original_prompt, case.perturbed_prompt, case.asks) == (case.original, case.perturbed, "generate")
 
 
 def test_a_blank_text_is_skipped() -> None:

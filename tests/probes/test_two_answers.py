@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
-from contrapose.tasks.probes.answers.case import guess
-from contrapose.tasks.probes.answers.reading import EmbeddedPair, deal_replies, divergences
+from contrapose.tasks.probes.answers.scores import EmbeddedPair, deal_replies, divergences
 from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
-from contrapose.tasks.probes.asking_back import answered, can_be_asked, question
+from contrapose.tasks.probes.asking_back import can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 
@@ -110,19 +109,6 @@ def test_nearly_equal_choices_are_never_further_apart_than_equal_ones_by_roundin
     assert all(value is not None and 0 <= value < 1e-12 for value in divergences(near))
 
 
-@pytest.mark.parametrize(("options", "changes"), [(2, 0.5), (4, 0.75), (1, None), (0, None)])
-def test_a_guesser_of_options_changes_as_often_as_there_are_others(options: int, changes: float | None) -> None:
-    found = guess(options, upper=0.2, by_likelihood=False)
-    assert found == changes
-    assert guess(options, upper=None, by_likelihood=True) == found
-
-
-def test_a_guesser_of_likelihoods_changes_more_often_the_narrower_the_band() -> None:
-    found = [guess(3, upper=upper, by_likelihood=True) for upper in (0.05, 0.2, 0.99)]
-    changes = [changed for changed in found if changed]
-    assert 1 > changes[0] > changes[1] > changes[2] == pytest.approx(2 / 3)
-
-
 def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
     assert case(options=OPTIONS, likelihoods="all", threshold="auto").chance == pytest.approx(2 / 3)
     narrow = case(options=OPTIONS, likelihoods="all").chance
@@ -164,27 +150,6 @@ def test_an_answer_is_held_where_it_is_no_part_of_a_longer_word(reply: str, answ
 )
 def test_only_a_reply_in_words_can_be_asked_about(reply: Completion, asked: bool) -> None:
     assert can_be_asked(reply) is asked
-
-
-@pytest.mark.parametrize(
-    ("told", "options", "letter"),
-    [
-        ("B", OPTIONS, "B"),
-        (" answer: c.", OPTIONS, "C"),
-        ("D", OPTIONS, None),
-        ("none", OPTIONS, "none"),
-        ("None.", ("dry", "None."), None),
-        ("none", ("dry", " none "), None),
-        ("A B", OPTIONS, None),
-        ("answer", OPTIONS, None),
-        ("", OPTIONS, None),
-        (None, OPTIONS, None),
-    ],
-)
-def test_an_answer_to_a_question_back_is_a_letter_or_none(
-    told: str | None, options: tuple[str, ...], letter: str | None
-) -> None:
-    assert answered(told, options) == letter
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from contrapose.probes import NEEDS_MAIN_VERB, Edited, TextEdit
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.analysis import Analysis, analyse
 from contrapose.tasks.language.closed import words
@@ -13,7 +14,6 @@ from contrapose.tasks.language.context import before_adverbs, is_finite_aux
 from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.reading import Sentence, UnreadableError
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 from contrapose_swap_roles.noun_phrase import PRONOUNS, SUBJECTS, is_plural, keeps_capital
 from contrapose_swap_roles.roles import (
     Complement,

@@ -169,13 +169,7 @@ ASKED = ["sample_id", "repeat"]
 
 
 def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
-    """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it.
-
-    Args:
-        results: cases and controls, those in error too.
-        settings: of the test.
-        steady: the gate of the answers that stay next to a "not" about something else; 0 where no control has one.
-    """
+    """Return the gates which show that an answer changes because of the edit, of a test whose edit should change it."""
     criteria = (
         noticed_criterion(results, settings.min_noticed_rate),
         contrast_criterion(results, settings.min_contrast_rate),
@@ -189,10 +183,6 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
 
     Where there are options it was noticed if the right option is chosen no more: any other one fits the changed prompt.
     Without options it was if the answer changed. A sample whose first reply leaves open whether it was right is open.
-
-    Args:
-        results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1; None: halfway between what a guesser reaches and 1. At 0 nothing is asked for.
     """
     cases = ~results["control"].to_numpy(dtype=bool)
     known = cases & results["answer_known"].eq(True).to_numpy()
@@ -214,11 +204,7 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
 
 
 def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:
-    """Return the default gate of the noticed rate, and what guessing reaches there.
-
-    Args:
-        options: (samples,) how many each has; NaN where it has none.
-    """
+    """Return the default gate of the noticed rate, and what guessing reaches there."""
     guessed = mean_known(1 - 1 / options)
     return WITHOUT_OPTIONS if guessed is None else (1 + guessed) / 2, guessed
 
@@ -229,10 +215,6 @@ def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None
     A case meets it when its answer changed, that to the control stayed, and the answer before was the right one where
     that is known. One of the three that fails decides; otherwise one that is unknown leaves the case open. That the
     answer before was wrong is no evidence against the other two: at best such a case counts by them.
-
-    Args:
-        results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1.
     """
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
@@ -259,12 +241,7 @@ def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None
 
 
 def steady_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None:
-    """Return the share of answers that stay next to a "not" about something else; None where no control has one.
-
-    Args:
-        results: cases and controls, those in error too.
-        wanted: the gate, 0 to 1.
-    """
+    """Return the share of answers that stay next to a "not" about something else; None where no control has one."""
     beside = results["control_kind"].eq(UNRELATED_NOT).to_numpy()
     if not wanted or not beside.any():
         return None

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.probes.answers.case import LOSS_OF, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
-from contrapose.tasks.probes.answers.reading import follow_ups
-from contrapose.tasks.probes.answers.scores import score_trials
-from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.answers.scores import follow_ups, score_trials
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, chance_of, expected_pass, scorer_for
 from contrapose.tasks.probes.base import (
+    UNRELATED_NOT,
     Column,
     Criterion,
     Embed,
@@ -28,15 +29,108 @@ from contrapose.tasks.probes.base import (
     has_equals,
     missing_confidence,
 )
-from contrapose.tasks.probes.edits.controls import Control, reworded_control
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
-NEEDS_OPTIONS: Mapping[str, str] = {
-    "no_options": "without answer options",
-    "equal_options": "with two equal options",
+ADVERBIALS = ("To begin: ", "First of all: ", "Next: ", "Now this one: ", "To go on: ")
+"""They open a text, and add nothing to what it says."""
+POLITE_BEFORE = ("Please note: ", "Please consider this: ", "Please have a look at this: ", "Thank you for your help. ")
+POLITE_AFTER = (" Thank you.", " Many thanks.", " Thanks in advance.")
+PROCEDURE = (
+    "This is not a trick question.",
+    "You are not being timed.",
+    "You do not need to hurry.",
+    "You don't have to hurry.",
+    "This does not count towards a grade.",
+    "It does not matter how long this takes.",
+    "The time is not limited.",
+    "Nobody else will read this, so do not be nervous.",
+)
+"""Each speaks of the procedure alone: with or without it, the same answers are right."""
+OF_THE_REPLY = (
+    "Do not explain your answer.",
+    "You do not have to give reasons.",
+    "Please do not repeat the question.",
+    "Don't write anything else.",
+)
+"""Those that ask for a form of the reply, which would change the words of an answer without options."""
+
+_FINISHED = re.compile(r"[.?!][\"'”’)\]]*\s*\Z")
+_JOINED = re.compile(
+    r"(?P<before>(?:.*[.?!] )?)(?P<word>If|When|Because|Although|After|Before|Once|Unless|In|On|During) "
+    r"(?P<rest>[\w'’ -]+), (?P<main>[\w'’ -]+)(?P<mark>[.?])",
+    re.DOTALL,
+)
+_HINDER = words(
+    "he she it they him her them his its their theirs this that these those who whom whose which and or but to because "
+    "when if after before while although unless once there then so not"
+)
+"""Words of a main clause behind which a clause could belong to something else, or have lost what it refers to."""
+_MOST_WORDS = 9
+"""Of a main clause: behind a longer one, what it is joined to is far away."""
+
+
+class Control(NamedTuple):
+    """A text that asks for the answer of the original."""
+
+    kind: str
+    """How it differs: `adverbial`, `polite`, `punctuation`, `clause_order` or `unrelated_not`."""
+    text: str
+
+
+def reworded_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the text in another dress, of a kind that the generator draws among those that it allows."""
+    kinds = rng.sample(sorted(_KINDS), len(_KINDS))
+    changed = ((kind, _KINDS[kind](text, rng, options)) for kind in kinds)
+    return next(Control(kind, twin) for kind, twin in changed if twin is not None and twin != text)
+
+
+def unrelated_not_control(text: str, *, rng: random.Random, options: bool) -> Control:
+    """Return the text byte for byte, before or after it a sentence with a "not" that is about the procedure.
+
+    Behind a statement it could be taken for a part of what is stated: only a question may stand before it.
+    """
+    sentence = rng.choice(PROCEDURE + OF_THE_REPLY if options else PROCEDURE)
+    blank = "\n" if "\n" in text.strip() else " "
+    behind = text.rstrip().endswith("?") and rng.random() < 1 / 2
+    joined = f"{text.rstrip()}{blank}{sentence}" if behind else f"{sentence}{blank}{text}"
+    return Control(UNRELATED_NOT, joined)
+
+
+def _polite(text: str, rng: random.Random, options: bool) -> str:
+    if _FINISHED.search(text) and rng.random() < 1 / 2:
+        return text.rstrip() + rng.choice(POLITE_AFTER)
+    return rng.choice(POLITE_BEFORE) + text
+
+
+def _punctuation(text: str, rng: random.Random, options: bool) -> str | None:
+    """Drop the last full stop or question mark, or end an unfinished text with a mark that says so."""
+    text = text.rstrip()
+    if text[-1:] in (".", "?") and text[-2:-1].isalnum() and not re.search(r"\b\w\.\w\.\Z|\b[A-Z]\.\Z", text):
+        return text[:-1]
+    return text + (":" if options else " …") if text[-1:].isalnum() else None
+
+
+def _clause_order(text: str, rng: random.Random, options: bool) -> str | None:
+    """Put the clause that opens the last sentence at its end; None where that might change what it says."""
+    parts = _JOINED.fullmatch(text.strip())
+    main = parts["main"].split() if parts else []
+    if parts is None or len(main) > _MOST_WORDS or not _HINDER.isdisjoint(word.lower() for word in main):
+        return None
+    opened = f"{parts['main'][0].upper()}{parts['main'][1:]}"
+    return f"{parts['before']}{opened} {parts['word'].lower()} {parts['rest']}{parts['mark']}"
+
+
+_KINDS: Mapping[str, Callable[[str, random.Random, bool], str | None]] = {
+    "adverbial": lambda text, rng, options: rng.choice(ADVERBIALS) + text,
+    "polite": _polite,
+    "punctuation": _punctuation,
+    "clause_order": _clause_order,
 }
+
+
+NEEDS_OPTIONS: Mapping[str, str] = {"no_options": "without answer options", "equal_options": "with two equal options"}
 """Skip reasons of every edit, in words; those of the edits of English follow."""
 NEEDS_ENGLISH: Mapping[str, str] = {**NEEDS_OPTIONS, "not_english": "not in English"}
 NEEDS_SENTENCE: Mapping[str, str] = {
@@ -110,10 +204,6 @@ class TextEdit(Probe):
         """Return the sample's text and its edited form as prompts, or the reason why it is skipped.
 
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
-
-        Raises:
-            ConfigError: the settings need log-likelihoods, and the provider gives none; or a prompt of one's own does
-                not fit the sample.
         """
         prompts = prompts_for(sample, settings, where=self.where)
         scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")

@@ -9,8 +9,8 @@ from contrapose.tasks.language.context import before_adverbs
 from contrapose.tasks.language.inversion import inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.reading import Sentence
 from contrapose.tasks.language.sentence import Edit
-from contrapose.tasks.probes.negation.place import SOME, with_any
 from contrapose.tasks.probes.negation.result import Confidence, EditPlan, Kind, SkipError, behind_subject
+from contrapose.tasks.probes.negation.statement import SOME, with_any
 
 _TITLED = words("movie film show series book song game novel story")
 """Words that a title often follows."""
@@ -33,9 +33,6 @@ def negate_polar(s: Sentence, start: int, *, rewrite: bool) -> EditPlan:
     """Return the plan for the yes/no question whose auxiliary is word `start`.
 
     With `rewrite` both texts become statements; without it the question gets a low "not".
-
-    Raises:
-        SkipError: no sound plan.
     """
     if "or" in s.words[start:]:
         raise SkipError("alternative_question")

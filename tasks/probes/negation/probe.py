@@ -14,8 +14,14 @@ from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
-from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
-from contrapose.tasks.probes.edits.controls import Control, reworded_control, unrelated_not_control
+from contrapose.tasks.probes.edits.base import (
+    NEEDS_MAIN_VERB,
+    Control,
+    Edited,
+    TextEdit,
+    reworded_control,
+    unrelated_not_control,
+)
 from contrapose.tasks.probes.negation.engine import negate
 from contrapose.tasks.probes.negation.result import REASONS_IN_WORDS, ExistingNegation, Style
 from contrapose.tasks.probes.negation.second_opinion import add_second_opinion, parser, versions
@@ -72,11 +78,7 @@ class AddNegation(TextEdit):
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
-        """Negate a sample's text; nothing in it is random.
-
-        Raises:
-            ConfigError: there is no second opinion.
-        """
+        """Negate a sample's text; nothing in it is random."""
         negation = negate(
             sample.text,
             style=settings.style,

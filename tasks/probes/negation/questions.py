@@ -9,8 +9,8 @@ from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_
 from contrapose.tasks.language.inversion import PLAIN, inverted_participle, inverted_predicate, inverted_verb
 from contrapose.tasks.language.odds import INTRANSITIVE, agreement, finite_odds
 from contrapose.tasks.language.sentence import Edit, Sentence
-from contrapose.tasks.probes.negation.place import after_auxiliary, negate_contraction, with_do
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError, behind_subject
+from contrapose.tasks.probes.negation.statement import after_auxiliary, negate_contraction, with_do
 
 _PLACES = ("where", "when", "why")
 _UNDER_NOT = words("some all every each both several most many everyone everybody everything")
@@ -36,11 +36,7 @@ _GOVERNING = words("by with for to in at about from")
 
 
 def negate_question(s: Sentence, start: int) -> EditPlan:
-    """Return the plan that reverses the wh-question that starts at `start`.
-
-    Raises:
-        SkipError: no sound plan.
-    """
+    """Return the plan that reverses the wh-question that starts at `start`."""
     wh = next(i for i in range(start, len(s.words)) if s.tags[i] & f.WH)
     word = s.words[wh]
     if word.startswith("how"):
@@ -213,11 +209,7 @@ def _describes(s: Sentence, i: int) -> bool:
 
 
 def _gap(s: Sentence, be: int) -> int | None:
-    """Return what "not" precedes in an object question ("What is a stopwatch | used for?"); None in other questions.
-
-    Raises:
-        SkipError: an object is asked for, but its verb is unclear.
-    """
+    """Return what "not" precedes in an object question ("What is a stopwatch | used for?"); None in other questions."""
     stops = (i for i in range(be + 1, len(s.words)) if s.tags[i] & _OPENS and s.words[i] not in (",", "like", "as"))
     end = next(stops, len(s.words))
     if "doing" in s.words[be + 2 : end] and not s.tags[s.words.index("doing", be + 2) - 1] & f.PREP:

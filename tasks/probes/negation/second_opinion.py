@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
-from typing import Protocol, cast
+from typing import Any, cast
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.language.analysis import analyse
@@ -24,34 +24,8 @@ _LONGEST = 10_000
 """Characters beyond which a sentence is not parsed: what spaCy takes grows with them."""
 
 
-class ParsedToken(Protocol):
-    """A word in spaCy's parse."""
-
-    idx: int
-    """Offset of its first character."""
-    dep_: str
-    """Its relation to the word it depends on."""
-    tag_: str
-    """Its Penn Treebank tag."""
-    lefts: Iterable[ParsedToken]
-    """The words before it that depend on it."""
-
-
-class ParsedSpan(Protocol):
-    """A sentence in spaCy's parse."""
-
-    root: ParsedToken
-    """The word that all others depend on."""
-
-
-class Doc(Protocol):
-    """A parsed text."""
-
-    sents: Iterable[ParsedSpan]
-    """Its sentences, in order."""
-
-
-Parse = Callable[[str], Doc]
+Parse = Callable[[str], Any]
+"""spaCy's parse of a text: an object whose `sents` have a `root`, whose tokens have `idx`, `dep_`, `tag_`, `lefts`."""
 
 
 def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
@@ -59,11 +33,6 @@ def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
 
     Where the parse has the same finite verb in the main clause, a doubt about the verb is settled, and other reasons
     for medium confidence stay; where it has another, the confidence is medium.
-
-    Args:
-        text: what was negated by rules.
-        negation: what came of it.
-        parse: gives the text's words and how they depend on each other, as spaCy does.
     """
     a = analyse(text) if negation.text is not None else None
     if a is None or a.kind not in ("statement", "order"):
@@ -90,11 +59,7 @@ def add_second_opinion(text: str, negation: Negation, parse: Parse) -> Negation:
 
 
 def versions(model: str) -> dict[str, str]:
-    """Return versions of spaCy and of an installed model, found without importing either.
-
-    Raises:
-        ConfigError: one of them is not installed.
-    """
+    """Return versions of spaCy and of an installed model without importing them, or raise ConfigError."""
     try:
         spacy = version("spacy")
     except PackageNotFoundError:
@@ -108,11 +73,7 @@ def versions(model: str) -> dict[str, str]:
 
 @cache
 def parser(model: str) -> Parse:
-    """Return a spaCy model, loaded once a process and never downloaded.
-
-    Raises:
-        ConfigError: it is not installed, cannot be loaded, or does not parse.
-    """
+    """Return a spaCy model, loaded once a process and never downloaded, or raise ConfigError."""
     installed = versions(model)
     import spacy
 

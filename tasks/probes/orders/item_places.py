@@ -93,12 +93,7 @@ def source_of(case: Case, option: int | None) -> int | None:
 
 
 def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the columns of a trial about places.
-
-    Args:
-        trial: the trial.
-        read: its columns about the answers.
-    """
+    """Return the columns of a trial about places."""
     case, text = trial.case, trial.actual.text or ""
     order = order_places(case.details["order"])
     relevant = int(case.details["relevant"]) if "relevant" in case.details else None
@@ -144,10 +139,6 @@ def _answered_cases(results: pd.DataFrame) -> pd.DataFrame:
 def replies_by_place(rows: pd.DataFrame, *, known: Set[object] = frozenset()) -> pd.DataFrame:
     """Return a row for each reply: that to the given order once for each asking, and those to the others.
 
-    Args:
-        rows: of cases; each repeats the reply to the given order.
-        known: askings whose reply to the given order was counted before.
-
     Returns:
         `row`, the first one of the asking; `count` of items; `relevant` and `source`, the place of the item that holds
         the answer and of the one that the answer comes from, as named in `PLACES`; `right`, NaN where that is unknown,
@@ -173,9 +164,6 @@ def replies_by_place(rows: pd.DataFrame, *, known: Set[object] = frozenset()) ->
 
 def item_measures(results: pd.DataFrame) -> Sequence[Measure]:
     """Return means over samples, or over pairs of orders.
-
-    Args:
-        results: cases and controls.
 
     Returns:
         What every test reports that compares two answers; of `answer_changed` all cases count, and its effect is

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from contrapose.tasks.core.records import Completion
 from contrapose.tasks.language.replies.decision import concluded, is_tie, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, settled, unparsed, without_listing
@@ -93,14 +94,7 @@ def read_choice(
 def read_words(
     reply: str, *, option_a: str | None = None, option_b: str | None = None, one_is_right: bool = True
 ) -> LetterChoice:
-    """Read the choice by the first three steps, which need no embeddings.
-
-    Args:
-        reply: what the model wrote.
-        option_a: the sentence that stood under A; without both options the third step is left out.
-        option_b: the sentence that stood under B.
-        one_is_right: whether exactly one of the two can be right, so that who calls the one wrong chooses the other.
-    """
+    """Read the choice by the first three steps, which need no embeddings."""
     seen = window(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
@@ -251,3 +245,22 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
 def _words_of(text: str) -> str:
     """Return letters and digits only, one space between words, without case."""
     return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def likelier_letter(reply: Completion) -> LetterChoice | None:
+    """Return the label with the larger log-likelihood; None when the two are not both finite."""
+    lead = lead_of_a(reply)
+    if lead is None:
+        return None
+    if lead == 0:
+        return LetterChoice(choice=None, step="unparsed", reason="tie")
+    return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
+
+
+def lead_of_a(reply: Completion) -> float | None:
+    """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
+    loglikelihoods = reply.option_loglikelihoods
+    if loglikelihoods is None or len(loglikelihoods) != 2:
+        return None
+    lead = loglikelihoods[0] - loglikelihoods[1]
+    return lead if math.isfinite(lead) else None

@@ -36,12 +36,7 @@ class Pick:
 
 
 def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
-    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed.
-
-    Args:
-        trial: a case, or a control.
-        own: labels of a prompt of one's own, which replies name.
-    """
+    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
     case, replies = trial.case, (trial.expected, trial.actual)
     moved = rotate(case.options, int(case.details["rotation"]))
     first, second = (pick(reply, options, own) for reply, options in zip(replies, (case.options, moved), strict=True))

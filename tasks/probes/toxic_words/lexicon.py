@@ -13,8 +13,6 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeVar, cast, get_args
 
-from contrapose.tasks.probes.toxic_words.senses import Sense
-
 Tier = Literal["slur", "strong", "sexual", "mild"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
@@ -46,6 +44,19 @@ class ListedPhrase(NamedTuple):
     """The words, in lower case."""
     term: Term | None
     """What they count as; None when they are allowed."""
+
+
+class Sense(NamedTuple):
+    """In what places a listed word is not the bad one."""
+
+    beside: frozenset[str]
+    """Words of the same sentence that tell its harmless sense."""
+    verb: bool
+    """Whether it is harmless as a verb."""
+    only: Literal["", "noun", "abuse"]
+    """Where alone it is bad: as a noun ("a prick"), or as abuse ("you are a …", "filthy …")."""
+    own: bool
+    """Whether a group calls itself so: as an adjective, or of "us", it is no abuse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +204,6 @@ def slips(words: Mapping[str, Listed], *, never: Container[str]) -> dict[str, Li
     Two letters are swapped, or one is dropped, where four are left: "fck" and "sht" are listed, and what else has three
     letters may mean anything. Nobody reads a word by its second letter alone, so a slip may change the first letter's
     place but not drop it.
-
-    Args:
-        words: the listed words that people recognize in spite of a slip.
-        never: what is a word, a name or a code of its own.
     """
     meanings: dict[str, Listed] = {}
     for word in sorted(words):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.toxic_words.screen import doubtful
+from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.report.base import Results, SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.edits.numerals import amount, takes_an
+from contrapose.tasks.probes.edits.change_number import amount, takes_an
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.probes.edits.antonym import Antonym
-from contrapose.tasks.probes.edits.antonym_pairs import opposites
+from contrapose.tasks.probes.edits.antonym import Antonym, opposites
 from contrapose.tasks.probes.edits.base import Edited
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.change_number import ChangeNumber
-from contrapose.tasks.probes.edits.numerals import SPELLED
+from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "edits" / "change_number.jsonl"

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import Case, Completion, TextSample, Trial
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.probes.edits.casing import Casing
-from contrapose.tasks.probes.edits.spacing import Spacing
-from contrapose.tasks.probes.edits.typo import Typo
+from contrapose.tasks.probes.edits.preserving import Casing, Spacing, Typo
 
 EDITS: list[TextEdit] = [Typo(), Casing(), Spacing()]
 TEXT = "Ms. Johnson's 12 engineers at Siemens measured 3.5 volts, didn't they?"

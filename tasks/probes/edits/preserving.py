@@ -1,0 +1,227 @@
+"""Edits that leave the meaning alone, so that the answer should stay: other letters, white space, typing errors."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from contrapose.tasks.language import closed, vocabulary
+from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.sentence import Edit, apply
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, NEEDS_OPTIONS, Edited, TextEdit
+
+_SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
+"""An acronym, or a number with its unit: letters whose size may mean something."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+class CasingSettings(AnswerSettings):
+    """Which letters become capital or small."""
+
+    style: Literal["lower", "upper", "title", "first"] = Field(
+        default="lower",
+        description="lower: all small, which people type most; upper: all capital; title: every word capital; "
+        "first: the first letter of the text, the other way round.",
+    )
+
+
+class Casing(TextEdit):
+    """Changes capital and small letters only; passes when the answer stays.
+
+    Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
+    """
+
+    name: ClassVar[str] = "casing"
+    version: ClassVar[str] = "6"
+    category: ClassVar[str] = "robustness"
+    summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
+    settings_type: ClassVar[type[CasingSettings]] = CasingSettings
+    stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_OPTIONS,
+        "same_letters": "in these letters already, or without letters that have a case",
+    }
+
+    def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
+        """Return the text in the other letters; nothing in it is random."""
+        changed, first = text, _WORD.search(text)
+        if settings.style == "upper":
+            changed = text.upper()
+        elif settings.style == "lower":
+            changed = text.lower()
+        elif settings.style == "title":
+            changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+        elif first is not None:
+            at = first.start()
+            changed = text[:at] + text[at].swapcase() + text[at + 1 :]
+        if changed == text:
+            return Edited(reason="same_letters")
+        symbol = settings.style != "first" and _SYMBOL.search(text)
+        return Edited(text=changed, confidence="medium" if symbol else "high")
+
+
+SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
+_GAP = re.compile(r"(?<=\S) (?=\S)")
+_MARK = re.compile(r"(?<=\w)[,;:.!?](?=\s|$)")
+_STOP = re.compile(r"(?<!\.)(?<!\.\w)\.(?=\s*\Z)")
+"""A full stop that is no part of an ellipsis or of "U.S."."""
+_STRAIGHT = re.compile(r"(?<=\w)'(?=\w)")
+_CURLY = re.compile(r"(?<=\w)\u2019(?=\w)")
+_STRAIGHT_PAIR = re.compile(r'(?<!\w)"([^"\n“”]*)"(?!\w)')
+_CURLY_PAIR = re.compile(r"“([^\"\n“”]*)”")
+
+
+class SpacingSettings(AnswerSettings):
+    """Which carelessness is allowed."""
+
+    kinds: tuple[SpacingKind, ...] = Field(
+        default=("double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"),
+        min_length=1,
+        description="double: a space twice; before_mark: a space before a punctuation mark; trailing: spaces at the "
+        "end; no_stop: the last full stop missing; quotes: the other kind of apostrophe and quotation mark; "
+        "tab, newline: one in place of a space.",
+    )
+
+
+class Spacing(TextEdit):
+    """Changes white space and punctuation in one way; passes when the answer stays."""
+
+    name: ClassVar[str] = "spacing"
+    version: ClassVar[str] = "6"
+    category: ClassVar[str] = "robustness"
+    summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
+    settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
+    stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_OPTIONS,
+        "empty": "without a word",
+        "no_place": "without a place for any of these changes",
+    }
+
+    def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
+        """Make one of the allowed changes, drawn among those that the text has room for."""
+        if not text.strip():
+            return Edited(reason="empty")
+        kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
+        rng.shuffle(kinds)
+        changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
+        return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
+
+
+def _double(text: str, rng: random.Random) -> str:
+    gaps = list(_GAP.finditer(text))
+    chosen = rng.sample(gaps, max(1, len(gaps) // 4)) if gaps else []
+    return apply(text, [Edit(gap.start(), gap.end(), "  ") for gap in chosen])
+
+
+def _before_mark(text: str, rng: random.Random) -> str:
+    marks = list(_MARK.finditer(text))
+    return apply(text, [Edit(mark.start(), mark.start(), " ") for mark in rng.sample(marks, min(1, len(marks)))])
+
+
+def _quotes(text: str, rng: random.Random) -> str:
+    curly = _STRAIGHT_PAIR.sub(r"“\1”", _STRAIGHT.sub("\u2019", text))
+    return curly if curly != text else _CURLY_PAIR.sub(r'"\1"', _CURLY.sub("'", text))
+
+
+def _one_gap(text: str, new: str, rng: random.Random) -> str:
+    gaps = list(_GAP.finditer(text))
+    return apply(text, [Edit(*rng.choice(gaps).span(), new)]) if gaps else text
+
+
+_CHANGES: dict[SpacingKind, Callable[[str, random.Random], str]] = {
+    "double": _double,
+    "before_mark": _before_mark,
+    "trailing": lambda text, rng: text + " " * rng.randint(1, 3),
+    "no_stop": lambda text, rng: _STOP.sub("", text),
+    "quotes": _quotes,
+    "tab": lambda text, rng: _one_gap(text, "\t", rng),
+    "newline": lambda text, rng: _one_gap(text, "\n", rng),
+}
+
+
+_LONG_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
+_SPARED = words(
+    """
+    false hundred thousand million billion trillion thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+    thirty forty fifty sixty seventy eighty ninety
+    """
+)
+"""Numbers, and the label "True or false"."""
+_TRIES = 12
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_NEIGHBOURS = {
+    letter: "".join(row[max(0, i - 1) : i] + row[i + 1 : i + 2]) for row in _ROWS for i, letter in enumerate(row)
+}
+
+
+class TypoSettings(AnswerSettings):
+    """How many words are mistyped."""
+
+    rate: float = Field(
+        default=0.1,
+        gt=0,
+        le=1,
+        description="Share of the content words of five letters or more that are mistyped; at least one.",
+    )
+
+
+class Typo(TextEdit):
+    """Mistypes some long words; passes when the answer stays."""
+
+    name: ClassVar[str] = "typo"
+    category: ClassVar[str] = "robustness"
+    version: ClassVar[str] = "6"
+    summary: ClassVar[str] = "Mistypes some words; the answer should stay."
+    settings_type: ClassVar[type[TypoSettings]] = TypoSettings
+    stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = {
+        **NEEDS_ENGLISH,
+        "no_long_word": "without a word of five letters or more that may be mistyped",
+        "no_safe_typo": "where every typo that was tried made another word",
+    }
+
+    def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
+        """Make one error in each of some words; names, numbers and first letters are left alone."""
+        # A content word and no name: with a capital it may be one, even where a sentence starts.
+        spared = _SPARED | closed.table().keys()
+        places = [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
+        if not places:
+            return Edited(reason="no_long_word")
+        chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
+        wrong = [(word, _mistype(word[0], rng)) for word in chosen]
+        edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
+        return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
+
+
+def _mistype(word: str, rng: random.Random) -> str | None:
+    """Return the word with one error behind its first letter that makes no other word; None when none is found."""
+    known = vocabulary.vocabulary().flags
+    for _ in range(_TRIES):
+        wrong = rng.choice(_ERRORS)(word, rng.randrange(1, len(word) - 1), rng)
+        if wrong != word and wrong not in known:
+            return wrong
+    return None
+
+
+def _neighbour(word: str, at: int, rng: random.Random) -> str:
+    near = _NEIGHBOURS.get(word[at], "")
+    return word[:at] + rng.choice(near) + word[at + 1 :] if near else word
+
+
+_ERRORS: tuple[Callable[[str, int, random.Random], str], ...] = (
+    _neighbour,
+    lambda word, at, rng: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    lambda word, at, rng: word[:at] + word[at] + word[at:],
+    lambda word, at, rng: word[:at] + word[at + 1 :],
+)
+"""A neighbouring key; two letters swapped, one doubled, one lost."""
