@@ -256,11 +256,7 @@ def _put(
 
 @contextmanager
 def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
-    """Open the row of a portion in its team, and its meter; no row where it is asked alone.
-
-    Raises:
-        ConfigError: this process uses another store than the flow.
-    """
+    """Open the row of a portion in its team, and its meter; no row where it is asked alone."""
     if team is None:
         yield None, current_meter()
         return

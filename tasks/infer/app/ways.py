@@ -9,9 +9,9 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ from contrapose.tasks.infer.app.responses import (
     passages_in,
     reply_in,
 )
-from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
+from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.http import LARGEST, HttpClient, ReplyTooLargeError, read_limited
 from contrapose.tasks.infer.asking.outcomes import (
@@ -74,14 +74,16 @@ class AppSettings(AskingPace):
     """Its name in messages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpWay(WithoutTokens):
+class HttpWay(Way):
     """Requests to one address."""
 
-    client: HttpClient
-    """Makes them."""
-    settings: AppSettings
-    """What is sent, and where the reply is."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
+        self.client = HttpClient(settings.address)
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self.client.close()
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request. Every failure is returned, never raised."""
@@ -137,16 +139,6 @@ class HttpWay(WithoutTokens):
         return " ".join(without_secrets(text, self.settings.headers.values()).split())[:SHOWN]
 
 
-@asynccontextmanager
-async def open_http(settings: AppSettings) -> AsyncIterator[HttpWay]:
-    """Open a client for one call."""
-    client = HttpClient(settings.address)
-    try:
-        yield HttpWay(client=client, settings=settings)
-    finally:
-        await client.close()
-
-
 class EndedError(Exception):
     """The process of a callable has ended."""
 
@@ -159,11 +151,7 @@ class Worker:
 
     @classmethod
     async def start(cls, callable_name: str) -> Worker:
-        """Start a process that has found the callable.
-
-        Raises:
-            ModelError: it cannot be found, or takes too long.
-        """
+        """Start a process that has found the callable."""
         words = (sys.executable, "-P", str(WORKER), callable_name)
         worker = cls(process=await start_process(*words, stderr=asyncio.subprocess.DEVNULL))
         why = ""
@@ -186,12 +174,7 @@ class Worker:
         )
 
     async def ask(self, prompt: str) -> Mapping[str, Any]:
-        """Return what the callable returned or raised.
-
-        Raises:
-            EndedError: its process has ended.
-            ValueError: the reply is longer than any may be.
-        """
+        """Return what the callable returned or raised."""
         content, stdin = json.dumps(prompt).encode(), _pipe(self.process.stdin)
         # A process that has ended breaks the pipe; receiving says so.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -212,14 +195,17 @@ class Worker:
         return message
 
 
-@dataclass(slots=True, kw_only=True)
-class CallableWay(WithoutTokens):
+class CallableWay(Way):
     """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
 
-    settings: AppSettings
-    """What is called, and for how long."""
-    idle: list[Worker] = field(default_factory=list)
-    """Processes that wait."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
+        self.idle: list[Worker] = []
+
+    async def close(self) -> None:
+        """End the processes."""
+        for worker in self.idle:
+            await end_group(worker.process)
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Have one prompt answered. Every failure is returned, never raised."""
@@ -256,23 +242,11 @@ def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
 
-@asynccontextmanager
-async def open_callable(settings: AppSettings) -> AsyncIterator[CallableWay]:
-    """Open processes for one call, which end with it."""
-    way = CallableWay(settings=settings)
-    try:
-        yield way
-    finally:
-        for worker in way.idle:
-            await end_group(worker.process)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandWay(WithoutTokens):
+class CommandWay(Way):
     """A command: it reads the prompt and writes the reply."""
 
-    settings: AppSettings
-    """Its words, and for how long it may run."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Run the command once. Every failure is returned, never raised."""
@@ -296,12 +270,6 @@ class CommandWay(WithoutTokens):
             return Failure(kind="error", message=why[:SHOWN_OF_ERROR], then="give up")
         text = output.decode(errors="replace").strip()
         return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
-
-
-@asynccontextmanager
-async def open_command(settings: AppSettings) -> AsyncIterator[CommandWay]:
-    """Open a command, of which nothing is kept between prompts."""
-    yield CommandWay(settings=settings)
 
 
 async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:

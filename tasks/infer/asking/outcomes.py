@@ -83,13 +83,7 @@ def timeout_failure(seconds: float) -> Failure:
 
 
 def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
-    """Return a text without the secrets that were sent: some servers repeat them.
-
-    Args:
-        text: from a server.
-        secrets: keys and headers' values; of `Bearer <key>` the key itself, too.
-        least: characters of one; in an answer a shorter one is more likely a word: `LEAST_SECRET`.
-    """
+    """Return a text without the secrets that were sent: some servers repeat them."""
     parts = {part for secret in secrets for part in (secret, secret.rpartition(" ")[2]) if len(part) >= least}
     for part in sorted(parts, key=len, reverse=True):
         text = text.replace(part, "…")

@@ -247,11 +247,7 @@ def _blames_prompt(failure: Failure | None) -> bool:
 async def try_out(
     pool: Pool, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
 ) -> TriedOut:
-    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops.
-
-    Raises:
-        ModelError: it refuses what no setting makes up for.
-    """
+    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops."""
     tried = TriedOut(None, None)
 
     async def find(asker: Asker) -> None:
