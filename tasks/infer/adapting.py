@@ -126,11 +126,8 @@ class Adapting:
             return forms[0]
         if self._found_none:
             return None
-
-        def find_form() -> Form | None:
-            return self._try_out(letters, forms, changes=None).form
-
-        return cast("Form | None", self._find_note_or(self.broker.keys.of_forms(forms), find_form))
+        key = self.broker.keys.of_forms(forms)
+        return cast("Form | None", self._find_note_or(key, lambda: self._try_out(letters, forms, changes=None).form))
 
     def settle(self, kind: AskedKind, questions: Sequence[Question], forms: Sequence[Form]) -> None:
         """Have it known which settings questions of a kind make necessary; of several forms, find one with them."""

@@ -24,7 +24,9 @@ IDLE_ROUNDS = 20
 def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
     """Put both prompts of every case to a model."""
     meter = current_meter()
-    end = meter.done + sum(map(count_questions, cases))
+    # Questions that cases share count for each of them.
+    further = sum((0 if case.loss_of is None else 2) + case.also_in_words + case.also_again for case in cases)
+    end = meter.done + 2 * len(cases) + further
     with uncollected():
         first = asked(cases, form=form)
     settle(first, broker, model=model)
@@ -45,11 +47,6 @@ def ask_back(
     settle(list(dict.fromkeys(map(about, follow_ups))), broker, model=model)
     meter.done = end
     return answered(trials, follow_ups, broker.answers)
-
-
-def count_questions(case: Case) -> int:
-    """Return the number of questions of a case, shared ones too."""
-    return (2 if case.loss_of is None else 4) + case.also_in_words + case.also_again
 
 
 def is_unasked(trial: Trial) -> bool:

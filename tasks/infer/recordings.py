@@ -95,7 +95,7 @@ class Selection:
 
     @property
     def files(self) -> list[str]:
-        """All files that are read."""
+        """Files that are read."""
         return [self.source, *filter(None, [self.requests])]
 
     def error(

@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
-from contrapose.tasks.infer.app.ways import AppSettings, CallableWay, CommandWay, HttpWay, Worker, end_group
+from contrapose.tasks.infer.app.ways import AppSettings, CallableWay, CommandWay, HttpWay, try_callable
 from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
@@ -86,7 +86,7 @@ class App(TextProvider):
         """Return address, request and the version that the user names: nobody else knows it."""
         settings, kind = read_settings(spec), kind_of(spec)
         if kind == "callable":
-            asyncio.run(_refuse_missing_callable(settings.address))
+            asyncio.run(try_callable(settings.address))
         if kind == "command" and shutil.which(settings.command[0]) is None:
             raise ModelError(
                 f"there is no command {settings.command[0]}",
@@ -107,11 +107,6 @@ class App(TextProvider):
         settings = read_settings(spec)
         way = {"http": HttpWay, "callable": CallableWay, "command": CommandWay}[kind_of(spec)]
         return PooledModel(settings, partial(way, settings), processes=spec.processes)
-
-
-async def _refuse_missing_callable(name: str) -> None:
-    worker = await Worker.start(name)
-    await end_group(worker.process)
 
 
 def read_settings(spec: ModelSpec) -> AppSettings:

@@ -102,8 +102,13 @@ class HttpWay(Way):
                 headers["Content-Type"], content = "application/json", json.dumps(body).encode()
             received = await self.client.exchange(settings.method, url, headers, content, seconds=timeout)
             if not 200 <= received.status < 300:
-                text = f"status {received.status}: {received.content[: 2 * SHOWN].decode(errors='replace')}"
-                return self._refusal(received.status, text, wait=asked_wait(dict(received.texts)))
+                status = received.status
+                text = self._clean(f"status {status}: {received.content[: 2 * SHOWN].decode(errors='replace')}")
+                if status >= 400 and status not in REFUSED:
+                    return failure_by_status(status, text, wait=asked_wait(dict(received.texts)))
+                # Some of these may concern one prompt alone, where other prompts were answered.
+                certain = status in (401, 402)
+                return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
             # A lone half of a surrogate pair is valid JSON and fits into no file.
             text = reply_in(received.content, settings.reply).encode(errors="replace").decode()
             retrieved = passages_in(received.content, settings.context)
@@ -124,15 +129,6 @@ class HttpWay(Way):
             return Failure(kind="error", message=self._clean(f"{type(error).__name__}: {error}"), then="give up")
         message = self._clean(f"a reply that cannot be read ({unreadable})")
         return Failure(kind="broken reply", message=message, then="give up", billed=True, unreadable=True)
-
-    def _refusal(self, status: int, text: str, *, wait: float | None) -> Failure:
-        """Return what a status means: try again, slow down, give this prompt up, or stop."""
-        text = self._clean(text)
-        if status < 400 or status in REFUSED:
-            # The others may concern one prompt alone, where other prompts were answered.
-            certain = status in (401, 402)
-            return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
-        return failure_by_status(status, text, wait=wait)
 
     def _clean(self, text: str) -> str:
         """Return a text in one line, without the secrets that were sent: some servers repeat them."""
@@ -193,6 +189,12 @@ class Worker:
         except asyncio.IncompleteReadError as error:
             raise EndedError(f"its process ended ({status_text(await self.process.wait())})") from error
         return message
+
+
+async def try_callable(name: str) -> None:
+    """Refuse a callable that is not there, before any prompt is asked."""
+    worker = await Worker.start(name)
+    await end_group(worker.process)
 
 
 class CallableWay(Way):

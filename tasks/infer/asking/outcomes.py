@@ -64,7 +64,7 @@ class Failure:
 
     @property
     def is_server_error(self) -> bool:
-        """Whether the server met an error of its own, and is not just busy."""
+        """Return whether the server met an error of its own, and is not just busy."""
         return self.then == "retry" and self.status is not None and self.status >= 500
 
 

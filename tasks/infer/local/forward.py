@@ -61,7 +61,7 @@ class Forward:
         self._known: tuple[tuple[int, ...], Any] = ((), None)
         self._last = last_layer(model)
 
-    def plain(self, queries: Sequence[Query]) -> list[Values]:
+    def compute_alone(self, queries: Sequence[Query]) -> list[Values]:
         """Compute each query in a row of its own, with the model's own mask."""
         columns = self._columns(query.ids for query in queries)
         mask = [[1] * len(query.ids) + [0] * (columns - len(query.ids)) for query in queries]
@@ -74,9 +74,9 @@ class Forward:
         logs = self._logs(places, input_ids=ids, attention_mask=self._tensor(mask), use_cache=False)
         return _by_query(queries, logs)
 
-    def shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
+    def compute_shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
         """Compute queries side by side, in the order of the rows and of their queries."""
-        layouts = [Layout.of(row, common) for row in rows]
+        layouts = [Layout.from_row(row, common) for row in rows]
         places = [TokenPlace(number, *wanted) for number, layout in enumerate(layouts) for wanted in layout.wanted]
         columns = self._columns(layout.tokens for layout in layouts)
         positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
@@ -255,7 +255,9 @@ class Scoring:
         """Return all questions in batches."""
         groups = [question.queries for question in asked if question.queries]
         short = [group for group in groups if max(len(query.ids) for query in group) <= self.window]
-        long = [BatchRow.of(group) for group in groups if max(len(query.ids) for query in group) > self.window]
+        long = [
+            BatchRow.from_queries(group) for group in groups if max(len(query.ids) for query in group) > self.window
+        ]
         self.common = common_prefix([query for group in short for query in group], least=LEAST_COMMON)
         rows = shared_rows(short, limit=self.limit, common=self.common)
         return [*pack_batches(rows, self.limit), *pack_batches(long, self.limit)]
@@ -267,7 +269,9 @@ class Scoring:
         values = None
         if shared := longest <= self.window:
             with suppress(TooLargeError):
-                values = self.memory.run(rows, lambda part: self.forward.shared(part, self.common), size=padded_size)
+                values = self.memory.run(
+                    rows, lambda part: self.forward.compute_shared(part, self.common), size=padded_size
+                )
         values = values or self._compute_alone(queries)
         if shared and (chosen := self._sample(rows, longest)) and not self._agrees(queries, values, chosen):
             self.window = 0
@@ -289,11 +293,11 @@ class Scoring:
 
     def _compute_alone(self, queries: Sequence[Query]) -> list[Values]:
         """Compute every query in a row of its own, as many at a time as the limit allows."""
-        single = [BatchRow.of([query]) for query in queries]
+        single = [BatchRow.from_queries([query]) for query in queries]
         by_query: dict[int, Values] = {}
         for batch in pack_batches(single, self.limit):
             part = [row.queries[0] for row in batch]
-            computed = self.memory.run(part, self.forward.plain, size=_padded_size_alone)
+            computed = self.memory.run(part, self.forward.compute_alone, size=_padded_size_alone)
             by_query |= {id(query): value for query, value in zip(part, computed, strict=True)}
         return [by_query[id(query)] for query in queries]
 
@@ -315,8 +319,10 @@ class Scoring:
 
         The first ones are computed by the model's own layers: later, sharing alone may fail.
         """
-        with self.fused.unused() if self.drift is None else nullcontext():
-            again = self.memory.run([queries[number] for number in chosen], self.forward.plain, size=_padded_size_alone)
+        with self.fused.set_aside() if self.drift is None else nullcontext():
+            again = self.memory.run(
+                [queries[number] for number in chosen], self.forward.compute_alone, size=_padded_size_alone
+            )
         self.sample += len(chosen)
         drift = max(
             abs(one - other)

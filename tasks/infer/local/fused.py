@@ -41,7 +41,7 @@ class FusedLayers:
         return len(self._layers)
 
     @contextmanager
-    def used(self) -> Iterator[None]:
+    def in_use(self) -> Iterator[None]:
         """Let them replace the model's own."""
         self._install()
         try:
@@ -50,8 +50,8 @@ class FusedLayers:
             self._remove()
 
     @contextmanager
-    def unused(self) -> Iterator[None]:
-        """Let the model's own compute, within `used`."""
+    def set_aside(self) -> Iterator[None]:
+        """Let the model's own compute, within `in_use`."""
         self._remove()
         try:
             yield
@@ -85,7 +85,7 @@ def _replacement(module: Any) -> Layer | None:
         candidates = _norms(module, _one_kernel)
     elif (device, dtype) == ("cpu", "bfloat16"):
         # Other numbers are multiplied so slowly here that the steps in between hardly count.
-        candidates = [*_norms(module, _tiles), *_gated(module)]
+        candidates = [*_norms(module, _tiles), *_gated_networks(module)]
     else:
         return None
     gaps = [(_gap(module, quicker, size), quicker) for size, quicker in candidates]
@@ -159,7 +159,7 @@ def _one_kernel(factors: Any, epsilon: float) -> Layer:
     return lambda numbers: rms_norm(numbers.float(), factors.shape, factors, epsilon).to(numbers.dtype)
 
 
-def _gated(module: Any) -> list[tuple[int, Layer]]:
+def _gated_networks(module: Any) -> list[tuple[int, Layer]]:
     """Return gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
 
     torch's compiler turns such networks into the same two calls on a processor.

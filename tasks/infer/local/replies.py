@@ -117,12 +117,7 @@ class Sampler:
         self.seeds, self.start, self.temperature, self.top_p = seeds, start, temperature, top_p
 
     def __call__(self, ids: Any, scores: Any) -> Any:
-        """Return scores of 0 for the drawn tokens and of minus infinity for all others.
-
-        Args:
-            ids: (rows, tokens so far).
-            scores: (rows, vocabulary), logits.
-        """
+        """Return 0 for the drawn tokens and minus infinity for all others; `scores`: logits, (rows, vocabulary)."""
         import torch
 
         # Logits that a small temperature makes too large for float32 differ from the largest one only downwards.
@@ -203,9 +198,7 @@ def seed(text: str) -> int:
 def splitmix(seeds: Any, places: Any) -> Any:
     """Return numbers of the streams that seeds start; torch wraps 64-bit numbers as the formula does.
 
-    Args:
-        seeds: int64, of any shape.
-        places: int64, of a shape that fits; 1 is a stream's first number.
+    Both are int64, of shapes that fit; place 1 is a stream's first number.
     """
     mixed = seeds + places * _as_signed(GAMMA)
     for shift, factor in STEPS:
@@ -214,12 +207,7 @@ def splitmix(seeds: Any, places: Any) -> Any:
 
 
 def gumbel(keys: Any, tokens: Any) -> Any:
-    """Return standard Gumbel noise, float32.
-
-    Args:
-        keys: (rows, 1), int64: the streams.
-        tokens: (rows, n) or (n,), int64: which numbers of each.
-    """
+    """Return standard Gumbel noise, float32; `keys`: streams, (rows, 1), `tokens`: places, (rows, n) or (n,), int64."""
     import torch
 
     # Apple's devices have no float64; there the noise is made on the CPU.

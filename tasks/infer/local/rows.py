@@ -132,7 +132,7 @@ class BatchRow:
     """Tokens in the row."""
 
     @classmethod
-    def of(cls, queries: Sequence[Query]) -> BatchRow:
+    def from_queries(cls, queries: Sequence[Query]) -> BatchRow:
         """Return one row of some queries."""
         first, *rest = queries
         return cls(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
@@ -151,7 +151,7 @@ class BatchRow:
         """Return the rest of the row for some questions."""
         kept = set(owners)
         queries = [query for query in self.queries if query.owner in kept]
-        return BatchRow.of(queries) if queries else None
+        return BatchRow.from_queries(queries) if queries else None
 
     def followed_by(self, queries: Iterable[Query]) -> BatchRow:
         """Return the row with further queries at its end."""
@@ -204,7 +204,7 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
 
     rows: list[BatchRow] = []
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
-        alone = BatchRow.of(group)
+        alone = BatchRow.from_queries(group)
         both = rows[-1].followed_by(group) if rows else alone
         fits = limit.holds(both.size, len(both.owners), both.wanted) and both.size <= WIDEST
         if rows and fits and cost(both) < cost(rows[-1]) + cost(alone):
@@ -276,7 +276,7 @@ class Layout:
     """Column, targets and spellings of each place that is wanted, query by query."""
 
     @classmethod
-    def of(cls, row: BatchRow, common: int) -> Layout:
+    def from_row(cls, row: BatchRow, common: int) -> Layout:
         """Return the layout of a row whose first `common` tokens are elsewhere."""
         layout, path = cls(), list[int]()
         for query, shared in zip(row.queries, row.shared, strict=True):

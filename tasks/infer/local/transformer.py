@@ -44,7 +44,7 @@ class TransformerModel:
         """Plan batches of all questions, and compute the open ones of each."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
-        with large_blocks_kept(), self.fused.used():
+        with large_blocks_kept(), self.fused.in_use():
             for batches in (self._scored_batches(scored), self._generated_batches(generated)):
                 for batch in batches:
                     trade(batch, broker)

@@ -246,7 +246,7 @@ async def reach(settings: Settings, key_place: str) -> None:
 
 
 async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
-    """Whether a server that lists no models has no API at an address either; nothing is asked.
+    """Return whether a server that lists no models has no API at an address either; nothing is asked.
 
     A server that has it refuses an empty request for another reason.
     """

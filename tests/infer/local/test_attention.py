@@ -127,7 +127,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
     assert not set(model.model.modules()) & set(attention.IN_USE)
     layers.clear()
     other.fused.give_up()
-    with model.fused.used():
+    with model.fused.in_use():
         plainly = completions(other, QUESTIONS)
     assert not layers
     for one, another in zip(answers, plainly, strict=True):
@@ -158,5 +158,5 @@ def test_what_products_do_not_know_is_left_to_the_kernel(name: str, tmp_path: Pa
             return str(error)
 
     kernels = attended()
-    with model.fused.used():
+    with model.fused.in_use():
         assert attended() == kernels

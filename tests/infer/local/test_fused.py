@@ -209,14 +209,14 @@ def test_only_the_first_answers_are_held_against_the_models_own_layers(
     model = opened(save_tiny_model(tmp_path), "bfloat16")
     model.scoring.accelerated = True
     model.scoring.limit = Limit(tokens=40, wanted=100)
-    plain, norm = model.scoring.forward.plain, model.model.model.norm
+    plain, norm = model.scoring.forward.compute_alone, model.model.model.norm
     own: list[bool] = []
 
     def looked_at(queries: Any) -> Any:
         own.append("forward" not in norm.__dict__)
         return plain(queries)
 
-    monkeypatch.setattr(model.scoring.forward, "plain", looked_at)
+    monkeypatch.setattr(model.scoring.forward, "compute_alone", looked_at)
     likelihoods(model)
     assert own[0]
     assert own[1:]

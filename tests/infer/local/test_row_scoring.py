@@ -124,7 +124,7 @@ def test_shared_rows_give_what_each_prompt_gives_alone(folder: Path, questions: 
 
 def test_only_prompts_within_the_window_share(sliding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = opened(sliding)
-    shared, plain = count(model, "shared", monkeypatch), count(model, "plain", monkeypatch)
+    shared, plain = count(model, "compute_shared", monkeypatch), count(model, "compute_alone", monkeypatch)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(sliding, QUESTIONS), abs=1e-4)
     assert shared
     assert plain
@@ -168,7 +168,7 @@ def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = opened(folder)
-    monkeypatch.setattr(passing, "_chosen", lambda value, *_: value)
+    monkeypatch.setattr(passing, "_part_of", lambda value, *_: value)
     first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
     assert max(last) == max(first)

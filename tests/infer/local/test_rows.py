@@ -59,7 +59,7 @@ def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
 
 
 def test_a_row_without_its_answered_questions_still_shares() -> None:
-    row = BatchRow.of([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
+    row = BatchRow.from_queries([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
     rest = row.only([0, 2])
     assert rest is not None
     assert rest.owners == [0, 2]
@@ -86,7 +86,7 @@ def test_batches_hold_every_query_once_within_the_limit(texts: list[list[int]]) 
 
 @given(st.lists(TOKENS, min_size=1, max_size=20))
 def test_a_row_reads_a_token_once_for_each_beginning_of_its_sorted_queries(texts: list[list[int]]) -> None:
-    row = BatchRow.of([query(owner, *ids) for owner, ids in enumerate(sorted(texts))])
+    row = BatchRow.from_queries([query(owner, *ids) for owner, ids in enumerate(sorted(texts))])
     beginnings = {tuple(ids[:length]) for ids in texts for length in range(1, len(ids) + 1)}
     assert row.size == len(beginnings)
 
@@ -95,8 +95,8 @@ def test_a_row_reads_a_token_once_for_each_beginning_of_its_sorted_queries(texts
 def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], ordered: bool, apart: bool) -> None:
     queries = [query(owner, 8, 9, *ids) for owner, ids in enumerate(sorted(texts) if ordered else texts)]
     common = common_prefix(queries, least=1) if apart else 0
-    row = BatchRow.of(queries)
-    layout = Layout.of(row, common)
+    row = BatchRow.from_queries(queries)
+    layout = Layout.from_row(row, common)
     seen = {
         column: [*branch.before, *range(branch.begin, column + 1)]
         for branch in layout.branches
