@@ -41,11 +41,6 @@ FAMILIES: list[tuple[str, dict[str, int]]] = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
 def sliding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model most of whose layers see 24 tokens back: fewer than some prompts have."""
     import torch
