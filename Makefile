@@ -75,7 +75,7 @@ $(READY): pyproject.toml constraints.txt $(EXAMPLE)/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]" -e $(EXAMPLE)
 	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
-	ln -s $(addprefix ../../,data deployments flows tasks flows/contrapose/__init__.py flows/contrapose/probes.py flows/contrapose/py.typed) $(MYPATH)/contrapose
+	ln -s $(addprefix ../../,data deployments flows tasks $(wildcard flows/contrapose/*.py) flows/contrapose/py.typed) $(MYPATH)/contrapose
 	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
 	$(BIN)/python -m compileall -q -j 0 deployments flows tasks
 	touch $@

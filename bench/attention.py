@@ -1,7 +1,7 @@
 """Widths at which torch's attention errs where all heads share keys and values: `python -m bench.attention`.
 
 On a GPU. Each number type and head size is computed by torch's memory-efficient kernel and by its plain one, for rows
-of 2 to 520 tokens with a mask. Decision 47 has what was seen, and `layout.width` keeps clear of it.
+of 2 to 520 tokens with a mask. Decision 47 has what was seen, and `rows.padded_width` keeps clear of it.
 """
 
 from __future__ import annotations

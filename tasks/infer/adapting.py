@@ -71,18 +71,7 @@ def adapt_to_cases(
     provider: Provider,
     only_likelihoods: bool = False,
 ) -> Adapted:
-    """Adapt a broker to how the endpoint of a model takes the questions of cases.
-
-    Args:
-        cases: are about to be asked.
-        broker: between the model and the store.
-        model: opens the model with the settings of the broker; called only when something is not known yet.
-        provider: of the model.
-        only_likelihoods: whether cases that compare likelihoods must not be read instead.
-
-    Raises:
-        ModelError: the endpoint refuses what no setting makes up for, or likelihoods that are indispensable.
-    """
+    """Adapt a broker to how the endpoint of a model takes the questions of cases."""
     adapting = Adapting(broker, model, provider)
     choices = [question for question in asked(cases) if question.kind == "choose"]
     adapting.settle("choose", choices, PLAIN)
@@ -102,11 +91,7 @@ def adapt_to_cases(
 def adapt(
     questions: Sequence[Question], broker: StoreBroker, *, model: Callable[[], Model], provider: Provider
 ) -> None:
-    """Adapt a broker to how the endpoint of a model takes questions that want a reply.
-
-    Raises:
-        ModelError: the endpoint refuses what no setting makes up for.
-    """
+    """Adapt a broker to how the endpoint of a model takes questions that want a reply."""
     adapting = Adapting(broker, model, provider)
     adapting.settle("generate", questions, PLAIN)
     adapting.warn()
@@ -141,11 +126,8 @@ class Adapting:
             return forms[0]
         if self._found_none:
             return None
-
-        def find_form() -> Form | None:
-            return self._try_out(letters, forms, changes=None).form
-
-        return cast("Form | None", self._find_note_or(self.broker.keys.of_forms(forms), find_form))
+        key = self.broker.keys.of_forms(forms)
+        return cast("Form | None", self._find_note_or(key, lambda: self._try_out(letters, forms, changes=None).form))
 
     def settle(self, kind: AskedKind, questions: Sequence[Question], forms: Sequence[Form]) -> None:
         """Have it known which settings questions of a kind make necessary; of several forms, find one with them."""

@@ -12,11 +12,7 @@ DAY = 86_400.0
 
 
 def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:
-    """Return the fields of `AskingPace` beside the address, by the defaults of a provider.
-
-    Raises:
-        ModelError: one is no number, or out of bounds.
-    """
+    """Return the fields of `AskingPace` beside the address, by the defaults of a provider."""
     rates = {
         name: None if spec.args.get(name) is None else number(spec, name, 0, low=0.001, high=1e12)
         for name in ("requests_per_minute", "tokens_per_minute")
@@ -31,11 +27,7 @@ def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str,
 
 
 def whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: int) -> int:
-    """Return a whole number.
-
-    Raises:
-        ModelError: it is none, or out of bounds.
-    """
+    """Return a whole number."""
     value = number(spec, name, default, low=low, high=high)
     if value != int(value):
         raise argument_error(name, spec.args[name], expected=f"a whole number from {low} to {high}")
@@ -43,11 +35,7 @@ def whole_number(spec: ModelSpec, name: str, default: int, *, low: int, high: in
 
 
 def number(spec: ModelSpec, name: str, default: float, *, low: float, high: float) -> float:
-    """Return a number.
-
-    Raises:
-        ModelError: it is none, or out of bounds.
-    """
+    """Return a number."""
     value = spec.args.get(name, default)
     try:
         read = float("nan") if isinstance(value, bool) else float(value)

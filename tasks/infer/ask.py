@@ -22,19 +22,11 @@ IDLE_ROUNDS = 20
 
 
 def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model], form: Form = "plain") -> list[Trial]:
-    """Put both prompts of every case to a model.
-
-    Args:
-        cases: cases without a skip reason.
-        broker: between the model and the store.
-        model: opens the model; called only when something must be asked.
-        form: in which letters are asked for.
-
-    Returns:
-        One trial per case, in order. A failed call is a completion with `error`, never an answer.
-    """
+    """Put both prompts of every case to a model."""
     meter = current_meter()
-    end = meter.done + sum(map(count_questions, cases))
+    # Questions that cases share count for each of them.
+    further = sum((0 if case.loss_of is None else 2) + case.also_in_words + case.also_again for case in cases)
+    end = meter.done + 2 * len(cases) + further
     with uncollected():
         first = asked(cases, form=form)
     settle(first, broker, model=model)
@@ -49,27 +41,12 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
 def ask_back(
     trials: Sequence[Trial], follow_ups: Sequence[FollowUp], broker: StoreBroker, *, model: Callable[[], Model]
 ) -> list[Trial]:
-    """Put questions about replies to a model.
-
-    Args:
-        trials: with the replies.
-        follow_ups: about some of them, or about made-up ones.
-        broker: between the model and the store.
-        model: opens the model; called only when something must be asked.
-
-    Returns:
-        The trials, with the answer about each reply. A failed call says nothing, and is no error of the trial.
-    """
+    """Put questions about replies to a model."""
     meter = current_meter()
     end = meter.done + len(follow_ups)
     settle(list(dict.fromkeys(map(about, follow_ups))), broker, model=model)
     meter.done = end
     return answered(trials, follow_ups, broker.answers)
-
-
-def count_questions(case: Case) -> int:
-    """Return the number of questions of a case, shared ones too."""
-    return (2 if case.loss_of is None else 4) + case.also_in_words + case.also_again
 
 
 def is_unasked(trial: Trial) -> bool:

@@ -26,13 +26,12 @@ class Broker(Protocol):
 
     @property
     def stopped(self) -> str | None:
-        """Return why nothing more is to be asked; None while asking goes on."""
+        """Reason why nothing more is to be asked; None while asking goes on."""
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that are still open and are ours to ask now, in order. It may wait for a database.
+        """Return the questions that are still open and are ours to ask now, in order; none once stopped.
 
-        Answered ones are left out, and questions that another run is asking at this moment: they come later, if ever.
-        Empty once stopped.
+        It may wait for a database. Questions that another run is asking at this moment are left out: they come later.
         """
 
     def put(self, answers: Sequence[Answer]) -> None:
@@ -60,7 +59,7 @@ class Model(Protocol):
 
 
 class Provider(Described, Protocol):
-    """A way to reach models; a line in `PROVIDERS`."""
+    """A way to reach models; a line in `PROVIDERS`. Its methods raise ModelError where there is no such model."""
 
     cases_per_task: ClassVar[int]
     """Number of cases that one task run takes."""
@@ -69,23 +68,16 @@ class Provider(Described, Protocol):
         """Return which log-likelihoods the model gives, without reaching it."""
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Return all that could change the model's answers, without loading it.
+        """Return all that could change the model's answers, without loading it: they are kept under these values.
 
-        Returns:
-            At least `revision`, `dtype` and `device`; every value becomes part of an answer's key.
-
-        Raises:
-            ModelError: there is no such model, or it cannot be reached.
+        At least `revision`, `dtype` and `device` are there.
         """
 
     def open(self, spec: ModelSpec) -> Model:
         """Load the model or connect to it.
 
-        Its answers are stored under `spec.identity`, what `identity` returned when the run began: a provider whose
-        model can be replaced meanwhile opens that one, or refuses.
-
-        Raises:
-            ModelError: it cannot be loaded, or is another one by now.
+        Its answers are stored under `spec.identity`, the `identity` at the beginning of the run: a provider whose model
+        can be replaced meanwhile opens that one, or refuses.
         """
 
 
@@ -94,11 +86,7 @@ class Constrains(Protocol):
     """A provider whose endpoints may hold a reply to one of some labels."""
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
-        """Return the forms in the order in which they are to be tried; a single one is certain, and is not tried.
-
-        Raises:
-            ModelError: the argument that names the form is wrong.
-        """
+        """Return the forms in the order in which they are to be tried; a single one is certain, and is not tried."""
 
 
 @runtime_checkable
@@ -106,11 +94,7 @@ class Adapts(Protocol):
     """A provider whose endpoints may refuse a parameter of a request."""
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
-        """Return the fields of a request other than the prompt, by kind, and its address; no key is needed.
-
-        Raises:
-            ModelError: an argument is wrong.
-        """
+        """Return the fields of a request other than the prompt, by kind, and its address; no key is needed."""
 
     def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
         """Return the changed settings that concern questions of a kind."""
@@ -173,11 +157,7 @@ class HasSomeReplies(Protocol):
         """Yield the cases; one without both replies is skipped, a control without them is left out."""
 
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
-        """Return warnings about the replies to the cases of these tests.
-
-        Raises:
-            ModelError: it is not known of which test they are.
-        """
+        """Return warnings about the replies to the cases of these tests; ModelError: their test is not known."""
 
 
 @runtime_checkable

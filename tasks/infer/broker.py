@@ -215,11 +215,7 @@ class Writer:
             pass
 
     def close(self) -> None:
-        """Write what is left, release the claims, and end; a store that is away is waited for.
-
-        Raises:
-            ContraposeError: something could not be kept in the store; the error says where it is.
-        """
+        """Write what is left, release the claims, and end; a store that is away is waited for."""
         self._queue.put(None)
         self._closing.set()
         self._hurry.set()

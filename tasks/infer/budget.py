@@ -121,14 +121,7 @@ def valid_usage(used: Usage, most: Usage) -> Usage:
 
 
 def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = "model", key: str = "price") -> None:
-    """Raise ConfigError where the cost is limited, and what a model costs is not known.
-
-    Args:
-        max_cost: US dollars; None for no limit.
-        price: of the model's tokens.
-        what: which model it is.
-        key: the setting that names its price.
-    """
+    """Raise ConfigError where the cost is limited, and what a model costs is not known."""
     if max_cost is not None and price is None:
         raise ConfigError(
             f"{max_cost:g}, and what the {what} costs is not known",
@@ -139,16 +132,7 @@ def refuse_unpriced(max_cost: float | None, price: Price | None, *, what: str = 
 
 
 def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str, Any] | None = None) -> Price | None:
-    """Return the price of a model's tokens.
-
-    Args:
-        model_id: such as `openai/gpt-4o-mini` or `hf/<org>/<name>`.
-        override: the user's price; it wins.
-        args: the provider's arguments, such as an address elsewhere.
-
-    Returns:
-        None where it is not known.
-    """
+    """Return the price of a model's tokens."""
     spec = ModelSpec(id=model_id, args=args or {})
     if override is not None or spec.provider not in names("providers"):
         return override

@@ -153,11 +153,7 @@ class RecordedModel:
         )
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
-        """Put the recorded replies.
-
-        Raises:
-            ModelError: some questions have none.
-        """
+        """Put the recorded replies."""
         taken = broker.take(questions)
         keys = {question: self._keys_of.get(question.prompt, {}) for question in taken}
         replies = {question: self._reply(question, keys[question]) for question in taken}
@@ -201,11 +197,7 @@ def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
 
 
 def selection_of(spec: ModelSpec) -> Selection:
-    """Return the selection of rows and columns of a file.
-
-    Raises:
-        ModelError: no file is named, or an argument is of the wrong kind.
-    """
+    """Return the selection of rows and columns of a file."""
     if not spec.name:
         raise ModelError(
             "no file is named", expected="recorded/<file>", remedy="Name the file of the replies.", where="model"

@@ -95,7 +95,7 @@ class Selection:
 
     @property
     def files(self) -> list[str]:
-        """All files that are read."""
+        """Files that are read."""
         return [self.source, *filter(None, [self.requests])]
 
     def error(
@@ -106,11 +106,7 @@ class Selection:
 
 
 def read_recording(selection: Selection) -> Recording:
-    """Return all replies of a file.
-
-    Raises:
-        DataError: it cannot be read, holds no replies, or does not say to which prompts they are.
-    """
+    """Return all replies of a file."""
     replies: dict[ReplyKey, list[Completion]] = {}
     remarks: dict[str, str] = {}
     seen: dict[str, None] = {}

@@ -148,7 +148,7 @@ def infer(
             notes["changed_settings"] = json.dumps(settled.changes)
         return ask(settled.cases, broker, model=expecting, form=settled.form or "plain")
 
-    asked = _put(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
+    asked = _ask_portion(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
@@ -186,7 +186,7 @@ def ask_about(
         cases.update((trial.case.id, trial.case) for trial in answered)
         return answered
 
-    asked = _put(asking, terms, cases=stored["case"], label=label, stopped=stopped)
+    asked = _ask_portion(asking, terms, cases=stored["case"], label=label, stopped=stopped)
     return {
         **asked,
         "answered": len(said),
@@ -195,7 +195,7 @@ def ask_about(
     }
 
 
-def _put(
+def _ask_portion(
     asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]],
     terms: Terms,
     *,
@@ -219,7 +219,7 @@ def _put(
         )
 
         def model() -> Model:
-            return _open(broker.keys.spec.model_copy(update=shared).model_dump_json())
+            return _open_model(broker.keys.spec.model_copy(update=shared).model_dump_json())
 
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
@@ -256,11 +256,7 @@ def _put(
 
 @contextmanager
 def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]]:
-    """Open the row of a portion in its team, and its meter; no row where it is asked alone.
-
-    Raises:
-        ConfigError: this process uses another store than the flow.
-    """
+    """Open the row of a portion in its team, and its meter; no row where it is asked alone."""
     if team is None:
         yield None, current_meter()
         return
@@ -297,7 +293,7 @@ def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
     return (reader, both - reader) if terms.reads else (both - reader, reader)
 
 
-def _open(spec: str) -> Model:
+def _open_model(spec: str) -> Model:
     """Return one loaded model a process; the next task run of the same model finds it ready.
 
     Other weights in the same folder, or another address in the environment, are another identity. A local model is let

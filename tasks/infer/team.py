@@ -119,13 +119,7 @@ def _covers(granted: Usage, needed: Usage) -> bool:
 
 @contextmanager
 def reporting(owner: str, asking: Broker, meter: Meter) -> Iterator[None]:
-    """Tell the team how far a portion has come, as long as it is asked, and stop it when another one was stopped.
-
-    Args:
-        owner: the portion's row in the store.
-        asking: its broker.
-        meter: of its counts.
-    """
+    """Tell the team how far a portion has come, as long as it is asked, and stop it when another one was stopped."""
     over = threading.Event()
 
     def report(*, last: bool = False) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from asked_case import case
+from settled_run import both_at_once
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
@@ -195,16 +196,8 @@ def test_a_run_that_was_stopped_still_takes_what_is_answered() -> None:
 
 def test_two_runs_at_once_ask_everything_once_and_have_the_same_answers() -> None:
     cases = [case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(40)]
-    models, found = (Counting(seconds=0.005), Counting(seconds=0.005)), {}
-
-    def run(number: int) -> None:
-        found[number] = put(cases if number else cases[::-1], models[number])
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    models = Counting(seconds=0.005), Counting(seconds=0.005)
+    found = both_at_once(lambda number: put(cases if number else cases[::-1], models[number]))
     asked = sorted(prompts(models[0]) + prompts(models[1]))
     assert asked == sorted({"It is.", *(f"It is not {number}." for number in range(40))})
     assert found[0][::-1] == found[1]

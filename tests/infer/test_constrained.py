@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from asked_case import case
-from fake_endpoint import Endpoint, form_in, serving
+from fake_endpoint import Endpoint, form_in
 from openai_server import spec
+from settled_run import Ran, both_at_once, run_cases
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.questions import Form, Question
-from contrapose.tasks.core.records import Case, Trial
-from contrapose.tasks.infer.adapting import adapt_to_cases, forms_of, known_form
-from contrapose.tasks.infer.ask import ask, is_unasked
-from contrapose.tasks.infer.asking import outcomes as retrying
-from contrapose.tasks.infer.base import Model
-from contrapose.tasks.infer.broker import StoreBroker
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.infer.adapting import forms_of, known_form
+from contrapose.tasks.infer.ask import is_unasked
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
@@ -30,23 +25,15 @@ from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.forms import FormTable
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = pytest.mark.usefixtures("own_store", "short_waits")
 
 EXPLAINED = "Summary B, which says 120, is wrong."
 TIMES_WITH_FAULTS = 3
 
 
-@pytest.fixture
-def server() -> Iterator[Endpoint]:
-    with serving() as endpoint:
-        endpoint.reply_text = EXPLAINED
-        yield endpoint
-
-
 @pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
+def _it_explains(server: Endpoint) -> None:
+    server.reply_text = EXPLAINED
 
 
 def lettered(name: str, **changes: object) -> Case:
@@ -64,46 +51,18 @@ CASES = [lettered(str(number)) for number in range(6)]
 OPEN = [case(f"open {number}", perturbed_prompt=f"It is not {number}.") for number in range(3)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ran:
-    """What came of a run."""
-
-    trials: list[Trial]
-    form: Form | None
-    run: str
-
-    @property
-    def held(self) -> list[bool]:
-        return [each.constrained for trial in self.trials for each in (trial.expected, trial.actual)]
-
-    @property
-    def texts(self) -> set[str | None]:
-        return {each.text for trial in self.trials for each in (trial.expected, trial.actual)}
-
-
-def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, *, budget: Budget | None = None, again: bool = False) -> Ran:
-    """What the task does with some cases, in a run of its own."""
-    name = Store().runs.begin("run", config="{}", folder=".")
-    keys = Keys(chosen, {"revision": str(chosen.args["base_url"])})
-    broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
-    opened = cache(lambda given: OpenAI().open(ModelSpec.model_validate_json(given)))
-
-    def model() -> Model:
-        return opened(broker.keys.spec.model_dump_json())
-
-    with broker:
-        form = adapt_to_cases(cases, broker, model=model, provider=OpenAI()).form
-        return Ran(trials=ask(cases, broker, model=model, form=form or "plain"), form=form, run=name)
+def run(chosen: ModelSpec, cases: Sequence[Case] = CASES, **values: Any) -> Ran:
+    return run_cases(chosen, cases, **values)
 
 
 def forms_asked(server: Endpoint) -> Counter[str]:
     return Counter(map(form_in, server.bodies))
 
 
-def asked_by(server: Endpoint, chosen: ModelSpec, **values: object) -> int:
+def asked_by(server: Endpoint, chosen: ModelSpec, **values: Any) -> int:
     """How many requests another run makes."""
     before = len(server.bodies)
-    run(chosen, **values)  # type: ignore[arg-type]
+    run(chosen, **values)
     return len(server.bodies) - before
 
 
@@ -143,9 +102,7 @@ def test_the_first_form_that_the_endpoint_takes_is_found_with_its_first_question
     assert ran.texts <= {"A", "B"}
     assert len(server.bodies) == 12 + refused
     assert forms_asked(server)[form] == 12
-    row = Store().runs.get(ran.run)
-    assert row is not None
-    assert (row.requests, row.answers, row.failures) == (12 + refused, 12, 0)
+    assert ran.counts == (12 + refused, 12, 0)
     assert asked_by(server, chosen) == 0
 
 
@@ -387,17 +344,9 @@ def test_forgotten_answers_take_the_form_with_them(server: Endpoint) -> None:
 def test_two_runs_at_once_find_one_form_and_ask_everything_once(server: Endpoint) -> None:
     server.takes, server.delay = ("guided_choice",), 0.02
     server.refuses = ("json_schema", "structured_outputs")
-    cases, found = [lettered(str(number)) for number in range(20)], {}
-
-    def one(number: int) -> None:
-        found[number] = run(spec(server, args={"concurrency": 2}), cases if number else cases[::-1])
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [found[number].form for number in (0, 1)] == ["guided_choice"] * 2
+    cases, few = [lettered(str(number)) for number in range(20)], spec(server, args={"concurrency": 2})
+    found = both_at_once(lambda number: run(few, cases if number else cases[::-1]))
+    assert [ran.form for ran in found] == ["guided_choice"] * 2
     assert found[0].trials[::-1] == found[1].trials
     assert forms_asked(server) == {"json_schema": 1, "structured_outputs": 1, "guided_choice": 40}
 
@@ -407,9 +356,7 @@ def test_the_budget_holds_while_forms_are_tried(server: Endpoint) -> None:
     ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
     assert (ran.form, len(server.bodies)) == (None, 2)
     assert all(is_unasked(trial) for trial in ran.trials)
-    row = Store().runs.get(ran.run)
-    assert row is not None
-    assert row.requests == 2
+    assert ran.counts[0] == 2
 
 
 @pytest.mark.parametrize("generation", [Generation(max_new_tokens=1), Generation(stop=("}",))])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,21 +10,20 @@ from asked_case import case
 from fake_endpoint import form_in, serving_this
 from openai_server import spec
 from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden, having, openai, unsupported
+from settled_run import Ran, both_at_once, run_cases
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.records import Case, Trial
-from contrapose.tasks.infer.adapting import adapt_to_cases, known_changes
-from contrapose.tasks.infer.ask import ask, is_unasked
-from contrapose.tasks.infer.asking import outcomes as retrying
-from contrapose.tasks.infer.broker import StoreBroker
+from contrapose.tasks.core.records import Case
+from contrapose.tasks.infer.adapting import known_changes
+from contrapose.tasks.infer.ask import is_unasked
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.schema import FORMS
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = pytest.mark.usefixtures("own_store", "short_waits")
 
 PLAIN = [
     case(f"plain {number}", original_prompt=f"{number}?", perturbed_prompt=f"not {number}?") for number in range(40)
@@ -65,48 +61,8 @@ def server() -> Iterator[Refusing]:
         yield endpoint
 
 
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ran:
-    """What came of a run."""
-
-    trials: list[Trial]
-    changes: dict[str, Any]
-    warnings: dict[str, str]
-    stopped: str | None
-    run: str
-
-    @property
-    def answered(self) -> bool:
-        return not any(reply.error for trial in self.trials for reply in (trial.expected, trial.actual))
-
-
-def run(
-    chosen: ModelSpec,
-    cases: Sequence[Case] = PLAIN,
-    *,
-    again: bool = False,
-    budget: Budget | None = None,
-    only_likelihoods: bool = False,
-) -> Ran:
-    """What the task does with some cases, in a run of its own."""
-    name = Store().runs.begin("run", config="{}", folder=".")
-    keys = Keys(chosen, {"revision": str(chosen.args["base_url"]), "max_tokens_field": "max_tokens"})
-    broker = StoreBroker(keys, run=name, model=chosen.id, budget=budget or Budget(), again=again)
-    with broker:
-        model = partial(_opened, broker)
-        settled = adapt_to_cases(cases, broker, model=model, provider=OpenAI(), only_likelihoods=only_likelihoods)
-        trials = ask(settled.cases, broker, model=model, form=settled.form or "plain")
-    return Ran(trials=trials, changes=dict(settled.changes), warnings=broker.warnings, stopped=broker.stopped, run=name)
-
-
-def _opened(broker: StoreBroker) -> Any:
-    return OpenAI().open(broker.keys.spec)
+def run(chosen: ModelSpec, cases: Sequence[Case] = PLAIN, **values: Any) -> Ran:
+    return run_cases(chosen, cases, **values)
 
 
 def asked_by(server: Refusing, chosen: ModelSpec, *args: Any, **values: Any) -> int:
@@ -183,9 +139,7 @@ def test_one_request_is_refused_and_the_others_go_without_the_parameter(
     assert (ran.changes, ran.answered) == (changes, True)
     assert (len(server.refused), len(server.answered)) == (1, 80)
     assert any(warning in text for text in ran.warnings.values()) if warning else not ran.warnings
-    row = Store().runs.get(ran.run)
-    assert row is not None
-    assert (row.requests, row.answers, row.failures) == (81, 80, 0)
+    assert ran.counts == (81, 80, 0)
     assert asked_by(server, chosen) == 0
     assert run(chosen).warnings == ran.warnings
 
@@ -422,16 +376,8 @@ def test_a_server_that_is_down_is_not_asked_one_by_one(server: Refusing) -> None
 
 def test_two_runs_at_once_are_refused_once(server: Refusing) -> None:
     server.rules, server.delay = [NEWER, GREEDY], 0.02
-    ran: dict[int, Ran] = {}
-
-    def one(number: int) -> None:
-        ran[number] = run(spec(server, args={"concurrency": 2}), PLAIN if number else PLAIN[::-1])
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    few = spec(server, args={"concurrency": 2})
+    ran = both_at_once(lambda number: run(few, PLAIN if number else PLAIN[::-1]))
     assert ran[0].trials[::-1] == ran[1].trials
     assert (len(server.refused), len(server.answered)) == (2, 80)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fake_endpoint import Endpoint, serving
+from fake_endpoint import Endpoint
 from misbehaving import Misbehaving, http, misbehaving, sending
 from openai_server import answered as asked
 from openai_server import choose, generate, only, spec
 from plain_broker import PlainBroker
 
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.asking import outcomes as retrying
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.failures import is_moderated
 from contrapose.tasks.infer.openai.replies import ErrorReplyError, read_reply
@@ -76,16 +74,7 @@ NOT_MODERATED: dict[str, tuple[int, Any]] = {
 }
 
 
-@pytest.fixture
-def server() -> Iterator[Endpoint]:
-    with serving() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(retrying, "LONGEST_WAIT", 0.02)
+pytestmark = pytest.mark.usefixtures("short_waits")
 
 
 def body(message: object = None, **choice: Any) -> dict[str, Any]:

@@ -14,15 +14,14 @@ from urllib.parse import urlsplit
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.permissions import Permissions
-from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
-from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
-from contrapose.tasks.infer.app.ways import AppSettings, Worker, end_group, open_callable, open_command, open_http
+from contrapose.tasks.infer.app.ways import AppSettings, CallableWay, CommandWay, HttpWay, try_callable
 from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.asking.text_provider import TextProvider
 from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
 from contrapose.tasks.infer.openai.key import read_header
 
@@ -36,13 +35,9 @@ METHODS = ("POST", "PUT", "PATCH", "GET")
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
-class App:
+class App(TextProvider):
     """An application: `app/package.module:function`, `app/https://host/path` or `app/cmd:<command>`."""
 
-    cases_per_task: ClassVar[int] = 2000
-    local: ClassVar[bool] = False
-    knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = CONCURRENCY
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Version of the application: it keeps answers apart."),
@@ -82,24 +77,16 @@ class App:
         ),
     }
 
-    def price(self, spec: ModelSpec) -> Price | None:
-        """Return None: only its maker knows the price."""
-        return None
-
     def check(self, spec: ModelSpec) -> Check:
         """Look for the callable or the command; an address is not asked, since it knows no other questions."""
         self.identity(spec)
         return Check(state="ok", observed=f"{spec.id} is {'named' if kind_of(spec) == 'http' else 'there'}")
 
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "none": an application gives replies alone."""
-        return "none"
-
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return address, request and the version that the user names: nobody else knows it."""
         settings, kind = read_settings(spec), kind_of(spec)
         if kind == "callable":
-            asyncio.run(_refuse_missing_callable(settings.address))
+            asyncio.run(try_callable(settings.address))
         if kind == "command" and shutil.which(settings.command[0]) is None:
             raise ModelError(
                 f"there is no command {settings.command[0]}",
@@ -118,22 +105,12 @@ class App:
     def open(self, spec: ModelSpec) -> PooledModel:
         """Return settings and shared limits; the application is asked when there are prompts."""
         settings = read_settings(spec)
-        opened: Any = {"http": open_http, "callable": open_callable, "command": open_command}[kind_of(spec)]
-        return PooledModel(settings, partial(opened, settings), processes=spec.processes)
-
-
-async def _refuse_missing_callable(name: str) -> None:
-    worker = await Worker.start(name)
-    await end_group(worker.process)
+        way = {"http": HttpWay, "callable": CallableWay, "command": CommandWay}[kind_of(spec)]
+        return PooledModel(settings, partial(way, settings), processes=spec.processes)
 
 
 def read_settings(spec: ModelSpec) -> AppSettings:
-    """Return the settings of an application.
-
-    Raises:
-        ConfigError: the place of a header's value cannot be used, or the address may not be asked.
-        ModelError: it is none, may not be run here, or an argument is unknown or wrong.
-    """
+    """Return the settings of an application."""
     refuse_unknown(spec, App.arguments)
     args, kind = spec.args, kind_of(spec)
     # Where a run sends portions to other machines, it has decided before that the address may be asked.
@@ -164,11 +141,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
 
 
 def kind_of(spec: ModelSpec) -> Kind:
-    """Return the kind of application that is named.
-
-    Raises:
-        ModelError: nothing that can be asked.
-    """
+    """Return the kind of application that is named."""
     name = spec.name
     if name.startswith(COMMAND):
         _command_words(spec)

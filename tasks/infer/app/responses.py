@@ -59,15 +59,7 @@ def fill_body(value: Any, prompt: str) -> Any:
 
 
 def reply_in(content: bytes, path: str) -> str:
-    """Return the reply in a response.
-
-    Args:
-        content: JSON, or a text where no path is named.
-        path: names and places, parted by points; empty: the complete text, or the field `reply` of an object.
-
-    Raises:
-        ValueError: there is no text at the path.
-    """
+    """Return the text at a path in a JSON response; without a path, the field `reply` or the complete text."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -131,11 +123,7 @@ def missing_passages(why: str) -> Retrieved:
 
 
 def value_at(value: Any, steps: Sequence[str]) -> Any:
-    """Return the value at the end of some steps; behind a `*` a list of the values that the other steps lead to.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Return the value at the end of some steps; behind a `*` a list of the values that the other steps lead to."""
     path = ".".join(steps)
 
     def walk(value: Any, steps: Sequence[str]) -> Any:

@@ -9,9 +9,9 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ from contrapose.tasks.infer.app.responses import (
     passages_in,
     reply_in,
 )
-from contrapose.tasks.infer.asking.asker import ONE_CALL, WithoutTokens
+from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.http import LARGEST, HttpClient, ReplyTooLargeError, read_limited
 from contrapose.tasks.infer.asking.outcomes import (
@@ -74,14 +74,16 @@ class AppSettings(AskingPace):
     """Its name in messages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpWay(WithoutTokens):
+class HttpWay(Way):
     """Requests to one address."""
 
-    client: HttpClient
-    """Makes them."""
-    settings: AppSettings
-    """What is sent, and where the reply is."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
+        self.client = HttpClient(settings.address)
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self.client.close()
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request. Every failure is returned, never raised."""
@@ -100,8 +102,13 @@ class HttpWay(WithoutTokens):
                 headers["Content-Type"], content = "application/json", json.dumps(body).encode()
             received = await self.client.exchange(settings.method, url, headers, content, seconds=timeout)
             if not 200 <= received.status < 300:
-                text = f"status {received.status}: {received.content[: 2 * SHOWN].decode(errors='replace')}"
-                return self._refusal(received.status, text, wait=asked_wait(dict(received.texts)))
+                status = received.status
+                text = self._clean(f"status {status}: {received.content[: 2 * SHOWN].decode(errors='replace')}")
+                if status >= 400 and status not in REFUSED:
+                    return failure_by_status(status, text, wait=asked_wait(dict(received.texts)))
+                # Some of these may concern one prompt alone, where other prompts were answered.
+                certain = status in (401, 402)
+                return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
             # A lone half of a surrogate pair is valid JSON and fits into no file.
             text = reply_in(received.content, settings.reply).encode(errors="replace").decode()
             retrieved = passages_in(received.content, settings.context)
@@ -123,28 +130,9 @@ class HttpWay(WithoutTokens):
         message = self._clean(f"a reply that cannot be read ({unreadable})")
         return Failure(kind="broken reply", message=message, then="give up", billed=True, unreadable=True)
 
-    def _refusal(self, status: int, text: str, *, wait: float | None) -> Failure:
-        """Return what a status means: try again, slow down, give this prompt up, or stop."""
-        text = self._clean(text)
-        if status < 400 or status in REFUSED:
-            # The others may concern one prompt alone, where other prompts were answered.
-            certain = status in (401, 402)
-            return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
-        return failure_by_status(status, text, wait=wait)
-
     def _clean(self, text: str) -> str:
         """Return a text in one line, without the secrets that were sent: some servers repeat them."""
         return " ".join(without_secrets(text, self.settings.headers.values()).split())[:SHOWN]
-
-
-@asynccontextmanager
-async def open_http(settings: AppSettings) -> AsyncIterator[HttpWay]:
-    """Open a client for one call."""
-    client = HttpClient(settings.address)
-    try:
-        yield HttpWay(client=client, settings=settings)
-    finally:
-        await client.close()
 
 
 class EndedError(Exception):
@@ -159,11 +147,7 @@ class Worker:
 
     @classmethod
     async def start(cls, callable_name: str) -> Worker:
-        """Start a process that has found the callable.
-
-        Raises:
-            ModelError: it cannot be found, or takes too long.
-        """
+        """Start a process that has found the callable."""
         words = (sys.executable, "-P", str(WORKER), callable_name)
         worker = cls(process=await start_process(*words, stderr=asyncio.subprocess.DEVNULL))
         why = ""
@@ -186,12 +170,7 @@ class Worker:
         )
 
     async def ask(self, prompt: str) -> Mapping[str, Any]:
-        """Return what the callable returned or raised.
-
-        Raises:
-            EndedError: its process has ended.
-            ValueError: the reply is longer than any may be.
-        """
+        """Return what the callable returned or raised."""
         content, stdin = json.dumps(prompt).encode(), _pipe(self.process.stdin)
         # A process that has ended breaks the pipe; receiving says so.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -212,14 +191,23 @@ class Worker:
         return message
 
 
-@dataclass(slots=True, kw_only=True)
-class CallableWay(WithoutTokens):
+async def try_callable(name: str) -> None:
+    """Refuse a callable that is not there, before any prompt is asked."""
+    worker = await Worker.start(name)
+    await end_group(worker.process)
+
+
+class CallableWay(Way):
     """A callable, in as many processes as prompts are asked at a time; one that fails is begun anew."""
 
-    settings: AppSettings
-    """What is called, and for how long."""
-    idle: list[Worker] = field(default_factory=list)
-    """Processes that wait."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
+        self.idle: list[Worker] = []
+
+    async def close(self) -> None:
+        """End the processes."""
+        for worker in self.idle:
+            await end_group(worker.process)
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Have one prompt answered. Every failure is returned, never raised."""
@@ -256,23 +244,11 @@ def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
 
-@asynccontextmanager
-async def open_callable(settings: AppSettings) -> AsyncIterator[CallableWay]:
-    """Open processes for one call, which end with it."""
-    way = CallableWay(settings=settings)
-    try:
-        yield way
-    finally:
-        for worker in way.idle:
-            await end_group(worker.process)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandWay(WithoutTokens):
+class CommandWay(Way):
     """A command: it reads the prompt and writes the reply."""
 
-    settings: AppSettings
-    """Its words, and for how long it may run."""
+    def __init__(self, settings: AppSettings) -> None:
+        self.settings = settings
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Run the command once. Every failure is returned, never raised."""
@@ -296,12 +272,6 @@ class CommandWay(WithoutTokens):
             return Failure(kind="error", message=why[:SHOWN_OF_ERROR], then="give up")
         text = output.decode(errors="replace").strip()
         return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
-
-
-@asynccontextmanager
-async def open_command(settings: AppSettings) -> AsyncIterator[CommandWay]:
-    """Open a command, of which nothing is kept between prompts."""
-    yield CommandWay(settings=settings)
 
 
 async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:

@@ -84,10 +84,6 @@ def reply_message(returned: object) -> dict[str, Any]:
     """Return the message about a reply: a text, or a mapping with `reply` and, where it retrieved something, `context`.
 
     Passages are bounded here, since a message is; where there are none, `no_context` says why.
-
-    Raises:
-        TypeError: the reply is no text.
-        ValueError: it is longer than any may be.
     """
     parts = returned if isinstance(returned, Mapping) and "reply" in returned else {}
     reply = parts.get("reply", returned)
@@ -108,11 +104,7 @@ def reply_message(returned: object) -> dict[str, Any]:
 
 
 def passage_texts(value: Any) -> list[str]:
-    """Return a list of texts, or of whole numbers, which name texts, as texts.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return a list of texts, or of whole numbers, which name texts, as texts."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{type(value).__name__} where a list of texts should be")
     for item in value:

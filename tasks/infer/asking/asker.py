@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
@@ -25,24 +24,19 @@ FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"
 ONE_CALL = Usage(calls=1)
 
 
-class Way(Protocol):
-    """Maker of requests."""
+class Way:
+    """Maker of the requests of one call, within its event loop."""
 
     def max_usage(self, question: Question) -> Usage:
-        """Return what a request takes at most."""
+        """Return what a request takes at most: one call, where nobody counts tokens."""
+        return ONE_CALL
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Make one request, in so many seconds at most. Every failure is returned, never raised."""
+        raise NotImplementedError
 
-
-class WithoutTokens:
-    """A way whose requests nobody counts tokens of."""
-
-    __slots__ = ()
-
-    def max_usage(self, question: Question) -> Usage:
-        """Return one call."""
-        return ONE_CALL
+    async def close(self) -> None:
+        """Close what is open at the end of the call."""
 
 
 @dataclass(slots=True)
@@ -108,13 +102,7 @@ class Asker:
         return Answer(question=question, completion=completion, seconds=seconds, requests=spent.calls, spent=spent)
 
     async def outcome(self, question: Question, tries: Tries, *, patience: int | None = None) -> Reply | Failure | None:
-        """Return the reply, or the failure that is final; None where the run stopped before.
-
-        Args:
-            question: to be asked.
-            tries: earlier tries, which go on being counted.
-            patience: server errors after which to stop trying, if any; the failure then still says `retry`.
-        """
+        """Return the reply, or the failure that is final; None where the run stopped before."""
         settings = self.endpoint.settings
         while (outcome := await self._request(question, tries)) is not None:
             if isinstance(outcome, Reply):

@@ -50,11 +50,7 @@ class Received(NamedTuple):
 
 
 async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> bytes:
-    """Return all that a stream has.
-
-    Raises:
-        ReplyTooLargeError: it is longer than `LARGEST`.
-    """
+    """Return all that a stream has."""
     parts, size = [], 0
     while part := await (stream.readany() if isinstance(stream, aiohttp.StreamReader) else stream.read(1 << 16)):
         parts.append(part)
@@ -79,12 +75,7 @@ class HttpClient:
     async def exchange(
         self, method: str, url: yarl.URL, headers: CIMultiDict[str], body: bytes, *, seconds: float
     ) -> Received:
-        """Send a request, and read the complete reply.
-
-        Raises:
-            TimeoutError: it took longer, wherever it hung: before the headers, or in the middle of the body.
-            ReplyTooLargeError: the reply is longer than `LARGEST`.
-        """
+        """Send a request, and read the complete reply."""
         if self._session is None:
             # Made by the first request, within its event loop. How many requests run at a time is decided above.
             connector = aiohttp.TCPConnector(

@@ -64,7 +64,7 @@ class Failure:
 
     @property
     def is_server_error(self) -> bool:
-        """Whether the server met an error of its own, and is not just busy."""
+        """Return whether the server met an error of its own, and is not just busy."""
         return self.then == "retry" and self.status is not None and self.status >= 500
 
 
@@ -83,13 +83,7 @@ def timeout_failure(seconds: float) -> Failure:
 
 
 def without_secrets(text: str, secrets: Iterable[str], *, least: int = 1) -> str:
-    """Return a text without the secrets that were sent: some servers repeat them.
-
-    Args:
-        text: from a server.
-        secrets: keys and headers' values; of `Bearer <key>` the key itself, too.
-        least: characters of one; in an answer a shorter one is more likely a word: `LEAST_SECRET`.
-    """
+    """Return a text without the secrets that were sent: some servers repeat them."""
     parts = {part for secret in secrets for part in (secret, secret.rpartition(" ")[2]) if len(part) >= least}
     for part in sorted(parts, key=len, reverse=True):
         text = text.replace(part, "…")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,6 @@ WINDOW = 4
 GLANCE_SECONDS = 0.1
 GRACE_SECONDS = 2.0
 """How long requests under way at an endpoint that was given up may still finish; elsewhere, as long as any may take."""
-Opener = Callable[[], AbstractAsyncContextManager[Way]]
-"""Opens what makes the requests of one call; it is closed at the end."""
 
 
 class PooledModel:
@@ -28,17 +26,17 @@ class PooledModel:
 
     Args:
         settings: its address and pace.
-        opened: opens what makes requests.
+        open_way: opens the way that requests of a call take.
         processes: how many share its limits.
     """
 
-    def __init__(self, settings: AskingPace, opened: Opener, *, processes: int = 1) -> None:
-        self.opened = opened
+    def __init__(self, settings: AskingPace, open_way: Callable[[], Way], *, processes: int = 1) -> None:
+        self.open_way = open_way
         self.endpoint = Endpoint(settings, processes=processes)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
-        asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=self.opened).run())
+        asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=self.open_way).run())
 
     def notes(self) -> Mapping[str, str | float]:
         """Return lowest and final concurrency, pauses for rate limits, and retries by kind."""
@@ -53,8 +51,8 @@ class Pool:
     """All that may have to be asked."""
     broker: Broker
     """Where open questions come from and answers go."""
-    opened: Opener
-    """Opens what makes the requests."""
+    open_way: Callable[[], Way]
+    """Opens the way that requests take."""
     endpoint: Endpoint
     """Shared with other calls."""
     _failed: Exception | None = field(default=None, init=False, repr=False)
@@ -84,8 +82,11 @@ class Pool:
     @asynccontextmanager
     async def _open_asker(self, *, trying: bool = False) -> AsyncIterator[Asker]:
         self._breaker = self.endpoint.breaker()
-        async with self.opened() as way:
+        way = self.open_way()
+        try:
             yield Asker(way=way, endpoint=self.endpoint, breaker=self._breaker, broker=self.broker, trying=trying)
+        finally:
+            await way.close()
 
     async def _fill(self, workers: int) -> None:
         """Fetch windows of open questions; the broker may wait for a database, so in a thread."""

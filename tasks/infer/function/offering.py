@@ -10,9 +10,9 @@ import asyncio
 import inspect
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,18 +22,17 @@ from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.app.ways import outcome_of
 from contrapose.tasks.infer.app.worker import error_text, reply_message
 from contrapose.tasks.infer.arguments import read_pace
-from contrapose.tasks.infer.asking.asker import WithoutTokens
+from contrapose.tasks.infer.asking.asker import Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
 from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.asking.text_provider import TextProvider
 from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
 
 PROVIDER = "function"
@@ -55,11 +54,7 @@ class FunctionLoop:
         self._lock = Lock()
 
     def result(self, awaitable: Awaitable[Any], *, timeout: float) -> Any:
-        """Wait in another thread for the result; an error is raised here.
-
-        Raises:
-            TimeoutError: it did not come in time, and was cancelled.
-        """
+        """Wait in another thread for the result; an error is raised here."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -184,11 +179,7 @@ def name_of(function: object) -> str:
 
 
 def find_offered(model: str) -> OfferedFunction:
-    """Return the function that a model id stands for.
-
-    Raises:
-        ModelError: no such function is offered in this process now.
-    """
+    """Return the function that a model id stands for."""
     with _OFFERING:
         offer = _OFFERED.get(model)
     if offer is None:
@@ -201,13 +192,9 @@ def find_offered(model: str) -> OfferedFunction:
     return offer
 
 
-class Function:
+class Function(TextProvider):
     """A function that is offered in this process, asked by the id that it has there."""
 
-    cases_per_task: ClassVar[int] = 2000
-    local: ClassVar[bool] = False
-    knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = CONCURRENCY
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Version of the function: it keeps answers, and finds them."),
@@ -217,19 +204,6 @@ class Function:
         "timeout": Argument(type="seconds", description="For one call.", default=60, role="pace"),
         "requests_per_minute": Argument(type="number", description="Most calls a minute.", role="pace"),
     }
-
-    def price(self, spec: ModelSpec) -> Price | None:
-        """Return None: only its author knows the price."""
-        return None
-
-    def check(self, spec: ModelSpec) -> Check:
-        """Look for the function among those that are offered."""
-        find_offered(spec.id)
-        return Check(state="ok", observed=f"{spec.id} is there")
-
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "none": a function gives replies alone."""
-        return "none"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return the version that the user names; without one, this offer of it alone.
@@ -244,21 +218,15 @@ class Function:
 
     def open(self, spec: ModelSpec) -> PooledModel:
         """Return settings and shared limits; the function is looked for when there are prompts."""
-
-        @asynccontextmanager
-        async def open_way() -> AsyncIterator[FunctionWay]:
-            # Looked up each time: the same id may by now be a newer function.
-            yield FunctionWay(offer=find_offered(spec.id))
-
-        return PooledModel(read_settings(spec), open_way)
+        # Looked up for each call: the same id may by then be a newer function.
+        return PooledModel(read_settings(spec), lambda: FunctionWay(find_offered(spec.id)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionWay(WithoutTokens):
+class FunctionWay(Way):
     """Calls of a function."""
 
-    offer: OfferedFunction
-    """The function."""
+    def __init__(self, offer: OfferedFunction) -> None:
+        self.offer = offer
 
     async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
         """Call it once. Every failure is returned, never raised."""
@@ -277,11 +245,7 @@ class FunctionWay(WithoutTokens):
 
 
 def read_settings(spec: ModelSpec) -> AskingPace:
-    """Return the settings of a function: without retries, since one that failed would most likely fail again.
-
-    Raises:
-        ModelError: an argument is unknown or wrong, or there is a system instruction.
-    """
+    """Return the settings of a function: without retries, since one that failed would most likely fail again."""
     refuse_unknown(spec, Function.arguments)
     if spec.system_instruction:
         refuse_frame(spec, "what a function tells a model besides the prompt is its own")

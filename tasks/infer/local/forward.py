@@ -1,32 +1,30 @@
-"""Log-probabilities out of forward passes of a causal language model, planned as shared rows and checked."""
+"""Log-probabilities from forward passes of a causal language model, planned as shared rows and checked."""
 
 from __future__ import annotations
 
 import inspect
 import math
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from contrapose.tasks.infer.local.attention import implementation_of
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.layout import Layout, width
-from contrapose.tasks.infer.local.memory import Memory, TooLargeError, out_of_memory
-from contrapose.tasks.infer.local.passing import finished_only_at, last_layer, passing
+from contrapose.tasks.infer.local.memory import Memory, TooLargeError, is_out_of_memory
+from contrapose.tasks.infer.local.passing import finish_only, last_layer, read_only_cache
 from contrapose.tasks.infer.local.rows import (
     BatchRow,
     EncodedQuestion,
+    Layout,
     Limit,
     Query,
-    alone,
-    batches,
     common_prefix,
-    joined,
-    padded,
+    pack_batches,
+    padded_size,
+    padded_width,
     shared_rows,
 )
 
@@ -37,9 +35,8 @@ SLICE = 128
 """Places whose logits are normalised at a time, in float32."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenPlace:
-    """Where in a batch a next token is wanted."""
+class TokenPlace(NamedTuple):
+    """Place in a batch where a next token is wanted."""
 
     row: int
     """Row of the batch."""
@@ -64,60 +61,46 @@ class Forward:
         self._known: tuple[tuple[int, ...], Any] = ((), None)
         self._last = last_layer(model)
 
-    def plain(self, queries: Sequence[Query]) -> list[Values]:
-        """Each query in a row of its own, with the model's own mask."""
+    def compute_alone(self, queries: Sequence[Query]) -> list[Values]:
+        """Compute each query in a row of its own, with the model's own mask."""
         columns = self._columns(query.ids for query in queries)
-        ids = self._padded([list(query.ids) for query in queries], columns)
         mask = [[1] * len(query.ids) + [0] * (columns - len(query.ids)) for query in queries]
         places = [
-            TokenPlace(row=row, column=query.start + step, targets=targets, spellings=query.spellings)
+            TokenPlace(row, query.start + step, targets, query.spellings)
             for row, query in enumerate(queries)
             for step, targets in enumerate(query.targets)
         ]
+        ids = self._pad([query.ids for query in queries], columns)
         logs = self._logs(places, input_ids=ids, attention_mask=self._tensor(mask), use_cache=False)
         return _by_query(queries, logs)
 
-    def shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
-        """Queries side by side, in the order of the rows and of their queries.
-
-        Args:
-            rows: their queries are no longer than the model's attention window.
-            common: tokens that all queries begin with; they are read once, and kept for the next batch.
-        """
-        layouts = [Layout.of(row, common) for row in rows]
-        places = [
-            TokenPlace(row=number, column=column, targets=targets, spellings=spellings)
-            for number, layout in enumerate(layouts)
-            for column, targets, spellings in layout.wanted
-        ]
+    def compute_shared(self, rows: Sequence[BatchRow], common: int) -> list[Values]:
+        """Compute queries side by side, in the order of the rows and of their queries."""
+        layouts = [Layout.from_row(row, common) for row in rows]
+        places = [TokenPlace(number, *wanted) for number, layout in enumerate(layouts) for wanted in layout.wanted]
         columns = self._columns(layout.tokens for layout in layouts)
         positions = [layout.positions + [0] * (columns - len(layout.positions)) for layout in layouts]
-        cache = self._after(rows[0].queries[0].ids[:common])
         inputs = {
-            "input_ids": self._padded([layout.tokens for layout in layouts], columns),
+            "input_ids": self._pad([layout.tokens for layout in layouts], columns),
             "position_ids": self._tensor(positions),
-            "attention_mask": self._as_mask(_visible(layouts, columns, common)),
-            "past_key_values": cache,
+            "attention_mask": self._as_mask(_visible_tokens(layouts, columns, common)),
+            "past_key_values": self._cache_after(rows[0].queries[0].ids[:common]),
             "use_cache": True,
         }
-        logs = self._last_layer_read_only(places, inputs)
-        return _by_query([query for row in rows for query in row.queries], logs)
-
-    def _last_layer_read_only(self, places: Sequence[TokenPlace], inputs: dict[str, Any]) -> Values:
-        """As `_logs`, without what the last layer would do to tokens that nobody reads, where the model allows that."""
-        if self._last is None:
-            return self._logs(places, **inputs)
-        try:
-            with finished_only_at(self._last, inputs["past_key_values"], _read(places)):
-                return self._logs(places, **inputs)
-        except (RuntimeError, TypeError, ValueError, LookupError) as error:
-            if out_of_memory(error):
-                raise
-        self._last = None
-        return self._logs(places, **inputs)
+        logs = None
+        if self._last is not None:
+            # Without what the last layer would do to tokens that nobody reads, where the model allows that.
+            try:
+                with finish_only(self._last, inputs["past_key_values"], _read_columns(places)):
+                    logs = self._logs(places, **inputs)
+            except (RuntimeError, TypeError, ValueError, LookupError) as error:
+                if is_out_of_memory(error):
+                    raise
+                self._last = None
+        return _by_query([query for row in rows for query in row.queries], logs or self._logs(places, **inputs))
 
     def _logs(self, places: Sequence[TokenPlace], **inputs: Any) -> Values:
-        """Log-probabilities by place and target, and of spellings their probability, after the targets.
+        """Return log-probabilities by place and target, and of spellings their probability, after the targets.
 
         Logits are computed for these places only.
         """
@@ -134,7 +117,10 @@ class Forward:
                 most = max(map(len, wanted))
                 index = self._tensor([[*tokens, *[0] * (most - len(tokens))] for tokens in wanted])
                 logs = part.gather(-1, index) - part.logsumexp(-1, keepdim=True)
-                values += [_of_place(place, row) for place, row in zip(here, logs.tolist(), strict=True)]
+                for place, row in zip(here, logs.tolist(), strict=True):
+                    count = len(place.targets)
+                    spelt = row[count : count + len(place.spellings)]
+                    values.append([*row[:count], *([math.fsum(map(math.exp, spelt))] if spelt else [])])
         return values
 
     def _logits(self, at: tuple[Any, Any], inputs: dict[str, Any]) -> Any:
@@ -148,20 +134,20 @@ class Forward:
         finally:
             hook.remove()
 
-    def _after(self, ids: tuple[int, ...]) -> Any:
-        """A cache with what stands before every row; the latest such tokens are kept."""
+    def _cache_after(self, ids: tuple[int, ...]) -> Any:
+        """Return a cache with the tokens before every row; the latest such tokens are kept."""
         from transformers import DynamicCache
 
         if self._known[0] != ids or self._known[1] is None:
             kept = DynamicCache(config=self.model.config)
             if ids:
-                last = TokenPlace(row=0, column=len(ids) - 1, targets=(0,))
+                last = TokenPlace(0, len(ids) - 1, (0,))
                 self._logs([last], input_ids=self._tensor([ids]), past_key_values=kept, use_cache=True)
             self._known = (ids, kept)
-        return passing(self._known[1])
+        return read_only_cache(self._known[1])
 
     def _as_mask(self, mask: Any) -> Any:
-        """As the attention in use takes it: the plain one adds numbers, and on a processor sdpa would turn to them."""
+        """Return a mask for the attention in use: the plain one adds numbers, and on a processor sdpa would, too."""
         import torch
 
         mask = mask.to(self.model.device)
@@ -171,11 +157,11 @@ class Forward:
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
 
     def _columns(self, rows: Iterable[Sequence[int]]) -> int:
-        return width(max(map(len, rows)), self.model.device.type)
+        return padded_width(max(map(len, rows)), self.model.device.type)
 
-    def _padded(self, rows: list[list[int]], columns: int) -> Any:
+    def _pad(self, rows: Iterable[Sequence[int]], columns: int) -> Any:
         # On the right, where no real token sees it.
-        return self._tensor([row + [self.pad_id] * (columns - len(row)) for row in rows])
+        return self._tensor([[*row, *[self.pad_id] * (columns - len(row))] for row in rows])
 
     def _tensor(self, values: Any) -> Any:
         import torch
@@ -183,16 +169,8 @@ class Forward:
         return torch.tensor(values, device=self.model.device)
 
 
-def _of_place(place: TokenPlace, logs: list[float]) -> list[float]:
-    """The log-probabilities of the targets, and of spellings, which follow them, the sum of the probabilities."""
-    count = len(place.targets)
-    if not place.spellings:
-        return logs[:count]
-    return [*logs[:count], math.fsum(map(math.exp, logs[count : count + len(place.spellings)]))]
-
-
-def _read(places: Sequence[TokenPlace]) -> list[list[int]]:
-    """The wanted columns of each row; where there are fewer than in another, one of them several times."""
+def _read_columns(places: Sequence[TokenPlace]) -> list[list[int]]:
+    """Return the wanted columns of each row; where there are fewer than in another, one of them several times."""
     by_row: dict[int, set[int]] = {}
     for place in places:
         by_row.setdefault(place.row, set()).add(place.column)
@@ -201,8 +179,8 @@ def _read(places: Sequence[TokenPlace]) -> list[list[int]]:
     return [[*chosen, *chosen[:1] * (most - len(chosen))] for chosen in columns]
 
 
-def _visible(layouts: Sequence[Layout], columns: int, common: int) -> Any:
-    """Which tokens each token of a batch sees: what all begin with, its branch up to itself."""
+def _visible_tokens(layouts: Sequence[Layout], columns: int, common: int) -> Any:
+    """Return the tokens that each token of a batch sees: the common beginning, and its branch up to itself."""
     import torch
 
     mask = np.zeros((len(layouts), 1, columns, common + columns), dtype=bool)
@@ -220,7 +198,7 @@ def _visible(layouts: Sequence[Layout], columns: int, common: int) -> Any:
 
 
 def sharing_window(model: Any) -> int:
-    """The longest query that may share a row; 0 for a model whose layers are not plain attention."""
+    """Return the longest query that may share a row; 0 for a model whose layers are not plain attention."""
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
@@ -259,7 +237,7 @@ class Scoring:
 
     Args:
         forward: the model.
-        memory: what is known of its memory.
+        memory: of its device.
         limit: of a batch.
         fused: its quicker layers, which are in use.
     """
@@ -274,35 +252,38 @@ class Scoring:
         self.common = 0
 
     def plan(self, asked: Sequence[EncodedQuestion]) -> list[list[BatchRow]]:
-        """All questions in batches."""
+        """Return all questions in batches."""
         groups = [question.queries for question in asked if question.queries]
         short = [group for group in groups if max(len(query.ids) for query in group) <= self.window]
-        long = [joined(group) for group in groups if max(len(query.ids) for query in group) > self.window]
+        long = [
+            BatchRow.from_queries(group) for group in groups if max(len(query.ids) for query in group) > self.window
+        ]
         self.common = common_prefix([query for group in short for query in group], least=LEAST_COMMON)
         rows = shared_rows(short, limit=self.limit, common=self.common)
-        return [*batches(rows, self.limit), *batches(long, self.limit)]
+        return [*pack_batches(rows, self.limit), *pack_batches(long, self.limit)]
 
     def compute(self, rows: Sequence[BatchRow]) -> dict[int, list[Values]]:
-        """Log-probabilities by question and query.
-
-        Raises:
-            TooLargeError: one query alone does not fit in memory.
-        """
+        """Return log-probabilities by question and query."""
         queries = [query for row in rows for query in row.queries]
         longest = max(len(query.ids) for query in queries)
-        shared = longest <= self.window
-        values = self._shared(rows) if shared else self._alone(rows)
-        if shared and (chosen := self._chosen(rows, longest)) and not self._agrees(queries, values, chosen):
+        values = None
+        if shared := longest <= self.window:
+            with suppress(TooLargeError):
+                values = self.memory.run(
+                    rows, lambda part: self.forward.compute_shared(part, self.common), size=padded_size
+                )
+        values = values or self._compute_alone(queries)
+        if shared and (chosen := self._sample(rows, longest)) and not self._agrees(queries, values, chosen):
             self.window = 0
             self.fused.give_up()
-            values = self._alone(rows)
+            values = self._compute_alone(queries)
         by_owner: dict[int, list[Values]] = {}
         for query, value in zip(queries, values, strict=True):
             by_owner.setdefault(query.owner, []).append(value)
         return by_owner
 
     def notes(self) -> dict[str, str | float]:
-        """What sharing did to the first likelihoods."""
+        """Return the effect of sharing on the first likelihoods."""
         if self.drift is None:
             return {}
         notes: dict[str, str | float] = {"largest_drift_nats": self.drift, "drift_sample": self.sample}
@@ -310,27 +291,21 @@ class Scoring:
             notes["prefix_sharing"] = f"off: a likelihood drifted by more than {self.bound:g} nats"
         return notes
 
-    def _shared(self, rows: Sequence[BatchRow]) -> list[Values]:
-        try:
-            return self.memory.run(rows, lambda part: self.forward.shared(part, self.common), size=padded)
-        except TooLargeError:
-            return self._alone(rows)
-
-    def _alone(self, rows: Sequence[BatchRow]) -> list[Values]:
-        """Every query in a row of its own, in the order of the rows; as many at a time as the limit allows."""
-        single = [lone for row in rows for lone in alone(row)]
+    def _compute_alone(self, queries: Sequence[Query]) -> list[Values]:
+        """Compute every query in a row of its own, as many at a time as the limit allows."""
+        single = [BatchRow.from_queries([query]) for query in queries]
         by_query: dict[int, Values] = {}
-        for batch in batches(single, self.limit):
-            queries = [row.queries[0] for row in batch]
-            computed = self.memory.run(queries, self.forward.plain, size=_padded_alone)
-            by_query |= {id(query): value for query, value in zip(queries, computed, strict=True)}
-        return [by_query[id(row.queries[0])] for row in single]
+        for batch in pack_batches(single, self.limit):
+            part = [row.queries[0] for row in batch]
+            computed = self.memory.run(part, self.forward.compute_alone, size=_padded_size_alone)
+            by_query |= {id(query): value for query, value in zip(part, computed, strict=True)}
+        return [by_query[id(query)] for query in queries]
 
-    def _chosen(self, rows: Sequence[BatchRow], longest: int) -> list[int]:
-        """Which queries are to be computed again: some where rows are new or much longer, for what held may fail there.
+    def _sample(self, rows: Sequence[BatchRow], longest: int) -> list[int]:
+        """Return queries to compute again: some where rows are new or much longer, as what held may fail there.
 
         A kernel for accelerators has erred at some widths alone, in the last query: there that of the longest row is
-        looked at in every batch.
+        checked in every batch.
         """
         ends = list(accumulate(len(row.queries) for row in rows))
         if longest > 2 * self.checked:
@@ -340,12 +315,14 @@ class Scoring:
         return [ends[last] - 1] if self.accelerated else []
 
     def _agrees(self, queries: Sequence[Query], values: Sequence[Values], chosen: Sequence[int]) -> bool:
-        """Whether chosen queries, each in a row of its own, give what they gave side by side.
+        """Return whether chosen queries, each in a row of its own, have the values that they had side by side.
 
         The first ones are computed by the model's own layers: later, sharing alone may fail.
         """
-        with self.fused.unused() if self.drift is None else nullcontext():
-            again = self.memory.run([queries[number] for number in chosen], self.forward.plain, size=_padded_alone)
+        with self.fused.set_aside() if self.drift is None else nullcontext():
+            again = self.memory.run(
+                [queries[number] for number in chosen], self.forward.compute_alone, size=_padded_size_alone
+            )
         self.sample += len(chosen)
         drift = max(
             abs(one - other)
@@ -357,5 +334,5 @@ class Scoring:
         return drift <= self.bound
 
 
-def _padded_alone(queries: Sequence[Query]) -> int:
+def _padded_size_alone(queries: Sequence[Query]) -> int:
     return len(queries) * max(len(query.ids) for query in queries)

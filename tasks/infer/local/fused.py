@@ -1,7 +1,7 @@
 """Layers of a model in fewer passes over memory than transformers' own take, which write every step down.
 
-A matrix is multiplied so quickly that what stands between two of them takes half of the time. Each replacement is held
-against the layer that it replaces before it is used; where the two differ, the layer stays. Attention, which is a
+A matrix is multiplied so quickly that the steps between two of them take half of the time. Each replacement is compared
+with the layer that it replaces before it is used; where the two differ, the layer stays. Attention, which is a
 function and no layer, is replaced with them.
 """
 
@@ -25,7 +25,7 @@ COARSELY_CLOSE = 0.03
 
 
 class FusedLayers:
-    """What a model computes more quickly.
+    """Quicker layers of a model.
 
     Args:
         model: a causal language model, in eval mode, on its device.
@@ -34,49 +34,49 @@ class FusedLayers:
     def __init__(self, model: Any) -> None:
         replacements = ((module, _replacement(module)) for module in model.modules())
         self._layers = [(module, quicker) for module, quicker in replacements if quicker is not None]
-        self._attending = attention.attending(model)
+        self._attending = attention.attending_layers(model)
 
     def __len__(self) -> int:
-        """How many layers have another forward pass."""
+        """Return the number of layers with another forward pass."""
         return len(self._layers)
 
     @contextmanager
-    def used(self) -> Iterator[None]:
-        """Meanwhile they replace the model's own."""
-        self._put()
+    def in_use(self) -> Iterator[None]:
+        """Let them replace the model's own."""
+        self._install()
         try:
             yield
         finally:
             self._remove()
 
     @contextmanager
-    def unused(self) -> Iterator[None]:
-        """Meanwhile, within `used`, the model's own compute."""
+    def set_aside(self) -> Iterator[None]:
+        """Let the model's own compute, within `in_use`."""
         self._remove()
         try:
             yield
         finally:
-            self._put()
+            self._install()
 
     def give_up(self) -> None:
-        """Use none of them from now on."""
+        """Use no quicker layer from now on."""
         self._remove()
         self._layers, self._attending = [], []
 
-    def _put(self) -> None:
+    def _install(self) -> None:
         for module, quicker in self._layers:
             module.forward = quicker
         attention.IN_USE.update(self._attending)
 
     def _remove(self) -> None:
         for module, _ in self._layers:
-            # What an instance has goes before what its class has.
+            # An attribute of the instance goes before that of its class.
             module.__dict__.pop("forward", None)
         attention.IN_USE.difference_update(self._attending)
 
 
 def _replacement(module: Any) -> Layer | None:
-    """What gives the same as a layer; None where nothing is known that does so in less time."""
+    """Return a quicker layer with the same figures; None where no such layer is known."""
     places = {(weight.device.type, str(weight.dtype).removeprefix("torch.")) for weight in module.parameters()}
     if len(places) != 1 or "forward" in module.__dict__ or len(inspect.signature(module.forward).parameters) != 1:
         return None
@@ -84,8 +84,8 @@ def _replacement(module: Any) -> Layer | None:
     if device == "cuda":
         candidates = _norms(module, _one_kernel)
     elif (device, dtype) == ("cpu", "bfloat16"):
-        # Other numbers are multiplied so slowly here that what stands between hardly counts.
-        candidates = [*_norms(module, _tiles), *_gated(module)]
+        # Other numbers are multiplied so slowly here that the steps in between hardly count.
+        candidates = [*_norms(module, _tiles), *_gated_networks(module)]
     else:
         return None
     gaps = [(_gap(module, quicker, size), quicker) for size, quicker in candidates]
@@ -94,7 +94,7 @@ def _replacement(module: Any) -> Layer | None:
 
 
 def _gap(module: Any, quicker: Layer, size: int) -> float:
-    """How far the figures of two layers are apart for random numbers, in parts of the largest one."""
+    """Return the difference of two layers for random numbers, in parts of the largest figure."""
     import torch
 
     weight = next(module.parameters())
@@ -110,7 +110,7 @@ def _gap(module: Any, quicker: Layer, size: int) -> float:
 
 
 def _norms(module: Any, norm: Callable[[Any, float], Layer]) -> list[tuple[int, Layer]]:
-    """Root mean square norms, by either meaning of their weights: some families keep what is added to 1."""
+    """Return root mean square norms, by either meaning of their weights: some families keep them minus 1."""
     weight = getattr(module, "weight", None)
     epsilon = getattr(module, "eps", getattr(module, "variance_epsilon", None))
     if not type(module).__name__.endswith("RMSNorm") or weight is None or weight.ndim != 1 or epsilon is None:
@@ -124,11 +124,11 @@ TILE = 1 << 18
 
 
 def _tiles(factors: Any, epsilon: float) -> Layer:
-    """A root mean square norm that writes float32 once for each tile, and changes it in place.
+    """Return a root mean square norm that writes float32 once for each tile, and changes it in place.
 
     Args:
         factors: (size,), float32.
-        epsilon: what is added to the mean square.
+        epsilon: is added to the mean square.
     """
     import torch
 
@@ -153,14 +153,14 @@ def _tiles(factors: Any, epsilon: float) -> Layer:
 
 
 def _one_kernel(factors: Any, epsilon: float) -> Layer:
-    """A root mean square norm as torch has it for accelerators; arguments as of `_tiles`."""
+    """Return a root mean square norm as torch has it for accelerators; arguments as of `_tiles`."""
     from torch.nn.functional import rms_norm
 
     return lambda numbers: rms_norm(numbers.float(), factors.shape, factors, epsilon).to(numbers.dtype)
 
 
-def _gated(module: Any) -> list[tuple[int, Layer]]:
-    """Gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
+def _gated_networks(module: Any) -> list[tuple[int, Layer]]:
+    """Return gated feed-forward networks: oneDNN applies activation and gate to products before it writes them.
 
     torch's compiler turns such networks into the same two calls on a processor.
     """
@@ -182,7 +182,7 @@ def _gated(module: Any) -> list[tuple[int, Layer]]:
 
 
 def _activation(function: Any) -> tuple[str, str] | None:
-    """OneDNN's names of an activation, told by what it gives; None where it has none."""
+    """Return oneDNN's names of an activation, by its figures; None where it has none."""
     import torch
     from torch.nn.functional import gelu, silu
 

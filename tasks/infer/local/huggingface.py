@@ -1,4 +1,4 @@
-"""Models that run here, through transformers: where they compute, and that none is replaced meanwhile."""
+"""Models that run here, through transformers: none is replaced meanwhile."""
 
 from __future__ import annotations
 
@@ -24,33 +24,14 @@ from contrapose.tasks.infer.local.memory import batch_limit
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
-
-def pinned(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
-    """The model at one commit of the hub: a branch may move between two looks.
-
-    Args:
-        spec: the model and its settings.
-        revision: the commit; None: the one that was found when the run began, if it was.
-
-    Returns:
-        The same, where the model is a folder or no commit is known.
-    """
-    commit = revision or spec.identity.get("revision")
-    if commit is None or existing_folder(spec.name):
-        return spec
-    return spec.model_copy(update={"args": {**spec.args, "revision": commit}})
-
-
-def detach_from_files(model: Any) -> None:
-    """Copy the weights of a model on the CPU: transformers maps their file, and who writes into it changes them."""
-    if model.device.type != "cpu":
-        return
-    for tensor in chain(model.parameters(), model.buffers()):
-        tensor.data = tensor.data.clone()
+WEIGHTS = ("*.safetensors", "*.gguf")
+ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
+ENGINE = "4"
+"""Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
 
 class RunsHere:
-    """Facts about such a provider."""
+    """Facts about a provider whose models run on this machine."""
 
     cases_per_task: ClassVar[int] = 5000
     local: ClassVar[bool] = True
@@ -63,57 +44,53 @@ class RunsHere:
     }
 
     def price(self, spec: ModelSpec) -> Price:
-        """Nothing."""
+        """Return that it is free."""
         return FREE
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Those of any text."""
+        """Return "all": those of any text."""
         return "all"
-
-
-WEIGHTS = ("*.safetensors", "*.gguf")
-ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
-ENGINE = "4"
-"""Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
 
 class HuggingFace(RunsHere):
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Whether it is a folder, or in the cache of the hub."""
+        """Return whether it is a folder, or in the cache of the hub."""
         return on_disk(spec.name, setting="model", revision=spec.args.get("revision"))
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
-        """Hash of a folder's files, or the commit of a hub id, with engine, device and dtype of this machine."""
+        """Return the hash of a folder's files, or the commit of a hub id, with engine, device and dtype."""
         refuse_unknown(spec, self.arguments)
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
-        chat = template(pinned(spec, revision), folder or Path(spec.name))
+        chat = template_hash(pin_revision(spec, revision), folder or Path(spec.name))
         return {"revision": revision, **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
-        """Load the model with its own tokenizer.
-
-        Raises:
-            ModelError: it cannot be loaded, or is not what was found when the run began.
-        """
-        folder, chosen = existing_folder(spec.name), pinned(spec)
+        """Load the model with its own tokenizer."""
+        folder, chosen = existing_folder(spec.name), pin_revision(spec)
         opened = load_model(str(folder or spec.name), chosen)
-        if folder:
-            detach_from_files(opened.model)
+        if folder and opened.model.device.type == "cpu":
+            # transformers maps the file of the weights: without a copy, a change of the file would change them.
+            for tensor in chain(opened.model.parameters(), opened.model.buffers()):
+                tensor.data = tensor.data.clone()
         if spec.identity:
-            # Only after loading: what is written there later changes no answer.
+            # Only after loading: later changes of the files change no answer.
             refuse_changed(self.identity(chosen), spec.identity, model=spec.id)
         return opened
 
 
-def folder_sha256(folder: Path) -> str:
-    """Hash of every file of a model folder: a retrained model in the same place is another model.
+def pin_revision(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
+    """Return the model at one commit of the hub: a branch may move between two looks."""
+    commit = revision or spec.identity.get("revision")
+    if commit is None or existing_folder(spec.name):
+        return spec
+    return spec.model_copy(update={"args": {**spec.args, "revision": commit}})
 
-    Raises:
-        ModelError: there is no config.json, or there are no weights.
-    """
+
+def folder_sha256(folder: Path) -> str:
+    """Return the hash of every file of a model folder: a retrained model in the same place is another model."""
     weights = [path for pattern in WEIGHTS for path in folder.glob(pattern)]
     if not (folder / "config.json").is_file() or not weights:
         raise ModelError(
@@ -134,71 +111,55 @@ def folder_sha256(folder: Path) -> str:
 
 
 def hub_commit(spec: ModelSpec) -> str:
-    """The commit that a hub id and revision stand for now, from the hub or from the local hub cache."""
+    """Return the commit of a hub id and revision now, from the hub or from the local hub cache."""
     from transformers.utils.hub import cached_file
 
-    if not 1 <= spec.name.count("/") + 1 <= 2 or not spec.name:
-        raise _no_model(spec, "no such folder, and not a hub id either")
-    try:
-        config = cached_file(spec.name, "config.json", revision=spec.args.get("revision"))
-    except (OSError, ValueError) as error:
-        raise _no_model(spec, f"no such folder, and the hub gave nothing ({type(error).__name__})") from error
+    config, why = None, "no such folder, and not a hub id either"
+    if 1 <= spec.name.count("/") + 1 <= 2 and spec.name:
+        try:
+            config = cached_file(spec.name, "config.json", revision=spec.args.get("revision"))
+        except (OSError, ValueError) as error:
+            why = f"no such folder, and the hub gave nothing ({type(error).__name__})"
+    if config is None:
+        raise ModelError(
+            why,
+            expected="a folder with config.json and *.safetensors, or a hub id <org>/<name> that can be reached",
+            remedy="Correct the path or the id, or download the model first.",
+            where=spec.id,
+        )
     # The hub cache keeps each revision in a folder named by its commit.
     return Path(str(config)).parent.name
 
 
 def engine(spec: ModelSpec) -> dict[str, str]:
-    """What computes: this package's engine and the libraries beneath it, with the device and dtype of this machine."""
+    """Return this package's engine and the libraries beneath it, with the device and dtype of this machine."""
     where = placement(spec)
     device = where["device"].partition(":")[0]
     number = ENGINES.get(device) or ENGINES.get(f"{device} {where['dtype']}", ENGINE)
     return {"engine": number, **{name: metadata.version(name) for name in ("transformers", "torch")}, **where}
 
 
-def template(spec: ModelSpec, folder: Path) -> dict[str, str]:
-    """A short hash of the chat template, where one is used."""
+def template_hash(spec: ModelSpec, folder: Path) -> dict[str, str]:
+    """Return a short hash of the chat template, where one is used."""
+    from transformers.utils.hub import cached_file
+
+    def read_file(name: str) -> str | None:
+        if folder.is_dir():
+            path: str | None = str(folder / name) if (folder / name).is_file() else None
+        else:
+            missing = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
+            path = cached_file(spec.name, name, revision=spec.args.get("revision"), **missing)
+        return Path(path).read_text(encoding="utf-8") if path else None
+
     if spec.apply_chat_template is False:
         return {}
-    own = _companion(spec, folder, "chat_template.jinja")
-    settings = _companion(spec, folder, "tokenizer_config.json")
+    own, settings = read_file("chat_template.jinja"), read_file("tokenizer_config.json")
     text = own or (json.dumps(json.loads(settings).get("chat_template") or "") if settings else "")
     return {} if text in ("", '""') else {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
-def _companion(spec: ModelSpec, folder: Path, name: str) -> str | None:
-    """The text of a small file beside the weights; None where there is none."""
-    from transformers.utils.hub import cached_file
-
-    if folder.is_dir():
-        path: str | None = str(folder / name) if (folder / name).is_file() else None
-    else:
-        path = cached_file(
-            spec.name,
-            name,
-            revision=spec.args.get("revision"),
-            _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
-        )
-    return Path(path).read_text(encoding="utf-8") if path else None
-
-
-def _no_model(spec: ModelSpec, observed: str) -> ModelError:
-    return ModelError(
-        observed,
-        expected="a folder with config.json and *.safetensors, or a hub id <org>/<name> that can be reached",
-        remedy="Correct the path or the id, or download the model first.",
-        where=spec.id,
-    )
-
-
 def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoTokenizer") -> TransformerModel:
-    """Open a folder or hub id with transformers; never runs code that comes with a model.
-
-    Args:
-        source: folder or hub id.
-        spec: the model and its settings.
-        tokenizer_type: class of transformers that loads the tokenizer.
-    """
+    """Open a folder or hub id with transformers; never runs code that comes with a model."""
     import torch
     import transformers
 
@@ -220,16 +181,11 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
         ) from error
     # It comes ready for inference, without dropout.
     model = loaded.to(where["device"])
+    device = torch.cuda.get_device_name(where["device"]) if where["device"].startswith("cuda") else where["device"]
+    name = " ".join([spec.id, str(spec.args.get("revision") or "main"), device, where["dtype"]])
     return TransformerModel(
         model=model,
         encoder=Encoder(tokenizer, spec),
         generation=spec.generation,
-        limit=batch_limit(spec.batch_size, model, name=_name(spec, where)),
+        limit=batch_limit(spec.batch_size, model, name=name),
     )
-
-
-def _name(spec: ModelSpec, where: Mapping[str, str]) -> str:
-    import torch
-
-    device = torch.cuda.get_device_name(where["device"]) if where["device"].startswith("cuda") else where["device"]
-    return " ".join([spec.id, str(spec.args.get("revision") or "main"), device, where["dtype"]])

@@ -1,4 +1,4 @@
-"""What this machine computes with: its device, its number type and its cores; what was found out is remembered."""
+"""Device, number type and cores of this machine; facts that were found out are remembered."""
 
 from __future__ import annotations
 
@@ -14,39 +14,34 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.tables.memo import remembered
 
 ACCELERATORS = ("/dev/nvidia*", "/dev/kfd", "/dev/dxg", "/dev/accel*", "/dev/davinci*")
-"""Where Linux shows what torch may compute on beside the processor."""
+"""Places where Linux shows accelerators that torch may use."""
 CAPABILITY = "ATEN_CPU_CAPABILITY"
-"""Environment variable that tells torch to use less of a processor than it has."""
+"""Environment variable by which torch uses less of a processor than it has."""
 
 
 def placement(spec: ModelSpec) -> dict[str, str]:
-    """Device and dtype: what was asked for, else the best that this machine has.
-
-    Raises:
-        ModelError: there is no such dtype, or the device is not usable here.
-    """
+    """Return device and dtype: those that were asked for, else the best that this machine has."""
     device, dtype = (str(spec.args.get(name) or "auto") for name in ("device", "dtype"))
     processor = _processor()
     if processor is None:
         return _ask_torch(device, dtype)
+
+    def is_placement(value: object) -> bool:
+        if not isinstance(value, dict) or set(value) != {"device", "dtype"}:
+            return False
+        return all(isinstance(text, str) for text in value.values())
+
     name = f"{processor} {device} {dtype}"
-    return remembered("machine.json", name, lambda: _ask_torch(device, dtype), sound=_is_placement)
-
-
-def _is_placement(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) == {"device", "dtype"}
-        and all(isinstance(text, str) for text in value.values())
-    )
+    return remembered("machine.json", name, lambda: _ask_torch(device, dtype), sound=is_placement)
 
 
 def _ask_torch(device: str, dtype: str) -> dict[str, str]:
-    """What torch finds. bfloat16 is chosen only where the hardware computes in it; elsewhere float32 is faster."""
+    """Return torch's answer. bfloat16 is chosen only where the hardware computes in it; elsewhere float32 is faster."""
     import torch
 
     if device == "auto":
-        device = _best_device()
+        fallback = "mps" if torch.backends.mps.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else fallback
     if dtype == "auto":
         dtype = "bfloat16" if _computes_bfloat16(device) else "float32"
     if dtype not in ("float32", "bfloat16", "float16"):
@@ -69,7 +64,7 @@ def _ask_torch(device: str, dtype: str) -> dict[str, str]:
 
 
 def _processor() -> str | None:
-    """All that torch's answer hangs on where a machine has a processor alone; None where it may have more.
+    """Return all that torch's answer depends on where a machine has a processor alone; None where it may have more.
 
     To ask torch takes a second, which a run whose answers are all stored would wait for. Whether an accelerator can be
     used may change from one minute to the next: there it is asked each time.
@@ -85,14 +80,6 @@ def _processor() -> str | None:
     return f"torch {metadata.version('torch')}, processor {hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
 
-def _best_device() -> str:
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def _computes_bfloat16(device: str) -> bool:
     import torch
 
@@ -104,17 +91,15 @@ def _computes_bfloat16(device: str) -> bool:
 
 
 def use_all_cores() -> None:
-    """Let torch use the cores that this process may use; `OMP_NUM_THREADS` is left to have its say."""
+    """Let torch use the cores that this process may use, unless `OMP_NUM_THREADS` is set."""
     import torch
 
-    if not os.environ.get("OMP_NUM_THREADS") and hasattr(os, "sched_getaffinity"):
-        torch.set_num_threads(max(1, min(len(os.sched_getaffinity(0)), _quota())))
-
-
-def _quota() -> int:
-    """Whole cores that a container's limit amounts to."""
+    if os.environ.get("OMP_NUM_THREADS") or not hasattr(os, "sched_getaffinity"):
+        return
     try:
+        # The limit of a container, in microseconds of a period.
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return max(1, int(quota) // int(period))
+        cores = max(1, int(quota) // int(period))
     except (OSError, ValueError):
-        return os.cpu_count() or 1
+        cores = os.cpu_count() or 1
+    torch.set_num_threads(max(1, min(len(os.sched_getaffinity(0)), cores)))

@@ -1,4 +1,4 @@
-"""What a pass over rows need not do: keep keys and values, and finish the last layer where nobody reads.
+"""Shorter passes over rows: they keep no keys and values, and finish the last layer only where somebody reads.
 
 In the last layer a token that is not read serves the others by its keys and values alone: its attention and its
 feed-forward network are left out. Any model is served whose layers hand their keys and values to a cache.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def passing(known: Any) -> Any:
-    """A cache that shows each layer what is known before its own keys and values, and keeps nothing.
+def read_only_cache(known: Any) -> Any:
+    """Return a cache that shows each layer the known keys and values before its own, and keeps nothing.
 
     Args:
         known: a cache of one row, or an empty one.
@@ -34,23 +33,22 @@ def passing(known: Any) -> Any:
     return cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastLayer:
+class LastLayer(NamedTuple):
     """The last layer of a model."""
 
     number: int
     """As caches count them."""
     module: Any
-    """What computes it."""
+    """The layer."""
 
 
 def last_layer(model: Any) -> LastLayer | None:
-    """The last layer; None where it cannot be told which one that is."""
+    """Return the last layer; None where it is not certain which one that is."""
     import torch
 
     count = getattr(model.config.get_text_config(), "num_hidden_layers", 0)
     stacks = [part for part in model.modules() if isinstance(part, torch.nn.ModuleList) and len(part) == count]
-    return LastLayer(number=count - 1, module=stacks[0][-1]) if len(stacks) == 1 and count else None
+    return LastLayer(count - 1, stacks[0][-1]) if len(stacks) == 1 and count else None
 
 
 class _KnownError(Exception):
@@ -58,12 +56,12 @@ class _KnownError(Exception):
 
 
 @contextmanager
-def finished_only_at(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
-    """Meanwhile the last layer is finished for some tokens only; what it was given of the others, it returns.
+def finish_only(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
+    """Finish the last layer for some tokens only; it returns the others as they come.
 
     Args:
         layer: the last one.
-        cache: what the pass is given.
+        cache: of the pass.
         columns: of each row, those that are read; as many of every row.
     """
     import torch
@@ -87,8 +85,8 @@ def finished_only_at(layer: LastLayer, cache: Any, columns: Sequence[Sequence[in
         except _KnownError:
             size, device = hidden.shape[:2], hidden.device
         at = torch.arange(size[0], device=device).unsqueeze(-1), torch.tensor(columns, device=device)
-        named = {name: _chosen(value, at, size) for name, value in options.items()}
-        made = whole(hidden[at], *(_chosen(value, at, size) for value in rest), **named)
+        named = {name: _part_of(value, at, size) for name, value in options.items()}
+        made = whole(hidden[at], *(_part_of(value, at, size) for value in rest), **named)
         read = made[0] if isinstance(made, tuple) else made
         all_tokens = hidden.index_put(at, read)
         return (all_tokens, *made[1:]) if isinstance(made, tuple) else all_tokens
@@ -100,12 +98,12 @@ def finished_only_at(layer: LastLayer, cache: Any, columns: Sequence[Sequence[in
         cache.update, layer.module.forward = update, whole
 
 
-def _chosen(value: Any, at: tuple[Any, Any], size: Any) -> Any:
-    """What a layer is told, for some tokens: of positions by row and column, and of a mask by row, head and column."""
+def _part_of(value: Any, at: tuple[Any, Any], size: Any) -> Any:
+    """Return an argument of a layer for some tokens: positions by row and column, a mask by row, head and column."""
     import torch
 
     if isinstance(value, tuple):
-        return tuple(_chosen(part, at, size) for part in value)
+        return tuple(_part_of(part, at, size) for part in value)
     if not isinstance(value, torch.Tensor):
         return value
     if value.shape[:2] == size:

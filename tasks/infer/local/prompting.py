@@ -15,7 +15,7 @@ from contrapose.tasks.tables.columnar import batched
 TOGETHER = 1_000
 """Prompts that are tokenised together: alone they take a quarter longer."""
 SPACED = ("", "▁", "Ġ")
-"""What tokenizers write before a token that begins a word: nothing, or their mark of a space."""
+"""Marks of tokenizers before a token that begins a word: nothing, or a mark of a space."""
 _LAST_MARK = re.compile(r"[<\[][^<>\[\]]+[>\]]\s*\Z")
 
 
@@ -24,7 +24,7 @@ class Encoder:
 
     Args:
         tokenizer: the model's own.
-        spec: what stands before every prompt, as messages of the chat template, or without one as paragraphs; and
+        spec: of the text before every prompt, as messages of the chat template, or without one as paragraphs; and
             whether the template is used (True), never (False), or when the model has one (None).
     """
 
@@ -44,21 +44,17 @@ class Encoder:
         self._spellings: dict[str, frozenset[int]] = {}
 
     def prompts(self, prompts: Sequence[str]) -> list[list[int]]:
-        """What the model reads for each prompt."""
+        """Return the tokens that the model reads for each prompt."""
         wrap = self.template if self.chat else self.spec.in_one_text
         parts = batched(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 
     def prompt(self, prompt: str) -> list[int]:
-        """What the model reads for one."""
+        """Return the tokens that the model reads for one."""
         return self.prompts([prompt])[0]
 
     def template(self, prompt: str) -> str:
-        """A prompt in the chat template, up to where the reply begins.
-
-        Raises:
-            ModelError: the template refuses it.
-        """
+        """Return a prompt in the chat template, up to the beginning of the reply."""
         from jinja2 import TemplateError
 
         messages = self.spec.messages(prompt)
@@ -73,57 +69,46 @@ class Encoder:
             ) from error
 
     def label(self, label: str) -> list[int]:
-        """A label right after a prompt; the few there are stand in many questions, and are read once."""
+        """Return the tokens of a label right after a prompt; some tokenizers mark the beginning of every text."""
         if label not in self._labels:
             # After "Answer:" a label follows a space; at the start of a chat turn it does not.
             before, text = (self._before_turn, label) if self.chat else ("Answer:", f" {label}")
-            self._labels[label] = self._after(before, text)
+            start, both = self._bare_ids(before) if before else [], self._bare_ids(before + text)
+            follows = both[: len(start)] == start
+            self._labels[label] = both[len(start) :] if follows else self._bare_ids(text)
         return self._labels[label]
 
     def spellings(self, label: str) -> frozenset[int]:
-        """The tokens that are a label alone, with a space before it or without."""
+        """Return the tokens that are a label alone, with a space before it or without."""
         if label not in self._spellings:
-            ids = [self.tokenizer.convert_tokens_to_ids(mark + label) for mark in SPACED]
+            ids = {self.tokenizer.convert_tokens_to_ids(mark + label) for mark in SPACED}
             own = self.label(label)
-            unknown = (None, self.tokenizer.unk_token_id)
-            self._spellings[label] = frozenset(token for token in ids if token not in unknown) | frozenset(
-                own if len(own) == 1 else ()
-            )
+            known = ids - {None, self.tokenizer.unk_token_id}
+            self._spellings[label] = frozenset(known.union(own if len(own) == 1 else ()))
         return self._spellings[label]
 
     @cached_property
     def thought(self) -> str:
-        """The mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
+        """Mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
         mark = _LAST_MARK.search(self.template("Hello")) if self.chat else None
         return mark[0] if mark and not spoken(f"{mark[0]}A") else ""
 
     @cached_property
     def _before_turn(self) -> str:
-        """What a turn begins after: a line break in most templates, nothing in some."""
+        """Text before a turn: a line break in most templates, nothing in some."""
         turn = self.template("")
         return turn[len(turn.rstrip()) :]
 
-    def _after(self, before: str, text: str) -> list[int]:
-        """The tokens that a text adds to what stands before it; some tokenizers mark the beginning of every text."""
-        start, whole = self.bare(before) if before else [], self.bare(before + text)
-        return whole[len(start) :] if whole[: len(start)] == start else self.bare(text)
-
     def text(self, context: list[int], text: str) -> tuple[list[int], list[int]]:
-        """What precedes a text that is scored, and the text.
+        """Return the tokens before a text that is scored, and those of the text.
 
         The text is tokenised by itself, so that it has the same tokens after either prompt of a case.
-
-        Args:
-            context: the prompt; where there is none, that stands for the beginning of the text, marked as the
-                tokenizer marks it.
-            text: what is scored.
         """
-        ids = self.bare(text)
+        ids = self._bare_ids(text)
         if context:
             return context, ids
         start = self.tokenizer.bos_token_id
         return ([start], ids) if start is not None else (ids[:1], ids[1:])
 
-    def bare(self, text: str) -> list[int]:
-        """Token ids without the marks that the tokenizer adds."""
+    def _bare_ids(self, text: str) -> list[int]:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])

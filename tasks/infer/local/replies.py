@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.local.layout import width
 from contrapose.tasks.infer.local.memory import Memory
 from contrapose.tasks.infer.local.prompting import Encoder
+from contrapose.tasks.infer.local.rows import padded_width
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """What a reply is written to."""
+class Prompt(NamedTuple):
+    """A prompt of a reply."""
 
     ids: list[int]
     """Tokens that are read."""
@@ -31,31 +29,41 @@ class Replies:
         model: a causal language model, in eval mode, on its device.
         encoder: its tokenizer.
         generation: reply length, stops and temperature; without one decoding is greedy.
-        memory: what is known of the model's memory.
+        memory: of the model's device.
     """
 
     def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: Memory) -> None:
         self.model, self.encoder, self.generation, self.memory = model, encoder, generation, memory
 
     def compute(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Replies to prompts of similar length, in order.
+        """Return replies to prompts of similar length, in order.
 
         Raises:
             TooLargeError: one prompt alone does not fit in memory.
         """
-        return self.memory.run(prompts, self._batch, size=self._size)
 
-    def _size(self, prompts: Sequence[Prompt]) -> int:
-        return len(prompts) * (max(len(prompt.ids) for prompt in prompts) + self.generation.max_new_tokens)
+        def size(prompts: Sequence[Prompt]) -> int:
+            return len(prompts) * (max(len(prompt.ids) for prompt in prompts) + self.generation.max_new_tokens)
 
-    def _batch(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return self.memory.run(prompts, self._write, size=size)
+
+    def _write(self, prompts: Sequence[Prompt]) -> list[Completion]:
         import torch
+        from transformers import LogitsProcessorList, StoppingCriteriaList
 
-        start = width(max(len(prompt.ids) for prompt in prompts), self.model.device.type)
+        start = padded_width(max(len(prompt.ids) for prompt in prompts), self.model.device.type)
         gaps = [start - len(prompt.ids) for prompt in prompts]
         # On the left, so that every reply starts in the same column.
         padded = [[self.encoder.pad_id] * gap + prompt.ids for gap, prompt in zip(gaps, prompts, strict=True)]
         mask = [[0] * gap + [1] * (start - gap) for gap in gaps]
+        stops, temperature, top_p = self.generation.stop, self.generation.temperature, self.generation.top_p
+
+        def find_stops(ids: Any, _: Any) -> Any:
+            texts = self.encoder.tokenizer.batch_decode(ids[:, start:], skip_special_tokens=True)
+            return torch.tensor([any(stop in text for stop in stops) for text in texts], device=ids.device)
+
+        seeds = [prompt.seed for prompt in prompts]
+        sampling = [Sampler(seeds, start=start, temperature=temperature, top_p=top_p)] if temperature else []
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=torch.tensor(padded, device=self.model.device),
@@ -67,44 +75,21 @@ class Replies:
                 top_p=None,
                 top_k=None,
                 pad_token_id=self.encoder.pad_id,
-                logits_processor=self._sampling(prompts, start),
-                stopping_criteria=self._stopping(start),
+                logits_processor=LogitsProcessorList(sampling),
+                stopping_criteria=StoppingCriteriaList([find_stops] if stops else []),
             )
-        written = output[:, start:].tolist()
-        return [self._decoded(len(prompt.ids), tokens) for prompt, tokens in zip(prompts, written, strict=True)]
-
-    def _sampling(self, prompts: Sequence[Prompt], start: int) -> Any:
-        """Chooses the tokens of sampled replies, which start after so many tokens."""
-        from transformers import LogitsProcessorList
-
-        temperature, top_p = self.generation.temperature, self.generation.top_p
-        if not temperature:
-            return LogitsProcessorList()
-        seeds = [prompt.seed for prompt in prompts]
-        return LogitsProcessorList([Sampler(seeds, start=start, temperature=temperature, top_p=top_p)])
-
-    def _stopping(self, start: int) -> Any:
-        """Ends each row whose reply holds a stop. Replies start after so many tokens."""
-        import torch
-        from transformers import StoppingCriteriaList
-
-        def stopped(ids: Any, _: Any) -> Any:
-            texts = self.encoder.tokenizer.batch_decode(ids[:, start:], skip_special_tokens=True)
-            ended = [any(stop in text for stop in self.generation.stop) for text in texts]
-            return torch.tensor(ended, device=ids.device)
-
-        return StoppingCriteriaList([stopped] if self.generation.stop else [])
-
-    def _decoded(self, prompt_tokens: int, written: list[int]) -> Completion:
-        text = self.encoder.tokenizer.decode(written, skip_special_tokens=True)
-        for stop in self.generation.stop:
-            text = text.partition(stop)[0]
         ends = self.model.generation_config.eos_token_id
         ends = (*(ends if isinstance(ends, list) else [ends]), self.encoder.pad_id)
-        count = next((place for place, token in enumerate(written) if token in ends), len(written))
-        # Where the template opened a thought, it is told from a reply by the mark, even where it is cut off.
-        text = self.encoder.thought + text
-        return Completion(text=text, usage=Usage(calls=1, prompt_tokens=prompt_tokens, completion_tokens=count))
+        completions = []
+        for prompt, written in zip(prompts, output[:, start:].tolist(), strict=True):
+            text = self.encoder.tokenizer.decode(written, skip_special_tokens=True)
+            for stop in stops:
+                text = text.partition(stop)[0]
+            count = next((place for place, token in enumerate(written) if token in ends), len(written))
+            usage = Usage(calls=1, prompt_tokens=len(prompt.ids), completion_tokens=count)
+            # Where the template opened a thought, the mark shows it in a reply, even where it is cut off.
+            completions.append(Completion(text=self.encoder.thought + text, usage=usage))
+        return completions
 
 
 # Sampled replies that depend on the question alone: the likeliest token after noise that belongs to the question.
@@ -113,7 +98,6 @@ class Replies:
 # (Maddison, Tarlow, Minka, "A* Sampling", NIPS 2014). The noise of a token is a function of question, step
 # and token, so a reply is the same alone, in any batch and when a run is resumed, wherever the model's logits are.
 # In 16-bit numbers a batch moves logits a little, and with them some replies, sampled or greedy.
-
 
 CANDIDATES = 1000
 """Tokens that are looked at one by one at every step; the others are drawn together first, which is as exact."""
@@ -125,7 +109,7 @@ class Sampler:
     Args:
         seeds: of the rows' questions, 64 bits each.
         start: tokens before the replies.
-        temperature: what logits are divided by, above 0.
+        temperature: divisor of logits, above 0.
         top_p: share of the probability that the likeliest tokens must have together to be the only ones; None: all.
     """
 
@@ -133,12 +117,7 @@ class Sampler:
         self.seeds, self.start, self.temperature, self.top_p = seeds, start, temperature, top_p
 
     def __call__(self, ids: Any, scores: Any) -> Any:
-        """Scores of 0 for the drawn tokens and of minus infinity for all others.
-
-        Args:
-            ids: (rows, tokens so far).
-            scores: (rows, vocabulary), logits.
-        """
+        """Return 0 for the drawn tokens and minus infinity for all others; `scores`: logits, (rows, vocabulary)."""
         import torch
 
         # Logits that a small temperature makes too large for float32 differ from the largest one only downwards.
@@ -152,7 +131,7 @@ class Sampler:
 
 
 def draw(scores: Any, keys: Any) -> Any:
-    """A token for each row from the softmax of its scores, as (rows, 1).
+    """Draw a token for each row from the softmax of its scores, as (rows, 1).
 
     The largest noisy score of many tokens is their log-sum-exp with Gumbel noise of its own, and tells nothing of
     which token has it ("A* Sampling", too): so the tokens that are no candidates count as one, until it wins.
@@ -177,7 +156,7 @@ def draw(scores: Any, keys: Any) -> Any:
 
 
 def nucleus(scores: Any, top_p: float, *, looked_at: int = CANDIDATES) -> Any:
-    """Scores with minus infinity outside the fewest likeliest tokens that have `top_p` of the probability.
+    """Return scores with minus infinity outside the fewest likeliest tokens that have `top_p` of the probability.
 
     Equally likely tokens are in or out together. From Holtzman and others, "The curious case of neural text
     degeneration", ICLR 2020. It sorts whole rows only where the first tokens have too little: sorting a quarter of a
@@ -212,43 +191,36 @@ BITS = 52
 
 
 def seed(text: str) -> int:
-    """64 bits of a text's SHA-256, signed as torch has them."""
+    """Return 64 bits of a text's SHA-256, signed as torch has them."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
 def splitmix(seeds: Any, places: Any) -> Any:
-    """The numbers at some places of the streams that seeds start; torch wraps 64-bit numbers as the formula does.
+    """Return numbers of the streams that seeds start; torch wraps 64-bit numbers as the formula does.
 
-    Args:
-        seeds: int64, of any shape.
-        places: int64, of a shape that fits; 1 is a stream's first number.
+    Both are int64, of shapes that fit; place 1 is a stream's first number.
     """
-    mixed = seeds + places * _signed(GAMMA)
+    mixed = seeds + places * _as_signed(GAMMA)
     for shift, factor in STEPS:
-        mixed = (mixed ^ _shifted(mixed, shift)) * _signed(factor)
-    return mixed ^ _shifted(mixed, LAST_SHIFT)
+        mixed = (mixed ^ _shift_right(mixed, shift)) * _as_signed(factor)
+    return mixed ^ _shift_right(mixed, LAST_SHIFT)
 
 
 def gumbel(keys: Any, tokens: Any) -> Any:
-    """Standard Gumbel noise, float32.
-
-    Args:
-        keys: (rows, 1), int64: the streams.
-        tokens: (rows, n) or (n,), int64: which numbers of each.
-    """
+    """Return standard Gumbel noise, float32; `keys`: streams, (rows, 1), `tokens`: places, (rows, n) or (n,), int64."""
     import torch
 
     # Apple's devices have no float64; there the noise is made on the CPU.
     device = "cpu" if keys.device.type == "mps" else keys.device
-    drawn = _shifted(splitmix(keys.to(device), tokens.to(device) + 1), 64 - BITS)
+    drawn = _shift_right(splitmix(keys.to(device), tokens.to(device) + 1), 64 - BITS)
     uniform = drawn.to(torch.float64).add_(0.5).mul_(2.0**-BITS)
     return uniform.log_().neg_().log_().neg_().to(keys.device, torch.float32)
 
 
-def _shifted(values: Any, places: int) -> Any:
-    """A shift to the right that brings in zeros, whatever the sign."""
+def _shift_right(values: Any, places: int) -> Any:
+    """Shift to the right and bring in zeros, whatever the sign."""
     return (values >> places) & ((1 << (64 - places)) - 1)
 
 
-def _signed(value: int) -> int:
+def _as_signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value

@@ -1,7 +1,7 @@
-"""Which queries share a row of a batch, and which rows a batch.
+"""Plan of the queries that share a row of a batch, and of the rows in a batch.
 
 A row holds [query 1][what query 2 does not share with query 1][what query 3 does not share with query 2] …: a tree of
-tokens, branch after branch, in which what neighbours begin with is read once.
+tokens, branch after branch, in which the common beginning of neighbours is read once.
 The plan depends on the queries alone, so that an interrupted run batches its rest in the same way.
 """
 
@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.local.prompting import Encoder
+
+ATTENTION = 1500
+"""Tokens of a row at which attention costs about as much as everything else, on a CPU; from one profile."""
+WIDEST = 2048
+"""Tokens of a row that is shared, so that masks, which grow with their square, stay small."""
+ERRS_ON, BLOCK = "cuda", 32
+"""Devices on which a kernel errs, and the queries that it computes together, or half of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +30,9 @@ class Query:
     owner: int
     """Number of the question that it serves."""
     ids: tuple[int, ...]
-    """What is read."""
+    """Tokens that are read."""
     start: int
-    """The first place that is wanted: the last token before what is scored."""
+    """The first place that is wanted: the last token before the scored ones."""
     targets: tuple[tuple[int, ...], ...]
     """From `start` on, a place each: the tokens that may come next."""
     spellings: tuple[int, ...] = ()
@@ -37,110 +44,80 @@ class EncodedQuestion:
     """A question with its queries."""
 
     question: Question
-    """What was asked."""
+    """The question."""
     queries: tuple[Query, ...]
     """One for labels of a single token, else one a label; one for a loss; none where there is nothing to compute, as
     after a chat template that opens a thought, which no label answers."""
     used: Usage
-    """What computing it takes; prompts are counted in full, however much of them is shared."""
+    """Its usage; prompts are counted in full, however much of them is shared."""
     error: str | None = None
     """Why it cannot be computed."""
 
+    def completion(self, values: Sequence[Sequence[Sequence[float]]]) -> Completion:
+        """Return the answer that log-probabilities give."""
+        if self.error is not None:
+            return Completion(error=self.error)
+        if self.question.kind == "loss":
+            logs = [targets[0] for query in values for targets in query]
+            return Completion(loss=-sum(logs) / len(logs) if logs else None, usage=self.used)
+        if not values:
+            return Completion(text="", label_mass=0.0)
+        if self.queries[0].spellings:
+            *row, mass = values[0][0]
+        else:
+            row = [sum(targets[0] for targets in query) for query in values]
+            mass = sum(map(math.exp, row))
+        return Completion(
+            text=self.question.labels[max(range(len(row)), key=row.__getitem__)],
+            option_loglikelihoods=tuple(row),
+            # Rounding may take a sum of probabilities beyond 1, and NaN is no share.
+            label_mass=min(mass, 1.0) if mass == mass else None,
+            usage=self.used,
+        )
 
-def asked(questions: Sequence[Question], encoder: Encoder, *, context_length: int) -> list[EncodedQuestion]:
-    """Questions as tokens; one that does not fit is an error."""
+
+def encode_questions(
+    questions: Sequence[Question], encoder: Encoder, *, context_length: int
+) -> Iterator[EncodedQuestion]:
+    """Yield questions as tokens; one that does not fit is an error."""
     prompts = encoder.prompts([question.prompt for question in questions])
-    return [
-        _asked(number, question, prompt, encoder, context_length=context_length)
-        for number, (question, prompt) in enumerate(zip(questions, prompts, strict=True))
-    ]
-
-
-def _asked(
-    number: int, question: Question, prompt: list[int], encoder: Encoder, *, context_length: int
-) -> EncodedQuestion:
-    if question.kind == "loss":
-        context, text = encoder.text(prompt if question.prompt else [], question.text.removeprefix(encoder.thought))
-        endings = [text]
-        size = len(context) + len(text)
-    else:
-        context = prompt
-        endings = [encoder.label(label) for label in question.labels]
-        size = len(context)
-    error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
-    usable = error is None and context and all(endings)
-    computed = usable and not (question.kind == "choose" and encoder.thought)
-    spellings = frozenset[int]().union(*map(encoder.spellings, question.labels))
-    return EncodedQuestion(
-        question=question,
-        queries=tuple(_queries(number, context, endings, spellings)) if computed else (),
-        used=Usage(calls=1, prompt_tokens=size) if computed else Usage(),
-        error=error or (None if usable or question.kind == "loss" else "the prompt or a label has no tokens"),
-    )
+    for number, (question, context) in enumerate(zip(questions, prompts, strict=True)):
+        if question.kind == "loss":
+            text = question.text.removeprefix(encoder.thought)
+            context, ending = encoder.text(context if question.prompt else [], text)
+            endings, size = [ending], len(context) + len(ending)
+        else:
+            endings, size = [encoder.label(label) for label in question.labels], len(context)
+        error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
+        usable = error is None and context and all(endings)
+        computed = usable and not (question.kind == "choose" and encoder.thought)
+        spellings = tuple(frozenset[int]().union(*map(encoder.spellings, question.labels)))
+        yield EncodedQuestion(
+            question=question,
+            queries=tuple(_queries(number, context, endings, spellings)) if computed else (),
+            used=Usage(calls=1, prompt_tokens=size) if computed else Usage(),
+            error=error or (None if usable or question.kind == "loss" else "the prompt or a label has no tokens"),
+        )
 
 
 def misfit(size: int, *, room: int, context_length: int) -> str | None:
-    """Why a prompt of `size` tokens cannot be answered, if so."""
+    """Return why a prompt of `size` tokens cannot be answered, if so."""
     if size + room <= context_length:
         return None
     return f"{TOO_LONG}: it has {size} tokens; with {room} to write it must fit {context_length}"
 
 
-def completion(asked: EncodedQuestion, values: Sequence[Sequence[Sequence[float]]]) -> Completion:
-    """The answer that log-probabilities give.
-
-    Args:
-        asked: the question.
-        values: log-probabilities in nats, by query, place and target; after the targets of a query with spellings the
-            sum of their probabilities.
-    """
-    if asked.error is not None:
-        return Completion(error=asked.error)
-    if asked.question.kind == "loss":
-        logs = [targets[0] for query in values for targets in query]
-        return Completion(loss=-sum(logs) / len(logs) if logs else None, usage=asked.used)
-    if not values:
-        return Completion(text="", label_mass=0.0)
-    if asked.queries[0].spellings:
-        *row, mass = values[0][0]
-    else:
-        row = [sum(targets[0] for targets in query) for query in values]
-        mass = sum(map(math.exp, row))
-    labels = asked.question.labels
-    best = max(range(len(row)), key=row.__getitem__)
-    return Completion(
-        text=labels[best],
-        option_loglikelihoods=tuple(row),
-        # Rounding may take a sum of probabilities beyond 1, and what is no number is no share.
-        label_mass=min(mass, 1.0) if mass == mass else None,
-        usage=asked.used,
-    )
-
-
-def _queries(number: int, context: list[int], endings: list[list[int]], spellings: Iterable[int]) -> list[Query]:
-    """One pass answers for all endings of a single token."""
+def _queries(number: int, context: list[int], endings: list[list[int]], spellings: tuple[int, ...]) -> Iterator[Query]:
+    """Yield one query for all endings of a single token, else one for each ending."""
     start = len(context) - 1
     if all(len(ending) == 1 for ending in endings):
         targets = (tuple(ending[0] for ending in endings),)
-        return [Query(owner=number, ids=tuple(context), start=start, targets=targets, spellings=tuple(spellings))]
-    return [
-        Query(
-            owner=number,
-            # The last token is only predicted, never read.
-            ids=(*context, *ending[:-1]),
-            start=start,
-            targets=tuple((token,) for token in ending),
-        )
-        for ending in endings
-    ]
-
-
-ATTENTION = 1500
-"""Tokens of a row at which attention costs about as much as everything else, on a CPU; from one profile."""
-
-
-WIDEST = 2048
-"""Tokens of a row that is shared, so that masks, which grow with their square, stay small."""
+        yield Query(owner=number, ids=tuple(context), start=start, targets=targets, spellings=spellings)
+        return
+    for ending in endings:
+        # The last token is only predicted, never read.
+        ids = (*context, *ending[:-1])
+        yield Query(owner=number, ids=ids, start=start, targets=tuple((token,) for token in ending))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +127,19 @@ class BatchRow:
     queries: tuple[Query, ...]
     """In the order of their tokens."""
     shared: tuple[int, ...]
-    """Of each query, how many first tokens it has in common with the one before it, and are not read again."""
+    """Number of first tokens that each query has in common with the one before it, and that are not read again."""
     size: int
     """Tokens in the row."""
 
+    @classmethod
+    def from_queries(cls, queries: Sequence[Query]) -> BatchRow:
+        """Return one row of some queries."""
+        first, *rest = queries
+        return cls(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
+
     @property
     def wanted(self) -> int:
-        """Places whose next tokens are wanted."""
+        """Number of places whose next tokens are wanted."""
         return sum(len(query.targets) for query in self.queries)
 
     @property
@@ -165,16 +148,16 @@ class BatchRow:
         return list(dict.fromkeys(query.owner for query in self.queries))
 
     def only(self, owners: Iterable[int]) -> BatchRow | None:
-        """What remains of the row for some questions."""
+        """Return the rest of the row for some questions."""
         kept = set(owners)
         queries = [query for query in self.queries if query.owner in kept]
-        return joined(queries) if queries else None
+        return BatchRow.from_queries(queries) if queries else None
 
     def followed_by(self, queries: Iterable[Query]) -> BatchRow:
-        """The row with further queries at its end."""
+        """Return the row with further queries at its end."""
         longer = self
         for query in queries:
-            shared = _alike(longer.queries[-1].ids, query.ids)
+            shared = _common_length(longer.queries[-1].ids, query.ids)
             longer = BatchRow(
                 queries=(*longer.queries, query),
                 shared=(*longer.shared, shared),
@@ -185,7 +168,7 @@ class BatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """How much one batch holds."""
+    """Size of one batch."""
 
     tokens: int
     """Padded tokens: rows times the longest row."""
@@ -196,56 +179,49 @@ class Limit:
     replies: int | None = None
     """Tokens of prompts and replies that are written together; None: as many as are read together."""
 
+    def holds(self, tokens: int, prompts: int, wanted: int) -> bool:
+        """Return whether a batch of this size is allowed."""
+        few = self.prompts is None or prompts <= self.prompts
+        return few and tokens <= self.tokens and wanted <= self.wanted
+
 
 def common_prefix(queries: Sequence[Query], *, least: int) -> int:
-    """How many tokens all queries begin with, before the first place that is wanted; 0 when it is not worth it."""
+    """Return the number of first tokens of all queries, before any place that is wanted; 0 when it is not worth it."""
     if len(queries) < 2:
         return 0
     # Of many, the first and the last in order differ soonest.
     first, last = min(query.ids for query in queries), max(query.ids for query in queries)
-    length = min(_alike(first, last), min(query.start for query in queries))
+    length = min(_common_length(first, last), min(query.start for query in queries))
     return length if length >= least else 0
 
 
 def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int = 0) -> list[BatchRow]:
-    """Rows of neighbours in the order of their tokens, as long as sharing costs less than it saves.
+    """Return rows of neighbours in the order of their tokens, as long as sharing costs less than it saves."""
 
-    Args:
-        groups: the queries of each question; they are not parted.
-        limit: of a batch; no row exceeds it on account of sharing.
-        common: tokens at the beginning of all queries that cost nothing.
-    """
+    def cost(row: BatchRow) -> float:
+        size = row.size - common
+        return size + size * (size + common) / ATTENTION
+
     rows: list[BatchRow] = []
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
-        alone = joined(group)
+        alone = BatchRow.from_queries(group)
         both = rows[-1].followed_by(group) if rows else alone
-        fits = _fits(both.size, len(both.owners), both.wanted, limit) and both.size <= WIDEST
-        if rows and fits and _cost(both, common) < _cost(rows[-1], common) + _cost(alone, common):
+        fits = limit.holds(both.size, len(both.owners), both.wanted) and both.size <= WIDEST
+        if rows and fits and cost(both) < cost(rows[-1]) + cost(alone):
             rows[-1] = both
         else:
             rows.append(alone)
     return rows
 
 
-def joined(queries: Sequence[Query]) -> BatchRow:
-    """One row of some queries."""
-    first, *rest = queries
-    return BatchRow(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
-
-
-def alone(row: BatchRow) -> list[BatchRow]:
-    """Each query of a row in a row of its own."""
-    return [joined([query]) for query in row.queries]
-
-
-def batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
-    """Rows of similar length, as many as the limit allows and at least one."""
+def pack_batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
+    """Yield rows of similar length, as many as the limit allows and at least one."""
     batch: list[BatchRow] = []
     prompts = wanted = 0
     for row in sorted(rows, key=lambda row: (row.size, row.owners)):
         prompts, wanted = prompts + len(row.owners), wanted + row.wanted
         # The latest row is the longest.
-        if batch and not _fits((len(batch) + 1) * row.size, prompts, wanted, limit):
+        if batch and not limit.holds((len(batch) + 1) * row.size, prompts, wanted):
             yield batch
             batch, prompts, wanted = [], len(row.owners), row.wanted
         batch.append(row)
@@ -253,21 +229,65 @@ def batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchRow]]:
         yield batch
 
 
-def padded(rows: Sequence[BatchRow]) -> int:
-    """Tokens that a batch is made of, padding included."""
+def padded_size(rows: Sequence[BatchRow]) -> int:
+    """Return the tokens of a batch, padding included."""
     return len(rows) * max(row.size for row in rows)
 
 
-def _fits(tokens: int, prompts: int, wanted: int, limit: Limit) -> bool:
-    few = limit.prompts is None or prompts <= limit.prompts
-    return few and tokens <= limit.tokens and wanted <= limit.wanted
-
-
-def _cost(row: BatchRow, common: int) -> float:
-    size = row.size - common
-    return size + size * (size + common) / ATTENTION
-
-
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
+def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the number of tokens that both begin with."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def padded_width(longest: int, device: str) -> int:
+    """Return the tokens of each row of a batch, fillers included.
+
+    Where a row is one token longer than full blocks, and all heads share their keys and values, torch's
+    memory-efficient attention takes the last query for the only one, and gives it what another head's query gets:
+    `num_queries == 1` in torch's kernel_forward.h, 2.11 and 2.13 (decision 47). With a filler more, no query is left
+    over.
+    """
+    return longest + 1 if device == ERRS_ON and longest > 1 and longest % BLOCK == 1 else longest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """Tokens side by side that one query adds to the row."""
+
+    before: list[int]
+    """Columns of the tokens that lead to it."""
+    begin: int
+    """Its first column."""
+    end: int
+    """The column after its last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A row, column by column, without the common beginning of all rows: branches that see what leads to them."""
+
+    tokens: list[int] = field(default_factory=list)
+    """Token ids."""
+    positions: list[int] = field(default_factory=list)
+    """Position of each token in its query."""
+    branches: list[Branch] = field(default_factory=list)
+    """In the order of their columns."""
+    wanted: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+    """Column, targets and spellings of each place that is wanted, query by query."""
+
+    @classmethod
+    def from_row(cls, row: BatchRow, common: int) -> Layout:
+        """Return the layout of a row whose first `common` tokens are elsewhere."""
+        layout, path = cls(), list[int]()
+        for query, shared in zip(row.queries, row.shared, strict=True):
+            before, begin = path[: max(0, shared - common)], len(layout.tokens)
+            first = common + len(before)
+            layout.tokens.extend(query.ids[first:])
+            layout.positions.extend(range(first, len(query.ids)))
+            path = [*before, *range(begin, len(layout.tokens))]
+            if begin < len(layout.tokens):
+                layout.branches.append(Branch(before=before, begin=begin, end=len(layout.tokens)))
+            layout.wanted.extend(
+                (path[at - common], targets, query.spellings) for at, targets in enumerate(query.targets, query.start)
+            )
+        return layout

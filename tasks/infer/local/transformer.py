@@ -14,7 +14,7 @@ from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.replies import Prompt, Replies, seed
-from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, asked, completion, misfit
+from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, encode_questions, misfit
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
@@ -41,16 +41,16 @@ class TransformerModel:
         self.replies = Replies(model, encoder, generation, self.memory)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
-        """Batches of all questions, planned first; of each, what is open is computed."""
+        """Plan batches of all questions, and compute the open ones of each."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
-        with large_blocks_kept(), self.fused.used():
-            for batches in (self._scored(scored), self._generated(generated)):
+        with large_blocks_kept(), self.fused.in_use():
+            for batches in (self._scored_batches(scored), self._generated_batches(generated)):
                 for batch in batches:
                     trade(batch, broker)
 
     def notes(self) -> Mapping[str, str | float]:
-        """The size of a batch, and how far sharing a row may have moved a likelihood."""
+        """Return the size of a batch, and how far sharing a row may have moved a likelihood."""
         size: dict[str, str | float] = (
             {"batch_tokens": self.limit.tokens} if self.limit.prompts is None else {"batch_prompts": self.limit.prompts}
         )
@@ -58,9 +58,9 @@ class TransformerModel:
             size |= {"batch_halvings": self.memory.halvings, "batch_tokens_that_fit": self.memory.ceiling or 1}
         return size | self.scoring.notes()
 
-    def _scored(self, questions: Sequence[Question]) -> Iterator[Batch]:
-        encoded = asked(questions, self.encoder, context_length=self.context_length)
-        yield from _fixed({ready.question: completion(ready, ()) for ready in encoded if not ready.queries})
+    def _scored_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
+        encoded = list(encode_questions(questions, self.encoder, context_length=self.context_length))
+        yield from _known_batch({ready.question: ready.completion(()) for ready in encoded if not ready.queries})
         for rows in self.scoring.plan(encoded):
             yield self._scored_batch(rows, encoded)
 
@@ -70,73 +70,58 @@ class TransformerModel:
         def compute(held: Sequence[Question]) -> list[Completion]:
             owners = [numbers[question] for question in held]
             kept = [part for part in (row.only(owners) for row in rows) if part]
-            try:
-                values = self.scoring.compute(kept)
-            except TooLargeError:
-                return _one_by_one(compute, held)
-            return [completion(encoded[owner], values[owner]) for owner in owners]
+            values = self.scoring.compute(kept)
+            return [encoded[owner].completion(values[owner]) for owner in owners]
 
         most = {question: encoded[owner].used for question, owner in numbers.items()}
-        return Batch(questions=tuple(numbers), most=most, compute=compute)
+        return Batch(questions=tuple(numbers), most=most, compute=_one_by_one_if_too_large(compute))
 
-    def _generated(self, questions: Sequence[Question]) -> Iterator[Batch]:
+    def _generated_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
         prompts = self.encoder.prompts([question.prompt for question in questions])
         encoded = dict(zip(questions, prompts, strict=True))
-        room = self.generation.max_new_tokens
+        written = self.generation.max_new_tokens
         errors = {
-            question: misfit(len(ids), room=room, context_length=self.context_length)
+            question: misfit(len(ids), room=written, context_length=self.context_length)
             or (None if ids else "the prompt has no tokens")
             for question, ids in encoded.items()
         }
-        yield from _fixed({question: Completion(error=error) for question, error in errors.items() if error})
-        fitting = sorted(
-            (question for question in questions if not errors[question]), key=lambda question: len(encoded[question])
-        )
-        for chosen in self._by_room([(question, len(encoded[question]) + room) for question in fitting]):
-            yield self._generated_batch(chosen, encoded)
+        yield from _known_batch({question: Completion(error=error) for question, error in errors.items() if error})
 
-    def _generated_batch(self, questions: Sequence[Question], encoded: Mapping[Question, list[int]]) -> Batch:
         def compute(held: Sequence[Question]) -> list[Completion]:
-            try:
-                # Of equal prompts that are asked several times, each has a seed of its own.
-                return self.replies.compute(
-                    [Prompt(ids=encoded[question], seed=seed(to_json(question))) for question in held]
-                )
-            except TooLargeError:
-                return _one_by_one(compute, held)
+            # Of equal prompts that are asked several times, each has a seed of its own.
+            return self.replies.compute([Prompt(encoded[question], seed(to_json(question))) for question in held])
 
-        written = self.generation.max_new_tokens
-        most = {
-            question: Usage(calls=1, prompt_tokens=len(encoded[question]), completion_tokens=written)
-            for question in questions
-        }
-        return Batch(questions=tuple(questions), most=most, compute=compute)
-
-    def _by_room(self, sized: Sequence[tuple[Question, int]]) -> Iterator[list[Question]]:
-        """Questions, sorted by size, in batches that the limit allows."""
-        batch: list[Question] = []
-        room = self.limit.replies or self.limit.tokens
-        for question, size in sized:
-            full = (len(batch) + 1) * size > room or len(batch) == self.limit.prompts
-            if batch and full:
-                yield batch
-                batch = []
+        fitting = sorted((one for one in questions if not errors[one]), key=lambda one: len(encoded[one]))
+        room, batch = self.limit.replies or self.limit.tokens, list[Question]()
+        for question, following in zip(fitting, [*fitting[1:], None], strict=False):
             batch.append(question)
-        if batch:
-            yield batch
+            size = (len(batch) + 1) * (len(encoded[following]) + written) if following is not None else room + 1
+            if size > room or len(batch) == self.limit.prompts:
+                most = {
+                    one: Usage(calls=1, prompt_tokens=len(encoded[one]), completion_tokens=written) for one in batch
+                }
+                yield Batch(questions=tuple(batch), most=most, compute=_one_by_one_if_too_large(compute))
+                batch = []
 
 
-def _fixed(known: Mapping[Question, Completion]) -> Iterator[Batch]:
-    """Answers that need no model."""
+def _known_batch(known: Mapping[Question, Completion]) -> Iterator[Batch]:
+    """Yield a batch of answers that need no model, if there are any."""
     if known:
         most = dict.fromkeys(known, Usage())
         yield Batch(questions=tuple(known), most=most, compute=lambda held: [known[question] for question in held])
 
 
-def _one_by_one(
-    compute: Callable[[Sequence[Question]], list[Completion]], held: Sequence[Question]
-) -> list[Completion]:
-    """Each question by itself, so that one which is too large spoils no other."""
-    if len(held) == 1:
-        return [Completion(error=TOO_LARGE)]
-    return [answer for question in held for answer in compute([question])]
+def _one_by_one_if_too_large(
+    compute: Callable[[Sequence[Question]], list[Completion]],
+) -> Callable[[Sequence[Question]], list[Completion]]:
+    """Return a function that computes each question by itself where one is too large, which spoils no other."""
+
+    def compute_some(held: Sequence[Question]) -> list[Completion]:
+        try:
+            return compute(held)
+        except TooLargeError:
+            if len(held) == 1:
+                return [Completion(error=TOO_LARGE)]
+            return [answer for question in held for answer in compute_some([question])]
+
+    return compute_some

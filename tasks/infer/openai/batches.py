@@ -155,11 +155,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
 
 
 def _result(line: bytes) -> Mapping[str, Any]:
-    """Return the content of a line of results.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return the content of a line of results."""
     try:
         content: Mapping[str, Any] = json.loads(line)
         response, error = content.get("response"), content.get("error")

@@ -10,6 +10,7 @@ from typing import Any
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.asking.text_provider import estimate_tokens
 from contrapose.tasks.infer.base import AskedKind
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
 from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
@@ -17,8 +18,6 @@ from contrapose.tasks.infer.openai.settings import Settings, read_settings
 
 SCHEMA_TOKENS = 24
 """A letter as JSON takes about eight tokens; some servers put spaces or line breaks in between."""
-BYTES_PER_TOKEN = 2
-TOKENS_PER_MESSAGE = 16
 
 
 @dataclass(slots=True)
@@ -84,19 +83,12 @@ class Bodies:
         return form == "json_schema" and (generation.max_new_tokens < SCHEMA_TOKENS or bool(generation.stop))
 
     def most(self, question: Question) -> Usage:
-        """Return what the request takes at most.
-
-        Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to
-        each message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
-        """
-        texts = [message["content"] for message in self.spec.messages(question.prompt)]
-        size = sum(len(text.encode(errors="replace")) for text in texts)
-        if question.form != "plain":
-            # A schema is read like the prompt, and billed.
-            size += len(json.dumps(_constraint(question)))
+        """Return what the request takes at most."""
+        # A schema is read like the prompt, and billed.
+        schema = 0 if question.form == "plain" else len(json.dumps(_constraint(question)))
         return Usage(
             calls=1,
-            prompt_tokens=size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(texts)),
+            prompt_tokens=estimate_tokens(self.spec, question.prompt, further=schema),
             completion_tokens=1 if question.kind == "choose" else self._max_tokens(question),
         )
 

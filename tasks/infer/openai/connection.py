@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 from multidict import CIMultiDict
@@ -20,6 +18,7 @@ from yarl import URL
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
+from contrapose.tasks.infer.asking.asker import Way
 from contrapose.tasks.infer.asking.http import HttpClient, ReplyTooLargeError
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure, without_secrets_in
 from contrapose.tasks.infer.openai.bodies import Bodies
@@ -96,20 +95,8 @@ class Connection:
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
         self._building = asyncio.Lock()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.client.close()
-
     async def post(self, path: str, body: bytes, *, seconds: float) -> bytes:
-        """Post JSON, and return the body of the reply.
-
-        Raises:
-            APIStatusError: the reply has another status than that of success.
-            TimeoutError: it was not there after so many seconds.
-            Exception: no reply came.
-        """
+        """Post JSON, and return the body of the reply."""
         if path not in self._built:
             async with self._building:
                 if path not in self._built:
@@ -143,16 +130,21 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
         client._custom_headers = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAIWay:
-    """Requests to the OpenAI API of one endpoint."""
+class OpenAIWay(Way):
+    """Requests to the OpenAI API of one endpoint.
 
-    connection: Connection
-    """Makes them."""
-    bodies: Bodies
-    """How questions are put."""
-    trying: bool = False
-    """Whether it is found out what the endpoint refuses: then a parameter that it refuses stops nothing."""
+    Args:
+        bodies: of requests.
+        trying: whether it is found out what the endpoint refuses: then a parameter that it refuses stops nothing.
+    """
+
+    def __init__(self, bodies: Bodies, *, trying: bool = False) -> None:
+        self.bodies, self.trying = bodies, trying
+        self.connection = Connection(bodies.settings)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.connection.client.close()
 
     def max_usage(self, question: Question) -> Usage:
         """Return what a request takes at most."""
@@ -203,20 +195,10 @@ class OpenAIWay:
         return refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
 
 
-@asynccontextmanager
-async def open_way(bodies: Bodies, *, trying: bool = False) -> AsyncIterator[OpenAIWay]:
-    """Open a connection for one call."""
-    async with Connection(bodies.settings) as connection:
-        yield OpenAIWay(connection=connection, bodies=bodies, trying=trying)
-
-
 async def reach(settings: Settings, key_place: str) -> None:
     """Refuse an endpoint that cannot be reached, or a key that it rejects, before any prompt is sent.
 
     Servers that do not list their models answer with another status: they were reached.
-
-    Raises:
-        ModelError: nobody answers, the key is rejected, or the server points to another host.
     """
     from aiohttp import ClientError
     from openai import APIConnectionError, APIStatusError, AuthenticationError, OpenAIError
@@ -224,45 +206,47 @@ async def reach(settings: Settings, key_place: str) -> None:
     def refusal(observed: str, *, expected: str, remedy: str) -> ModelError:
         return ModelError(observed, expected=expected, remedy=remedy, where=settings.base_url)
 
-    async with Connection(settings) as connection:
-        try:
-            await connection.client.models.list()
-        except (APIConnectionError, OSError, ClientError) as error:
+    connection = Connection(settings)
+    try:
+        await connection.client.models.list()
+    except (APIConnectionError, OSError, ClientError) as error:
+        raise refusal(
+            f"no answer from the endpoint ({type(error.__cause__ or error).__name__})",
+            expected="an OpenAI-compatible server at that address",
+            remedy="Start the server, or correct model_args.base_url.",
+        ) from error
+    except AuthenticationError as error:
+        sent = settings.key != NO_KEY
+        raise refusal(
+            "the endpoint rejected the API key" if sent else "the endpoint wants an API key, and none was sent",
+            expected="a key that it accepts",
+            remedy=f"Correct it in {key_place}.",
+        ) from error
+    except APIStatusError as error:
+        if (other := other_host(error)) is not None:
             raise refusal(
-                f"no answer from the endpoint ({type(error.__cause__ or error).__name__})",
-                expected="an OpenAI-compatible server at that address",
-                remedy="Start the server, or correct model_args.base_url.",
+                f"the endpoint redirects to {other}",
+                expected="an endpoint that answers itself: what is meant for one host is not sent to another",
+                remedy="Set model_args.base_url to the address that answers.",
             ) from error
-        except AuthenticationError as error:
-            sent = settings.key != NO_KEY
+        if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
+            remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
+            if settings.base_url.endswith(USUAL_PATH):
+                remedy = "Correct model_args.base_url, by the documentation of the server."
             raise refusal(
-                "the endpoint rejected the API key" if sent else "the endpoint wants an API key, and none was sent",
-                expected="a key that it accepts",
-                remedy=f"Correct it in {key_place}.",
-            ) from error
-        except APIStatusError as error:
-            if (other := other_host(error)) is not None:
-                raise refusal(
-                    f"the endpoint redirects to {other}",
-                    expected="an endpoint that answers itself: what is meant for one host is not sent to another",
-                    remedy="Set model_args.base_url to the address that answers.",
-                ) from error
-            if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
-                remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
-                if settings.base_url.endswith(USUAL_PATH):
-                    remedy = "Correct model_args.base_url, by the documentation of the server."
-                raise refusal(
-                    f"the server has no {settings.path} there (status {NOT_FOUND})",
-                    expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
-                    remedy=remedy,
-                ) from None
-        except (OpenAIError, ValueError, TypeError, AttributeError):
-            # Whatever it said, it was there.
-            return
+                f"the server has no {settings.path} there (status {NOT_FOUND})",
+                expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
+                remedy=remedy,
+            ) from None
+    except (OpenAIError, ValueError, TypeError, AttributeError):
+        # Whatever it said, it was there.
+        return
+    finally:
+        await connection.client.close()
 
 
 async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
-    """Whether a server that lists no models has no API at an address either; nothing is asked.
+    """Return whether a server that lists no models has no API at an address either; nothing is asked.
 
     A server that has it refuses an empty request for another reason.
     """

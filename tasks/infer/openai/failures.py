@@ -96,16 +96,7 @@ def error_in_reply(body: object, key: str) -> Failure:
 def _failure(
     status: int, body: object, text: str, *, key: str, wait: float | None = None, filter_status: int | None = None
 ) -> Failure:
-    """Return what an error means.
-
-    Args:
-        status: of the reply, or named by the error.
-        body: the error.
-        text: the same for people.
-        key: is kept out of messages.
-        wait: seconds that the endpoint asked for.
-        filter_status: by which a refusal of a content filter is recognised, where that is another one.
-    """
+    """Return what an error means."""
     if is_moderated(filter_status or status, body):
         # A prompt that a filter refuses, whatever else is asked or how.
         message = _clean(_words(body), key)
@@ -128,12 +119,7 @@ def _failure(
 
 
 def is_moderated(status: int, body: object) -> bool:
-    """Return whether a refusal comes from a content filter, so that this prompt alone is refused, and always will be.
-
-    Args:
-        status: of the reply, or the one that an error in a reply names.
-        body: its error: an object, a text, or nothing.
-    """
+    """Return whether a refusal comes from a content filter, so that this prompt alone is refused, for good."""
     if status in NEVER or not body or (isinstance(body, str) and body.lstrip().startswith("<")):
         return False
     text = json.dumps(body, ensure_ascii=False)

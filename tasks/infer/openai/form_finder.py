@@ -127,7 +127,7 @@ class FormFinder:
             if isinstance(last, Reply) and self._is_answer(asked, last):
                 return self._accept(asked, last, tries, refused)
             if self._hopeless or (not isinstance(last, Reply) and not _blames_form(last)):
-                self._put(question.plain, last, tries)
+                self._put_answer(question.plain, last, tries)
                 return None
             refused.append(form)
             # Further forms are not worth trying at a server that fell over, or that ignored the schema.
@@ -190,7 +190,7 @@ class FormFinder:
     def _accept(self, asked: Question, reply: Reply, tries: Tries, refused: Sequence[Form]) -> Form | None:
         """Put an answer, and return the form that it shows."""
         completion = reply.completion
-        self._put(asked if completion.constrained else asked.plain, reply, tries)
+        self._put_answer(asked if completion.constrained else asked.plain, reply, tries)
         if completion.constrained:
             return asked.form
         if completion.is_unread or not completion.text:
@@ -210,7 +210,7 @@ class FormFinder:
         outcome = await self._outcome(question, tries)
         if outcome is None and self.changes is not None:
             return self._last
-        self._put(question, outcome, tries)
+        self._put_answer(question, outcome, tries)
         if isinstance(outcome, Reply):
             moderated = outcome.completion.outcome == "moderated"
             self._silent += moderated
@@ -225,9 +225,9 @@ class FormFinder:
     def _put_unanswered(self, question: Question, last: Reply | Failure | None, tries: Tries) -> None:
         """Account for requests that brought no answer to a question that another run answers."""
         if last is not None:
-            self._put(replace(question, prompt=""), last, tries)
+            self._put_answer(replace(question, prompt=""), last, tries)
 
-    def _put(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> None:
+    def _put_answer(self, question: Question, outcome: Reply | Failure | None, tries: Tries) -> None:
         if (answer := self.asker.answer(question, outcome, tries)) is not None:
             self.asker.broker.put([answer])
 
@@ -247,11 +247,7 @@ def _blames_prompt(failure: Failure | None) -> bool:
 async def try_out(
     pool: Pool, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
 ) -> TriedOut:
-    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops.
-
-    Raises:
-        ModelError: it refuses what no setting makes up for.
-    """
+    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops."""
     tried = TriedOut(None, None)
 
     async def find(asker: Asker) -> None:

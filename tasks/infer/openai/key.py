@@ -67,10 +67,6 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
     """Return the API key, if the host may have it. A server of one's own may need none.
 
     Parameters of a run, such as `base_url`, never decide where a key goes: its owner names the hosts next to it.
-
-    Raises:
-        ConfigError: the place that is named, or a list of hosts, cannot be used.
-        ModelError: a key is needed and missing, cannot be sent, or is not for that host.
     """
     place, origin = _place(spec), origin_of(base_url)
     if not place:
@@ -101,16 +97,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
 
 def read_header(place: str, *, address: str, where: str) -> str:
-    """Return a secret for a header of one's own, if its host may have it.
-
-    Args:
-        place: an environment variable, or `secret://<block>`.
-        address: where it is to be sent.
-        where: the setting that names the place.
-
-    Raises:
-        ConfigError: the place cannot be used or is empty, or the secret is not for that host.
-    """
+    """Return a secret for a header of one's own, if its host may have it."""
     key, origin = _key_at(place, where=where), origin_of(address)
     if not key.is_for(origin):
         raise ConfigError(
@@ -130,11 +117,7 @@ def read_header(place: str, *, address: str, where: str) -> str:
 
 
 def is_own(base_url: str) -> bool:
-    """Return whether the key in VARIABLE, and what else the environment says of OpenAI, is for an address.
-
-    Raises:
-        ConfigError: the list of hosts cannot be used.
-    """
+    """Return whether the key in VARIABLE, and what else the environment says of OpenAI, is for an address."""
     return Key(place=VARIABLE, text="", hosts=_named_hosts(VARIABLE), with_own=True).is_for(origin_of(base_url))
 
 

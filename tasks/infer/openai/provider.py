@@ -19,7 +19,7 @@ from contrapose.tasks.infer.asking.pool import Pool, PooledModel
 from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import open_way, reach
+from contrapose.tasks.infer.openai.connection import OpenAIWay, reach
 from contrapose.tasks.infer.openai.form_finder import try_out
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
@@ -116,7 +116,7 @@ class OpenAIModel(PooledModel):
 
     def __init__(self, spec: ModelSpec) -> None:
         self.bodies = Bodies(spec=spec)
-        super().__init__(self.bodies.settings, partial(open_way, self.bodies), processes=spec.processes)
+        super().__init__(self.bodies.settings, partial(OpenAIWay, self.bodies), processes=spec.processes)
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
@@ -140,6 +140,6 @@ class OpenAIModel(PooledModel):
             return TriedOut(None, None)
         # This model stays as it was opened: it is opened anew with what is found out.
         bodies = Bodies(spec=self.bodies.spec)
-        opened = partial(open_way, bodies, trying=True)
-        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, opened=opened)
+        way = partial(OpenAIWay, bodies, trying=True)
+        pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=way)
         return asyncio.run(try_out(pool, forms, bodies, broker, changes=changes))

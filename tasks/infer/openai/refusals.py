@@ -98,12 +98,7 @@ class ParameterRefusal(Failure):
     """What the user can set, in words."""
 
     def error(self, model: str, *, tried: bool = False) -> ModelError:
-        """Return the refusal as a mistake in the configuration of a model.
-
-        Args:
-            model: its id.
-            tried: whether the request was refused with the changed setting, too.
-        """
+        """Return the refusal as a mistake in the configuration of a model."""
         besides = f", and refused the request with {self.remedy}, too" if tried else ""
         return ModelError(
             f"the endpoint refuses {self.called}{besides}: {self.said}",
@@ -116,14 +111,7 @@ class ParameterRefusal(Failure):
 def refused_parameter(
     failure: Failure, error: object, question: Question, *, sent: Mapping[str, Any]
 ) -> ParameterRefusal | None:
-    """Return the refused parameter; None where the refusal names none that was sent.
-
-    Args:
-        failure: its meaning otherwise.
-        error: in its body, as the endpoint has it.
-        question: what was asked: a repeated prompt names nothing.
-        sent: the request.
-    """
+    """Return the refused parameter; None where the refusal names none that was sent."""
     if failure.status not in MAY_NAME or failure.message.startswith(TOO_LONG):
         return None
     own = {CALLED.get(name, "length"): name for name in sent if name not in NO_PARAMETERS}

@@ -65,11 +65,6 @@ def read_reply(body: bytes, question: Question) -> Completion:
 
     A choice without text is an answer without text: a reasoning model that is cut off while it thinks gives no other,
     however often it is asked and paid.
-
-    Raises:
-        ValueError: the body is broken, or has no choice.
-        NoLogprobsError: log-probabilities were asked for and are missing.
-        ErrorReplyError: the reply says that the endpoint failed.
     """
     try:
         reply = _parse(body)
@@ -100,12 +95,6 @@ def believe_counts(completion: Completion, body: bytes, *, sent: int, written: i
     """Return a completion without counts of tokens that its request cannot take, and the first odd count.
 
     A token is one byte of text at least. Hidden thoughts of a model have their own count in the reply.
-
-    Args:
-        completion: as `read_reply` read it.
-        body: of the reply.
-        sent: bytes of the request.
-        written: tokens that were asked for at most.
     """
     used = completion.usage
     if 0 < used.prompt_tokens <= sent and 0 < used.completion_tokens <= max(written, 1):
@@ -180,12 +169,7 @@ def _label_in_form(text: str, form: Form) -> str | None:
 
 
 def _read_choice(reply: Any) -> tuple[str, ReplyOutcome, Any]:
-    """Return text, outcome and listed log-probabilities of the first choice of a reply.
-
-    Raises:
-        LookupError, TypeError, AttributeError: it is no reply of the API.
-        ErrorReplyError: it tells of an error.
-    """
+    """Return text, outcome and listed log-probabilities of the first choice of a reply."""
     if (error := reply.get("error") or reply.get("errors")) or "error" in (reply.get("object"), reply.get("type")):
         raise ErrorReplyError(error or reply)
     choices = reply.get("choices")

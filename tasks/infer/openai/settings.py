@@ -102,12 +102,7 @@ class Settings(AskingPace):
 
 
 def read_settings(spec: ModelSpec) -> Settings:
-    """Return the settings of a model.
-
-    Raises:
-        ConfigError: the place that is named for the key cannot be used, or the address may not be asked.
-        ModelError: an argument is unknown or wrong, or a key is needed and missing, or not for that host.
-    """
+    """Return the settings of a model."""
     if not spec.name:
         raise ModelError(
             "no model name",
@@ -134,11 +129,7 @@ def read_settings(spec: ModelSpec) -> Settings:
 
 
 def wants_logprobs(spec: ModelSpec) -> bool:
-    """Return whether log-probabilities are asked for; no key is needed for that.
-
-    Raises:
-        ModelError: the argument is no switch.
-    """
+    """Return whether log-probabilities are asked for; no key is needed for that."""
     return _switch(spec, "logprobs")
 
 

@@ -12,7 +12,7 @@ from tiny_model import save_tiny_model
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import attention
-from contrapose.tasks.infer.local.attention import attending, products
+from contrapose.tasks.infer.local.attention import attending_layers, products
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
@@ -127,7 +127,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
     assert not set(model.model.modules()) & set(attention.IN_USE)
     layers.clear()
     other.fused.give_up()
-    with model.fused.used():
+    with model.fused.in_use():
         plainly = completions(other, QUESTIONS)
     assert not layers
     for one, another in zip(answers, plainly, strict=True):
@@ -135,7 +135,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
 
 
 def test_in_float32_the_kernel_attends(tmp_path: Path) -> None:
-    assert attending(opened(save_tiny_model(tmp_path), "float32").model) == []
+    assert attending_layers(opened(save_tiny_model(tmp_path), "float32").model) == []
 
 
 @pytest.mark.parametrize("name", ["position_bias", "softcap", "dropout", "output_attentions"])
@@ -158,5 +158,5 @@ def test_what_products_do_not_know_is_left_to_the_kernel(name: str, tmp_path: Pa
             return str(error)
 
     kernels = attended()
-    with model.fused.used():
+    with model.fused.in_use():
         assert attended() == kernels

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.infer.local.memory import FIRST, LAST, found_tokens
+from contrapose.tasks.infer.local.memory import FIRST, LAST, search_tokens
 
 
 def test_tokens_double_until_speed_stops_growing() -> None:
-    assert found_tokens(lambda tokens: max(1.0, tokens / 8192)) == 8192
+    assert search_tokens(lambda tokens: max(1.0, tokens / 8192)) == 8192
 
 
 def test_tokens_double_until_the_last() -> None:
-    assert found_tokens(lambda _: 1.0) == LAST
+    assert search_tokens(lambda _: 1.0) == LAST
 
 
 def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
@@ -19,8 +19,8 @@ def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
             raise RuntimeError("MPS backend out of memory")
         return 1.0
 
-    assert found_tokens(seconds) == 4 * FIRST
+    assert search_tokens(seconds) == 4 * FIRST
 
 
 def test_one_slow_size_does_not_end_the_search() -> None:
-    assert found_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192
+    assert search_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192

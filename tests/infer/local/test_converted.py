@@ -28,7 +28,7 @@ def conversions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
     monkeypatch.setattr(embedded, "_assemble", lambda target: None)
     monkeypatch.setattr(embedded, "_save", save)
-    monkeypatch.setattr(embedded, "_copy_terms", lambda folder: None)
+    monkeypatch.setattr(embedded.metadata, "files", lambda name: [])
     return done
 
 

@@ -42,7 +42,7 @@ def test_the_quick_tokenizer_gives_the_ids_of_the_general_one() -> None:
     quick = Embedded().open(SPEC).encoder
     for text in ("The sky is blue.\n\n  A. naïve café 东京 🙂", " B", "", "<bos>x"):
         assert quick.prompt(text) == general(text)["input_ids"]
-        assert quick.bare(text) == general(text, add_special_tokens=False)["input_ids"]
+        assert quick._bare_ids(text) == general(text, add_special_tokens=False)["input_ids"]
     ids = quick.prompt("A small test, with 2 parts.")
     assert quick.tokenizer.decode(ids) == general.decode(ids)
     assert (quick.pad_id, quick.tokenizer.bos_token_id) == (general.pad_token_id, general.bos_token_id)

@@ -78,12 +78,12 @@ def test_every_family_gives_what_it_gave(family: str) -> None:
     own = figures(model)
     layers = FusedLayers(model)
     norms = sum(type(module).__name__.endswith("RMSNorm") for module in model.modules())
-    with layers.used():
+    with layers.in_use():
         assert replaced(model, "RMSNorm") == norms > 0
         if multiplies_16_bits():
             assert replaced(model, "MLP") == GATED.get(family, 2)
         assert figures(model).numpy() == pytest.approx(own.numpy(), abs=0.05 * float(own.abs().max()))
-        with layers.unused():
+        with layers.set_aside():
             assert (figures(model) == own).all()
         assert replaced(model, "RMSNorm") == norms
     assert replaced(model, "RMSNorm", "MLP") == 0
@@ -100,7 +100,7 @@ def test_weights_that_are_added_to_one_are_told_from_those_that_are_not(family: 
     numbers[0, 0] = 0
     with torch.inference_mode():
         own = norm(numbers).float()
-        with FusedLayers(model).used():
+        with FusedLayers(model).in_use():
             assert replaced(norm, "RMSNorm") == 1
             assert norm(numbers).float().numpy() == pytest.approx(own.numpy(), rel=2**-6, abs=1e-6)
 
@@ -153,7 +153,7 @@ def test_a_layer_that_computes_something_else_stays() -> None:
 
     model.model.norm.__class__ = ScaledRMSNorm
     model.model.layers[0].mlp.__class__ = LimitedMLP
-    with FusedLayers(model).used():
+    with FusedLayers(model).in_use():
         assert replaced(model, "ScaledRMSNorm") == replaced(model, "LimitedMLP") == 0
         assert replaced(model, "LlamaRMSNorm") == 4
 
@@ -166,7 +166,7 @@ def test_a_layer_that_somebody_changed_stays_as_they_left_it() -> None:
     norm.forward = changed = scaled(norm)
     network.up_proj = torch.nn.Sequential(network.up_proj)
     layers = FusedLayers(model)
-    with layers.used():
+    with layers.in_use():
         assert norm.forward is changed
         assert replaced(network, "LlamaMLP") == 0
     assert norm.forward is changed
@@ -209,14 +209,14 @@ def test_only_the_first_answers_are_held_against_the_models_own_layers(
     model = opened(save_tiny_model(tmp_path), "bfloat16")
     model.scoring.accelerated = True
     model.scoring.limit = Limit(tokens=40, wanted=100)
-    plain, norm = model.scoring.forward.plain, model.model.model.norm
+    plain, norm = model.scoring.forward.compute_alone, model.model.model.norm
     own: list[bool] = []
 
     def looked_at(queries: Any) -> Any:
         own.append("forward" not in norm.__dict__)
         return plain(queries)
 
-    monkeypatch.setattr(model.scoring.forward, "plain", looked_at)
+    monkeypatch.setattr(model.scoring.forward, "compute_alone", looked_at)
     likelihoods(model)
     assert own[0]
     assert own[1:]

@@ -58,11 +58,6 @@ def exact(folder: Path) -> list[float]:
     return found
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
-
-
 def test_it_is_what_the_logits_of_transformers_say(folder: Path) -> None:
     assert masses(folder) == pytest.approx(exact(folder), abs=1e-5)
 
@@ -77,7 +72,7 @@ def test_a_label_counts_in_all_its_spellings(folder: Path, monkeypatch: pytest.M
         completions(model, [Question(kind="choose", prompt=PROMPTS[0], labels=("A",))])[0].label_mass,
         completions(model, [Question(kind="choose", prompt=PROMPTS[0], labels=("A", "green"))])[0].label_mass,
     )
-    green = model.encoder.bare("green")[0]
+    green = model.encoder._bare_ids("green")[0]
     own = model.encoder.spellings
     monkeypatch.setattr(model.encoder, "spellings", lambda label: own(label) | {green})
     both = completions(model, [Question(kind="choose", prompt=PROMPTS[0], labels=("A",))])[0]

@@ -12,7 +12,7 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.infer.local import layout, passing
+from contrapose.tasks.infer.local import passing, rows
 from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
@@ -38,11 +38,6 @@ FAMILIES: list[tuple[str, dict[str, int]]] = [
     ("mamba", {"num_hidden_layers": 2, "state_size": 4}),
 ]
 """Learned, partly rotary, then rotary positions in layers or before; distances alone; and no attention at all."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +119,7 @@ def test_shared_rows_give_what_each_prompt_gives_alone(folder: Path, questions: 
 
 def test_only_prompts_within_the_window_share(sliding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = opened(sliding)
-    shared, plain = count(model, "shared", monkeypatch), count(model, "plain", monkeypatch)
+    shared, plain = count(model, "compute_shared", monkeypatch), count(model, "compute_alone", monkeypatch)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(sliding, QUESTIONS), abs=1e-4)
     assert shared
     assert plain
@@ -168,7 +163,7 @@ def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = opened(folder)
-    monkeypatch.setattr(passing, "_chosen", lambda value, *_: value)
+    monkeypatch.setattr(passing, "_part_of", lambda value, *_: value)
     first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
     assert max(last) == max(first)
@@ -239,7 +234,7 @@ def spoil_a_query_left_over(monkeypatch: pytest.MonkeyPatch, heads: int) -> list
 
     def erring(query: Any, key: Any, value: Any, attn_mask: Any = None, **rest: Any) -> Any:
         found = right(query, key, value, attn_mask=attn_mask, **rest)
-        if attn_mask is not None and query.shape[2] > 1 and query.shape[2] % layout.BLOCK == 1:
+        if attn_mask is not None and query.shape[2] > 1 and query.shape[2] % rows.BLOCK == 1:
             hit.append(query.shape[2])
             found[:, :, -1] = found[:, :, -1].roll(1, dims=1) + heads
         return found
@@ -265,7 +260,7 @@ def test_no_batch_is_as_wide_as_a_kernel_errs(
 ) -> None:
     alone = [each.option_loglikelihoods for question in LEFT_OVER for each in completions(opened(folder), [question])]
     hit = spoil_a_query_left_over(monkeypatch, heads=4)
-    monkeypatch.setattr(layout, "ERRS_ON", errs_on)
+    monkeypatch.setattr(rows, "ERRS_ON", errs_on)
     model = opened(folder, 3)
     model.scoring.window = window
     found = [each.option_loglikelihoods for each in completions(model, LEFT_OVER)]
@@ -278,7 +273,7 @@ def test_no_reply_starts_where_a_kernel_errs(folder: Path, monkeypatch: pytest.M
     asked = [Question(kind="generate", prompt=question.prompt) for question in LEFT_OVER]
     alone = [each.text for question in asked for each in completions(opened(folder), [question])]
     hit = spoil_a_query_left_over(monkeypatch, heads=4)
-    monkeypatch.setattr(layout, "ERRS_ON", errs_on)
+    monkeypatch.setattr(rows, "ERRS_ON", errs_on)
     assert ([each.text for each in completions(opened(folder, 3), asked)] == alone) == (not hit) == (errs_on == "cpu")
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.infer.local.layout import Layout
 from contrapose.tasks.infer.local.rows import (
     WIDEST,
+    BatchRow,
+    Layout,
     Limit,
     Query,
-    alone,
-    batches,
     common_prefix,
-    joined,
-    padded,
+    pack_batches,
+    padded_size,
     shared_rows,
 )
 
@@ -60,7 +59,7 @@ def test_a_row_stays_narrow_where_a_batch_is_large() -> None:
 
 
 def test_a_row_without_its_answered_questions_still_shares() -> None:
-    row = joined([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
+    row = BatchRow.from_queries([query(0, 1, 2, 3, 9), query(1, 1, 2, 3, 4), query(2, 1, 2, 5)])
     rest = row.only([0, 2])
     assert rest is not None
     assert rest.owners == [0, 2]
@@ -79,26 +78,25 @@ def test_the_common_prefix_ends_before_the_first_wanted_place() -> None:
 @given(st.lists(TOKENS, min_size=1, max_size=30))
 def test_batches_hold_every_query_once_within_the_limit(texts: list[list[int]]) -> None:
     groups = [[query(owner, *ids)] for owner, ids in enumerate(texts)]
-    plan = list(batches(shared_rows(groups, limit=LIMIT), LIMIT))
+    plan = list(pack_batches(shared_rows(groups, limit=LIMIT), LIMIT))
     owners = sorted(owner for batch in plan for row in batch for owner in row.owners)
     assert owners == list(range(len(texts)))
-    assert all(len(batch) == 1 or padded(batch) <= LIMIT.tokens for batch in plan)
+    assert all(len(batch) == 1 or padded_size(batch) <= LIMIT.tokens for batch in plan)
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=20))
 def test_a_row_reads_a_token_once_for_each_beginning_of_its_sorted_queries(texts: list[list[int]]) -> None:
-    row = joined([query(owner, *ids) for owner, ids in enumerate(sorted(texts))])
+    row = BatchRow.from_queries([query(owner, *ids) for owner, ids in enumerate(sorted(texts))])
     beginnings = {tuple(ids[:length]) for ids in texts for length in range(1, len(ids) + 1)}
     assert row.size == len(beginnings)
-    assert [single.queries[0] for single in alone(row)] == list(row.queries)
 
 
 @given(st.lists(TOKENS, min_size=1, max_size=20), st.booleans(), st.booleans())
 def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], ordered: bool, apart: bool) -> None:
     queries = [query(owner, 8, 9, *ids) for owner, ids in enumerate(sorted(texts) if ordered else texts)]
     common = common_prefix(queries, least=1) if apart else 0
-    row = joined(queries)
-    layout = Layout.of(row, common)
+    row = BatchRow.from_queries(queries)
+    layout = Layout.from_row(row, common)
     seen = {
         column: [*branch.before, *range(branch.begin, column + 1)]
         for branch in layout.branches
@@ -113,4 +111,4 @@ def test_every_wanted_place_of_a_layout_sees_its_query(texts: list[list[int]], o
 def test_a_number_of_prompts_limits_a_batch() -> None:
     groups = [[query(owner, owner)] for owner in range(7)]
     limit = Limit(tokens=1 << 20, wanted=1000, prompts=3)
-    assert [len(batch) for batch in batches(shared_rows(groups, limit=limit), limit)] == [3, 3, 1]
+    assert [len(batch) for batch in pack_batches(shared_rows(groups, limit=limit), limit)] == [3, 3, 1]

@@ -9,7 +9,6 @@ import pytest
 import torch
 from plain_broker import PlainBroker, completions
 from scipy.stats import chisquare
-from tiny_model import save_tiny_model
 from transformers import TopPLogitsWarper
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
@@ -21,11 +20,6 @@ from contrapose.tasks.infer.local.transformer import TransformerModel
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
 WARM = Generation(max_new_tokens=8, temperature=0.8)
 QUESTIONS = [Question(kind="generate", prompt=prompt, repeat=repeat) for prompt in PROMPTS for repeat in range(3)]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 def opened(folder: Path, generation: Generation = WARM, batch_size: int = 12) -> TransformerModel:

@@ -23,11 +23,6 @@ LONG = "the sky is " * 100
 COLOURS = ("red", "blue", "green", "not", "it")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
-
-
 def opened(folder: Path, **changes: object) -> TransformerModel:
     spec = ModelSpec.model_validate(
         {

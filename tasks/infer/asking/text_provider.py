@@ -1,0 +1,126 @@
+"""Providers of replies alone: one async `generate` is all that one needs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import ClassVar
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Completion, Likelihoods, Usage
+from contrapose.tasks.infer.arguments import read_pace
+from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
+from contrapose.tasks.infer.asking.endpoint import AskingPace
+from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure
+from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.base import refuse_unknown
+
+SHOWN = 300
+"""Characters of an error that are shown."""
+BYTES_PER_TOKEN = 2
+TOKENS_PER_MESSAGE = 16
+
+
+class TextProvider:
+    """A provider of replies; budget, store, retries and rate limits are outside of it.
+
+    A subclass has `generate`, and may change everything else: its arguments, price, identity and check.
+    """
+
+    cases_per_task: ClassVar[int] = 2000
+    local: ClassVar[bool] = False
+    knows_weights: ClassVar[bool] = False
+    concurrency: ClassVar[int] = 4
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "revision": Argument(type="text", description="Version of the model: it keeps answers apart."),
+        "concurrency": Argument(type="whole number", description="Most prompts at a time.", default=4, role="pace"),
+        "timeout": Argument(type="seconds", description="For one request.", default=60, role="pace"),
+        "total_timeout": Argument(
+            type="seconds", description="For one prompt with all retries.", default=600, role="pace"
+        ),
+        "retries": Argument(type="whole number", description="For failures.", default=8, role="pace"),
+        "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+        "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+    }
+
+    async def generate(self, prompt: str, spec: ModelSpec) -> str | Completion | Failure:
+        """Return the reply to a prompt.
+
+        `spec.name` is the model, `spec.messages(prompt)` has the system instruction and the examples, `spec.generation`
+        the greatest length and the temperature. A `Completion` also has the tokens used, a `Failure` says what to do
+        next. An OSError, such as ConnectionError, is tried again; every other exception is an error of this prompt.
+        """
+        raise NotImplementedError
+
+    def price(self, spec: ModelSpec) -> Price | None:
+        """Return the price of tokens; None where it is unknown."""
+        return None
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Return "none": replies are all that it gives."""
+        return "none"
+
+    def identity(self, spec: ModelSpec) -> Mapping[str, str]:
+        """Return model and version: every value becomes part of an answer's key."""
+        refuse_unknown(spec, self.arguments)
+        return {"revision": str(spec.args.get("revision", "")), "dtype": "unknown", "device": "remote"}
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Refuse a model whose identity cannot be found."""
+        self.identity(spec)
+        return Check(state="ok", observed=f"{spec.id} is there")
+
+    def open(self, spec: ModelSpec) -> PooledModel:
+        """Return the model behind shared limits."""
+        pace = AskingPace(
+            **read_pace(spec, concurrency=self.concurrency, timeout=60), address=spec.id, called="the provider"
+        )
+        return PooledModel(pace, lambda: GenerateWay(self, spec), processes=spec.processes)
+
+
+class GenerateWay(Way):
+    """Calls of `generate`."""
+
+    def __init__(self, provider: TextProvider, spec: ModelSpec) -> None:
+        self.provider, self.spec = provider, spec
+
+    def max_usage(self, question: Question) -> Usage:
+        """Return an estimate of what a call takes at most."""
+        return Usage(
+            calls=1,
+            prompt_tokens=estimate_tokens(self.spec, question.prompt),
+            completion_tokens=self.spec.generation.max_new_tokens,
+        )
+
+    async def request(self, question: Question, *, timeout: float) -> Reply | Failure:
+        """Call it once. Every failure is returned, never raised."""
+        start = time.monotonic()
+        try:
+            reply = await asyncio.wait_for(self.provider.generate(question.prompt, self.spec), timeout)
+        except TimeoutError:
+            return timeout_failure(timeout)
+        except Exception as error:
+            message = " ".join(f"{type(error).__name__}: {error}".split())[:SHOWN]
+            is_lost = isinstance(error, OSError)
+            return Failure(
+                kind="connection" if is_lost else "error", message=message, then="retry" if is_lost else "give up"
+            )
+        if isinstance(reply, Failure):
+            return reply
+        completion = reply if isinstance(reply, Completion) else Completion(text=reply, usage=ONE_CALL)
+        return Reply(completion=completion, seconds=time.monotonic() - start)
+
+
+def estimate_tokens(spec: ModelSpec, prompt: str, *, further: int = 0) -> int:
+    """Return the tokens that a prompt has at most, with system instruction, examples and `further` bytes.
+
+    Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to each
+    message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
+    """
+    texts = [message["content"] for message in spec.messages(prompt)]
+    size = further + sum(len(text.encode(errors="replace")) for text in texts)
+    return size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(texts))

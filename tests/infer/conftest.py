@@ -1,0 +1,24 @@
+"""Fixtures that several tests of the infer room have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_endpoint import Endpoint, serving
+
+from contrapose.tasks.infer.asking import outcomes
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    """An endpoint on loopback."""
+    with serving() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a failed request be made again at once."""
+    monkeypatch.setattr(outcomes, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(outcomes, "LONGEST_WAIT", 0.02)
