@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
-from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.schema import to_table
 
@@ -45,10 +45,6 @@ def append(where: str, run: PastRun, *, key: str) -> None:
 
 def put(where: str, name: str, run: PastRun) -> None:
     """Write a file of the history that holds a run; readers see all of it or nothing."""
-    (Place(where) / name).write(_content(run))
-
-
-def _content(run: PastRun) -> bytes:
     sink = pa.BufferOutputStream()
     table = to_table(run)
     # Of a single row, dictionaries and statistics would be most of the file, and take longest to read.
@@ -57,7 +53,7 @@ def _content(run: PastRun) -> bytes:
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: BLANK})
     content = bytes(sink.getvalue())
-    return content.replace(BLANK, _hash(content), 1)
+    (Place(where) / name).write(content.replace(BLANK, _seal(content), 1))
 
 
 KEY = b"contrapose.sha256"
@@ -70,10 +66,10 @@ SEAL = re.compile(rb"sha256:[0-9a-f]{64}")
 def is_broken(content: bytes) -> bool:
     """Return whether a file was changed since it was sealed; one without a seal counts as intact."""
     seals = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
-    return len(seals) == 1 and _hash(content.replace(seals[0], BLANK)) != seals[0]
+    return len(seals) == 1 and _seal(content.replace(seals[0], BLANK)) != seals[0]
 
 
-def _hash(content: bytes) -> bytes:
+def _seal(content: bytes) -> bytes:
     return b"sha256:" + hashlib.sha256(content).hexdigest().encode()
 
 
@@ -82,33 +78,29 @@ OURS = re.compile(r".+-[0-9a-f]{12}\.parquet")
 
 
 def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
-    """A run as the history keeps it."""
+    """Return a run as the history keeps it."""
+    names = ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored", "stopping")
+    tests = [
+        cast(
+            PastTest,
+            {name: outcome[name] for name in names if name in outcome}  # type: ignore[literal-required]
+            | {"interval": outcome["interval"] and tuple(outcome["interval"])},
+        )
+        for outcome in summary["tests"]
+    ]
     return PastRun(
         run_id=summary["run_id"],
         suite=summary["suite"],
         model=summary["model"]["id"],
         started=summary["started"],
         verdict=summary["verdict"],
-        tests=[_past_test(outcome) for outcome in summary["tests"]],
+        tests=tests,
         made_of=made_of,
     )
 
 
-def _past_test(outcome: Outcome) -> PastTest:
-    interval = outcome["interval"]
-    test = PastTest(
-        test_type=outcome["test_type"],
-        verdict=outcome["verdict"],
-        pass_rate=outcome["pass_rate"],
-        interval=None if interval is None else (interval[0], interval[1]),
-        min_pass_rate=outcome["min_pass_rate"],
-        scored=outcome["scored"],
-    )
-    return {**test, "stopping": outcome["stopping"]} if "stopping" in outcome else test
-
-
 def record_of(name: str, run: PastRun) -> dict[str, Any]:
-    """What a manifest holds, so that the run's file of the history can be made again under its name."""
+    """Return what a manifest holds, so that the run's file of the history can be made again under its name."""
     return {"file": name, "made_of": run["made_of"]}
 
 
@@ -121,28 +113,20 @@ def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str
     damaged = [name for name in skipped if OURS.fullmatch(name)]
     if not damaged:
         return [], ""
-    runs = dict(_runs(output))
+    runs = dict[str, PastRun]()
+    for folder in (output / name for name in output.names() if not name.startswith(".")):
+        try:
+            kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
+            runs[kept["file"]] = past_run((folder / "summary.json").json(), kept["made_of"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
     for name in damaged:
         # Readers pass over its new name, and the warning is of all at once.
         (Place(where) / name).rename(name + SUFFIX)
         if name in runs:
             put(where, name, runs[name])
-    return damaged, _warning(len(damaged), lost=sum(name not in runs for name in damaged))
-
-
-def _warning(damaged: int, *, lost: int) -> str:
-    files = "a damaged file was" if damaged == 1 else f"{damaged} damaged files were"
-    again = f", and {damaged - lost} made again from the folders of their runs" if lost < damaged else ""
+    lost = sum(name not in runs for name in damaged)
+    files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"
+    again = f", and {len(damaged) - lost} made again from the folders of their runs" if lost < len(damaged) else ""
     gone = f"; the folders of {lost} runs are gone, or were left by an older version" if lost else ""
-    return f"history: {files} set aside{again}{gone}"
-
-
-def _runs(output: Place) -> Iterator[tuple[str, PastRun]]:
-    """Runs by the names of their files."""
-    for folder in (output / name for name in output.names() if not name.startswith(".")):
-        try:
-            kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
-            summary = (folder / "summary.json").json()
-            yield kept["file"], past_run(summary, kept["made_of"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+    return damaged, f"history: {files} set aside{again}{gone}"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from contrapose.tasks.core.history_records import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import SEVERITY
 
 VERSION = 1
@@ -74,68 +74,51 @@ def to_table(run: PastRun) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> PastRun:
-    """A run from its row."""
-    tests = [_past_test(test) for test in row["tests"]]
+    """Return the run of a row."""
+    tests = []
+    for test in row["tests"]:
+        ends = test["low"], test["high"]
+        kept = {name: test[name] for name in ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored")}
+        kept["interval"] = None if None in ends else ends
+        tests.append(kept if test["stopping"] is None else {**kept, "stopping": test["stopping"]})
     return cast(PastRun, {**row, "tests": tests, "made_of": json.loads(row["made_of"])})
 
 
-def _past_test(test: Mapping[str, Any]) -> PastTest:
-    kept = PastTest(
-        test_type=test["test_type"],
-        verdict=test["verdict"],
-        pass_rate=test["pass_rate"],
-        interval=None if test["low"] is None or test["high"] is None else (test["low"], test["high"]),
-        min_pass_rate=test["min_pass_rate"],
-        scored=test["scored"],
-    )
-    return kept if test["stopping"] is None else {**kept, "stopping": test["stopping"]}
-
-
-def recognised(table: pa.Table) -> pa.Table:
-    """A file's rows with the columns of today, missing ones empty.
+def verified_rows(table: pa.Table) -> pa.Table:
+    """Return a file's rows with the columns of today, missing ones empty.
 
     Raises:
         ValueError: it was not written by a run, or a value cannot be what its column holds.
     """
     if MARK not in (table.schema.metadata or {}):
         raise ValueError("not written by a run")
-    current = table if table.schema.equals(SCHEMA) else _as_today(table)
-    if not all(map(_sound, current.to_pylist())):
+    if not table.schema.equals(SCHEMA):
+        known = table.select([name for name in SCHEMA.names if name in table.column_names])
+        table = pa.concat_tables([SCHEMA.empty_table(), known], promote_options="permissive").cast(SCHEMA)
+    if not all(map(_is_possible, table.to_pylist())):
         raise ValueError("a value is missing, or cannot be")
-    return current
+    return table
 
 
-def _as_today(table: pa.Table) -> pa.Table:
-    known = table.select([name for name in SCHEMA.names if name in table.column_names])
-    return pa.concat_tables([SCHEMA.empty_table(), known], promote_options="permissive").cast(SCHEMA)
-
-
-def _sound(row: Mapping[str, Any]) -> bool:
+def _is_possible(row: Mapping[str, Any]) -> bool:
     """Return whether nothing is missing that a run always has, and every value is one that it can have."""
     if any(value is None for value in row.values()):
         return False
+    for test in row["tests"]:
+        if test is None or None in (test["test_type"], test["scored"]) or test["verdict"] not in SEVERITY:
+            return False
+        shares = (test[name] for name in ("pass_rate", "low", "high", "min_pass_rate"))
+        if not all(share is None or 0 <= share <= 1 for share in shares):
+            return False
+        if stop := test["stopping"]:
+            if None in stop.values() or not 0 <= stop["judged"] <= stop["cases"]:
+                return False
+            if stop["looks"] <= 0 or stop["saved"] < 0:
+                return False
     facets = json.loads(row["made_of"])
     return (
         row["verdict"] in SEVERITY
-        and all(map(_sound_test, row["tests"]))
         and isinstance(facets, dict)
         and all(isinstance(facts, dict) for facts in facets.values())
         and all(isinstance(value, str) for facts in facets.values() for value in facts.values())
     )
-
-
-def _sound_test(test: Mapping[str, Any] | None) -> bool:
-    return (
-        test is not None
-        and test["test_type"] is not None
-        and test["scored"] is not None
-        and test["verdict"] in SEVERITY
-        and all(test[name] is None or 0 <= test[name] <= 1 for name in ("pass_rate", "low", "high", "min_pass_rate"))
-        and (test["stopping"] is None or _sound_stopping(test["stopping"]))
-    )
-
-
-def _sound_stopping(stopping: Mapping[str, Any]) -> bool:
-    if any(value is None for value in stopping.values()):
-        return False
-    return bool(0 <= stopping["judged"] <= stopping["cases"] and stopping["looks"] > 0 and stopping["saved"] >= 0)

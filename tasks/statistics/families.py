@@ -61,7 +61,7 @@ def mcnemar(first: Any, second: Any) -> Discordant:
 
 
 def discordant(only_first: int, only_second: int) -> Discordant:
-    """The same test from the counts of pairs that differ."""
+    """Return the exact McNemar test from the counts of pairs that differ."""
     fewer, differing = min(only_first, only_second), only_first + only_second
     return Discordant(only_first, only_second, min(1.0, 2 * at_most(fewer, differing, 0.5)))
 

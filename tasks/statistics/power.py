@@ -49,20 +49,24 @@ def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | N
         level: p value that a verdict needs.
         looks: at the rows so far, where a later run must count them.
     """
+    above = share.rate > gate
 
     def decides(rows: int) -> bool:
-        if looks is None:
-            return _decides(share, rows, gate, level)
-        growth = rows / share.rows
-        then = looks.after(growth) if rows > share.rows else looks
-        return _decides(share, rows, gate, then.level(level, freedom=share.freedom * growth))
+        own = level
+        if looks is not None:
+            growth = rows / share.rows
+            then = looks.after(growth) if rows > share.rows else looks
+            own = then.level(level, freedom=share.freedom * growth)
+        # All but the fifth of the draws that lie nearest to the gate, or beyond it, must be decided.
+        grown = evidence(_grow(share, rows, luck=-LUCK if above else LUCK), gate)
+        return (grown.reached if above else grown.missed) <= own
 
-    rows = _enough(decides, share.rows)
+    rows = _find_enough(decides, share.rows)
     return None if rows is None else rows - share.rows
 
 
 def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
-    """How many independent cases would tell as much, under the assumed correlations.
+    """Return the number of independent cases that would say as much, under the assumed correlations.
 
     Args:
         samples: number of cases of each sample.
@@ -117,7 +121,7 @@ def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
         reached = reach(cases, gate, level=level)
         return reached.passes_from is not None and reached.undecided <= undecided
 
-    return _enough(enough, 1)
+    return _find_enough(enough, 1)
 
 
 def least(gate: float, *, level: float) -> float:
@@ -160,7 +164,7 @@ def pairs_for(difference: float) -> int | None:
     """
     if not 0 < difference <= DISCORDANCE:
         return None
-    return _enough(lambda pairs: _mcnemar_power(pairs, difference) >= POWER, 10)
+    return _find_enough(lambda pairs: _mcnemar_power(pairs, difference) >= POWER, 10)
 
 
 def _mcnemar_power(pairs: int, difference: float) -> float:
@@ -177,15 +181,8 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
     return float(power @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
-def _decides(share: Share, rows: int, gate: float, level: float) -> bool:
-    """Return whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
-    above = share.rate > gate
-    grown = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
-    return (grown.reached if above else grown.missed) <= level
-
-
-def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
-    """As many rows with the same rate and design effect, but for some standard errors of the rows that are new.
+def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
+    """Return so many rows with the same rate and design effect, but for some standard errors of the new rows.
 
     What bounds the evidence has no luck of its own: it already supposes other rows than there are.
     """
@@ -195,12 +192,12 @@ def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
         rows=rows,
         true=min(rows, max(0, round(share.rate * rows + luck * error))),
         effective=rows / share.design_effect,
-        better=tuple(_grown(part, rows) for part in share.better),
-        worse=tuple(_grown(part, rows) for part in share.worse),
+        better=tuple(_grow(part, rows) for part in share.better),
+        worse=tuple(_grow(part, rows) for part in share.worse),
     )
 
 
-def _enough(holds: Callable[[int], bool], start: int) -> int | None:
+def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
     """About the smallest number from `start` on that holds; None where none does up to the most that anybody asks."""
     if holds(start):
         return start

@@ -86,14 +86,20 @@ def labels_of(cluster: Any) -> np.ndarray:
 
 
 def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
-    effective, freedom = _effective(sums, sizes)
-    return Share(
-        true=round(float(sums.sum())),
-        rows=int(sizes.sum()),
-        clusters=len(sizes),
-        effective=effective,
-        freedom=freedom,
-    )
+    """Return the share with its effective rows, and their degrees of freedom."""
+    rows, clusters, freedom = float(sizes.sum()), len(sizes), np.inf
+    rate = float(sums.sum()) / rows
+    if clusters == rows:
+        effective = rows
+    elif clusters == 1 or rate in (0, 1):
+        effective = copies(sizes)
+    else:
+        variance, freedom = spread(sums, sizes)
+        effective = rows
+        if variance:
+            effective = min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1)))
+    true = round(float(sums.sum()))
+    return Share(true=true, rows=int(rows), clusters=clusters, effective=effective, freedom=freedom)
 
 
 def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
@@ -110,22 +116,8 @@ def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
     return _share(one, sizes), _share(sizes.astype(float), sizes)
 
 
-def _effective(sums: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Effective rows, and their degrees of freedom."""
-    rows, clusters = float(sizes.sum()), len(sizes)
-    if clusters == rows:
-        return rows, np.inf
-    rate = float(sums.sum()) / rows
-    if clusters == 1 or rate in (0, 1):
-        return copies(sizes), np.inf
-    variance, freedom = spread(sums, sizes)
-    if not variance:
-        return rows, freedom
-    return min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1))), freedom
-
-
 def fewer(rows: float, clusters: float) -> float:
-    """What few clusters cost: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
+    """Return the cost of few clusters: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
     from scipy.special import stdtrit
 
     tail = (1 + CONFIDENCE) / 2
@@ -189,12 +181,12 @@ class Spread(NamedTuple):
 
 
 def copies(sizes: np.ndarray) -> float:
-    """How many rows tell as much as clusters whose rows are copies of one: L. Kish, Survey Sampling (1965), n²/Σm²."""
+    """Return the rows that clusters of copies of one row are worth: L. Kish, Survey Sampling (1965), n²/Σm²."""
     return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
 def spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
-    """Of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
+    """Return the spread of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
 
     The variance is the jackknife's, one cluster left out at a time: B. Efron, R. Tibshirani, An Introduction to the
     Bootstrap (1993), chapter 11. Few clusters decide it where a rate lies near 0 or 1, or where sizes differ. Therefore
