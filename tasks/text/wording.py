@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary
 from contrapose.tasks.core.registry import names, probe
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
@@ -76,10 +76,14 @@ def saved_by(summary: Summary) -> int:
 
 def asked(usage: UsageSummary, *, saved: int = 0) -> str:
     """What the answers took: calls, those saved, what was in the store, what went wrong, tokens, latency and cost."""
-    replayed = _replayed(usage)
+    # Recorded answers are asked of nobody: the model then made no request of its own.
+    calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
+    replayed = usage["calls"] - calls if usage["requests"] == requests else 0
     parts = [counted("recorded replies", replayed)] if replayed else []
     parts += [counted("model calls", usage["calls"] - replayed)] if usage["calls"] > replayed or not replayed else []
-    parts += [_to_reader(usage["reader"])] if "reader" in usage and usage["reader"]["requests"] else []
+    if "reader" in usage and (reader := usage["reader"])["requests"]:
+        paid = f" ({dollars(reader['cost'])})" if reader["cost"] else ""
+        parts.append(f"{reader['calls']:,} of them to {reader['model']}{paid}")
     parts += [f"{saved:,} saved by stopping early"] if saved else []
     parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
@@ -88,18 +92,6 @@ def asked(usage: UsageSummary, *, saved: int = 0) -> str:
     tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
     money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
     return f"{', '.join(parts)}; {tokens}{money}"
-
-
-def _replayed(usage: UsageSummary) -> int:
-    """Answers that nobody was asked for, since they had been recorded: the model made no request of its own."""
-    calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
-    return usage["calls"] - calls if usage["requests"] == requests else 0
-
-
-def _to_reader(usage: ReaderUsage) -> str:
-    """The part of the calls that went to the reader, and what it cost."""
-    money = f" ({dollars(usage['cost'])})" if usage["cost"] else ""
-    return f"{usage['calls']:,} of them to {usage['model']}{money}"
 
 
 def dollars(cost: float) -> str:
