@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from contrapose.tasks.core.history_records import History, PastRun
-from contrapose.tasks.history.schema import from_row
+from contrapose.tasks.history.dataset import from_row
 from contrapose.tasks.history.series import changes
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.file_servers import steadily
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.history.dataset import is_broken
-from contrapose.tasks.history.schema import SCHEMA, verified_rows
+from contrapose.tasks.history.dataset import SCHEMA, is_broken, verified_rows
 from contrapose.tasks.tables.columnar import batched
 
 LARGEST = 4_000_000

@@ -54,10 +54,10 @@ def build_cases(
             else:
                 further = replace(asked, also_again=bool(settings.asks_again(likelihoods)))
             cases = [further if case is asked else case for case in cases]
-        yield from repeated(cases, plan.repeats)
+        yield from repeat_cases(cases, plan.repeats)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
-            yield from repeated(() if twin is None else (twin,), plan.repeats)
+            yield from repeat_cases(() if twin is None else (twin,), plan.repeats)
 
 
 def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
@@ -80,7 +80,7 @@ def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Lik
     return frozenset(nsmallest(count, ids, key=digest))
 
 
-def repeated(cases: Iterable[Case], times: int) -> Iterator[Case]:
+def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:
     """The cases, each as often as asked for; one that is skipped, or read by likelihood, has no replies that differ."""
     for case in cases:
         yield case

@@ -121,7 +121,7 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
         # The settings refuse other schemes than http and https.
         request = Request(url, data=body, headers=headers, method="POST")  # noqa: S310
         try:
-            with build_opener(_Direct, _Plain, _Secure).open(request, timeout=TIMEOUT):
+            with build_opener(_Direct, _Checked).open(request, timeout=TIMEOUT):
                 return
         except HTTPError as error:
             error.close()
@@ -170,16 +170,12 @@ def _check_hosts(kind: type[HTTPConnection], request: Request) -> Callable[..., 
     return make
 
 
-class _Plain(HTTPHandler):
-    """Over HTTP."""
+class _Checked(HTTPSHandler, HTTPHandler):
+    """HTTP and HTTPS connections whose host is looked at."""
 
     def http_open(self, request: Request) -> HTTPResponse:
         """Called by the opener."""
         return self.do_open(_check_hosts(HTTPConnection, request), request)
-
-
-class _Secure(HTTPSHandler):
-    """Over HTTPS."""
 
     def https_open(self, request: Request) -> HTTPResponse:
         """Called by the opener."""

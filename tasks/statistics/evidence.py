@@ -19,7 +19,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(share: Share, gate: float, *, level: float = LEVEL) -> Evidence:
-    """One-sided bounds and p values of a share against a gate between 0 and 1; the bounds leave out `level`.
+    """Return one-sided bounds and p values of a share against a gate from 0 to 1; the bounds leave out `level`.
 
     Exact by the binomial distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413. Wilson's bound lets
     a gate at its boundary pass too often: 9 of 10 against 0.65 occur in 8.6 %, and of 100 to 400 rows a gate of 0.95
@@ -32,17 +32,17 @@ def evidence(share: Share, gate: float, *, level: float = LEVEL) -> Evidence:
     from scipy.special import betainc, betaincc
 
     # Tails of the binomial distribution are those of the beta distribution: effective rows are no whole number.
-    def reached(one: Share) -> float:
+    def p_reached(one: Share) -> float:
         true, false = one.effective * one.rate, one.effective * (1 - one.rate)
         return float(betainc(true, false + 1, gate)) if one.true else 1.0
 
-    def missed(one: Share) -> float:
+    def p_missed(one: Share) -> float:
         true, false = one.effective * one.rate, one.effective * (1 - one.rate)
         return float(betaincc(true + 1, false, gate)) if one.true < one.rows else 1.0
 
     up, down = (share, *share.better), (share, *share.worse)
     return Evidence(
         bounds=Interval(min(exact(one, level).low for one in up), max(exact(one, level).high for one in down)),
-        reached=max(map(reached, up)) if gate else 0.0,  # no true rate lies under a gate of 0
-        missed=max(map(missed, down)),
+        reached=max(map(p_reached, up)) if gate else 0.0,  # no true rate lies under a gate of 0
+        missed=max(map(p_missed, down)),
     )

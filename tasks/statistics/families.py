@@ -77,7 +77,7 @@ def at_most(count: int, trials: int, rate: float) -> float:
 
 
 def wilcoxon(differences: Any) -> float | None:
-    """Two-sided p value of the signed-rank test of differences, of shape (pairs,); None where none differs from zero.
+    """Return the signed-rank test's two-sided p value of differences, of shape (pairs,); None if none differs from 0.
 
     Source: F. Wilcoxon, Biometrics Bulletin 1 (1945) 80-83, as in scipy.
     """

@@ -96,7 +96,7 @@ class Looks:
         return Looks(earlier=tuple(share / self.shares[-1] / growth for share in (*self.earlier, self.shares[-1])))
 
     @property
-    def spent(self) -> tuple[tuple[float, float], ...]:
+    def spending(self) -> tuple[tuple[float, float], ...]:
         """The share of each look, and what of the level it may spend."""
         runs = [ADDED * FADING**run if run else 1.0 for run in range(len(self.earlier) + 1)]
         start = self.earlier[-1] if self.earlier else 0.0
@@ -128,7 +128,7 @@ def spent_by(share: float, level: float) -> float:
 
 
 def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
-    """The p value that decides at each look, one-sided, of shape (looks,).
+    """Return the one-sided p value that decides at each look, of shape (looks,).
 
     Args:
         shares: of all cases that may be judged, after each look, increasing, the last at most 1.
@@ -229,10 +229,9 @@ def _state_after(spent: tuple[tuple[float, float], ...]) -> _State:
 def _follow_knots(looks: Looks) -> tuple[np.ndarray, np.ndarray]:
     """Return logarithms of the p values that decide at the present look, and of the levels that they use.
 
-    A run that looks again pays for one look. If no state is kept, those at every hundredth look are made first, lest
-    too many calls stand in each other.
+    Without a kept state, those at every hundredth look are made first: too many calls would stand in each other.
     """
-    spent = looks.spent
+    spent = looks.spending
     for count in range(DEEP, len(spent), DEEP):
         _state_after(spent[:count])
     return np.log(np.r_[_state_after(spent).decides, 1.0]), np.log(np.r_[KNOTS, 1.0])

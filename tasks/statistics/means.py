@@ -41,18 +41,16 @@ class Mean:
 
 
 def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float, float] | None = None) -> Mean | None:
-    """The mean over rows; None where there are none.
+    """Return the mean over rows; None if there are none.
 
     Args:
         values: (rows,) of numbers; NaN where a row does not count.
         cluster: (rows,) of labels.
         share: whether the values are 1 for true and 0 for false.
-        bounds: least and greatest value that there can be, where that is known.
-
+        bounds: least and greatest value that there can be, if that is known.
     The interval of a share is Wilson's with the design effect, any other the bootstrap's over clusters, or Student's
-    where these are too few for it. With bounds there is one even where all rows agree: where fewer than ten clusters
-    differ from the usual value, the bootstrap is left, and the intervals of the rows that lie above it and below it
-    are put together.
+    where these are too few for it. If fewer than ten clusters differ from the usual value, a mean with bounds has the
+    intervals of the rows above it and below it put together.
     """
     values, labels = np.asarray(values, dtype=float), labels_of(cluster)
     known = np.isfinite(values)
@@ -65,16 +63,10 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
 def difference(
     first: Any, second: Any, cluster: Any, *, share: bool = False, confidence: float = CONFIDENCE
 ) -> Mean | None:
-    """The mean of `first` minus that of `second` over the same rows; None where no row has both.
+    """Return the mean of `first` minus that of `second` over the same rows; None if no row has both.
 
-    Args:
-        first: (rows,) of numbers; NaN where unknown.
-        second: (rows,), likewise.
-        cluster: (rows,) of labels.
-        share: whether the values are 1 for true and 0 for false, or shares themselves.
-        confidence: of the two-sided interval.
-
-    The interval is the bootstrap's over clusters; of shares, as that of a mean between -1 and 1.
+    All are of shape (rows,); NaN is unknown. The interval is the bootstrap's over clusters; of values that are
+    shares, or 0 and 1 (`share`), it is that of a mean between -1 and 1.
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     return _bootstrap(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
@@ -83,15 +75,10 @@ def difference(
 def bounds_at(first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK) -> Interval | None:
     """Return one-sided bounds of a difference of two shares at a look; None if nothing is known about it.
 
-    Args:
-        first: (rows,) of 0 and 1, or shares themselves; NaN where unknown.
-        second: (rows,), likewise.
-        cluster: (rows,) of labels.
-        looks: what was looked at by now. All looks together may be wrong in 5 %, at each side by itself.
-
-    A single look has the ends of `difference`. Of several looks the early ones reach far into the tails, where the
-    bootstrap is slow, and of few pairs that differ it knows too little. There it is Student's interval, with one pair
-    more that differs against what the bound shows, as in D. G. Bonett, R. M. Price, Journal of Educational and
+    All are of shape (rows,): 0 and 1, or shares; NaN is unknown. All looks together may err in 5 %, at each side by
+    itself. A single look has the ends of `difference`. Of several looks the early ones reach far into the tails, where
+    the bootstrap is slow, and of few pairs that differ it knows too little. There it is Student's interval, with one
+    pair more that differs against what the bound shows, as in D. G. Bonett, R. M. Price, Journal of Educational and
     Behavioral Statistics 37 (2012) 479-488, and with the variance and the degrees of freedom of `spread`.
     """
     import pandas as pd
@@ -122,7 +109,7 @@ def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, 
         interval: Interval | None = _recover_interval(values, codes, bounds, confidence)
     else:
         sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
-        interval = _resample_interval(pooled(sums), pooled(counts), confidence)
+        interval = _resample_interval(pool_clusters(sums), pool_clusters(counts), confidence)
         if bounds is not None and interval is not None:
             interval = Interval(max(bounds.low, interval.low), min(bounds.high, interval.high))
     return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=int(codes.max()) + 1)
@@ -150,7 +137,7 @@ def _recover_interval(values: np.ndarray, codes: np.ndarray, bounds: Interval, c
     )
 
 
-def pooled(totals: np.ndarray) -> np.ndarray:
+def pool_clusters(totals: np.ndarray) -> np.ndarray:
     """A figure of each cluster, or where these are many its sums over random groups of them, the same at every call."""
     if len(totals) <= MOST_GROUPS:
         return totals

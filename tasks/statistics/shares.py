@@ -56,16 +56,14 @@ def independent(true: int, rows: int) -> Share:
 
 
 def clustered(true: Any, cluster: Any) -> Share:
-    """A share of rows with the design effect of their clusters.
+    """Return a share of rows with the design effect of their clusters.
 
     Args:
         true: (rows,) of booleans.
         cluster: (rows,) of labels; rows with the same label are one cluster.
-
     The effective number of rows is p(1-p)/v, with v the variance of the rate, times the squared ratio of the t
     quantiles for rows and for v: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. It is never larger
-    than the number of rows, nor smaller than if the rows of each cluster were copies of one: so they count where all
-    rows are equal, and nothing can be estimated.
+    than the number of rows, nor smaller than if the rows of each cluster were copies of one.
     """
     import pandas as pd
 
@@ -103,10 +101,9 @@ def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
 
 
 def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
-    """The share if only the cluster with the most false rows had any, the largest of several, and if none had.
+    """Return the share if only the cluster with the most false rows had any, the largest of several, and if none had.
 
-    Where hardly a row is false, the variance is that of a few clusters, and what is left of it after one more row has
-    become true may be larger. The evidence must not shrink with that.
+    If hardly a row is false, the variance may grow when one more row becomes true: evidence must not shrink.
     """
     false = sizes - sums
     most = np.flatnonzero(false == false.max())
@@ -125,7 +122,7 @@ def fewer(rows: float, clusters: float) -> float:
 
 
 def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
-    """Two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
+    """Return the two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
 
     Source: E. B. Wilson, JASA 22 (1927) 209-212.
     """
@@ -142,11 +139,9 @@ def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
 
 
 def exact(share: Share, level: float = LEVEL) -> Interval:
-    """One-sided bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
+    """Return one-sided bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
 
-    Each is wrong at most as often as the level says, 5 % unless told otherwise.
-
-    Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
+    Each errs at most as often as the level says: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
     """
     from scipy.special import betainccinv, betaincinv
 
@@ -156,15 +151,12 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
 
 
 def _around(share: Share, low: float, high: float) -> Interval:
-    """Rounding alone can put an end beyond the rate itself, or beyond 0 and 1; one that is no number is the rate.
-
-    Of no true rows there is no quantile below the rate, and of nothing but true ones none above it.
-    """
+    """Return an interval around the rate: rounding can put an end beyond it, and one that is no number is the rate."""
     return Interval(max(0.0, float(np.fmin(low, share.rate))), min(1.0, float(np.fmax(high, share.rate))))
 
 
 def unequal(first: Share, second: Share) -> float:
-    """Two-sided p value of the difference of two shares, by Fisher's exact test on their effective rows."""
+    """Return the two-sided p value of the difference of two shares, by Fisher's exact test on effective rows."""
     from scipy.stats import fisher_exact
 
     counts = [(share.rate * share.effective, (1 - share.rate) * share.effective) for share in (first, second)]

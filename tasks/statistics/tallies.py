@@ -72,7 +72,7 @@ class Tally:
         return bool(self.clusters.sum() == self.rows)
 
     @property
-    def copied(self) -> float:
+    def copied_rows(self) -> float:
         """Effective rows if the rows of each cluster were copies of one."""
         return self.rows**2 / float(self.sizes**2 @ self.clusters)
 
@@ -132,14 +132,14 @@ def _p_values(tally: Tally, true: np.ndarray, worth: np.ndarray, worst: np.ndarr
     if tally.single:
         return whole
     one = tail(tally.rows - worst[:, 0], _effective_of_one(tally, worst))
-    none = tail(np.full(len(true), tally.rows), np.full(len(true), tally.copied))
+    none = tail(np.full(len(true), tally.rows), np.full(len(true), tally.copied_rows))
     return np.asarray(np.maximum(whole, np.maximum(one, none)))
 
 
 def _effective_rows(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     """Return the effective rows of each run as `clustered` does, and their freedom; false rows count as true ones."""
     if tally.single or tally.clusters.sum() == 1:
-        return np.full(len(tally.sums), tally.copied), np.full(len(tally.sums), np.inf)
+        return np.full(len(tally.sums), tally.copied_rows), np.full(len(tally.sums), np.inf)
     rate, sizes = (tally.true / tally.rows)[:, None], tally.sizes
     first, second, third, fourth = np.moveaxis(tally.sums, 1, 0)
     expected, weights = rate * sizes, (1 - sizes / tally.rows) ** -2
@@ -149,9 +149,9 @@ def _effective_rows(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
-    """The same, if only one cluster had false rows: (runs, 2) of how many, and its size."""
+    """Return the same if only one cluster had false rows: (runs, 2) of how many, and its size."""
     if tally.clusters.sum() == 1:
-        return np.full(len(worst), tally.copied)
+        return np.full(len(worst), tally.copied_rows)
     false, size = worst[:, 0], worst[:, 1]
     missing = false / tally.rows
     weights, own = (1 - tally.sizes / tally.rows) ** -2, (1 - size / tally.rows) ** -2
@@ -167,7 +167,7 @@ def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndar
     """Effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
     from scipy.special import stdtrit
 
-    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), tally.copied
+    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), tally.copied_rows
     total = np.maximum(squares, 0.0)
     varying = fourths - total**2 / clusters
     variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2

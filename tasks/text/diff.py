@@ -85,7 +85,7 @@ def _refine(edit: WordChange, original: str) -> Iterator[WordChange]:
         if (one := a.group()) == (other := b.group()):
             continue
         least, shorter = (max(len(one), len(other)) + 1) // 2, min(len(one), len(other))
-        head, tail = shared(one, other), shared(one[::-1], other[::-1])
+        head, tail = common_length(one, other), common_length(one[::-1], other[::-1])
         if head >= least and (head >= 3 or head == shorter):
             alike.append((a.start(), b.start(), head))
         if tail >= least and tail == shorter:
@@ -115,8 +115,8 @@ class Span(NamedTuple):
 
 def spans(left: Sequence[str], right: Sequence[str]) -> list[Span]:
     """Return where two lists of tokens differ; a span is one token, or all that lies between two shared ends."""
-    head = shared(left, right)
-    tail = shared(left[head:][::-1], right[head:][::-1])
+    head = common_length(left, right)
+    tail = common_length(left[head:][::-1], right[head:][::-1])
     x, y = len(left) - tail, len(right) - tail
     reached = _search_edits(left[head:x], right[head:y])
     if reached is None:
@@ -157,7 +157,7 @@ def _is_addition(reach: dict[int, int], diagonal: int, count: int) -> bool:
     return diagonal == -count or (diagonal != count and reach[diagonal - 1] < reach[diagonal + 1])
 
 
-def shared(left: Sequence[str], right: Sequence[str]) -> int:
+def common_length(left: Sequence[str], right: Sequence[str]) -> int:
     """Return the number of items at the beginning that are the same."""
     pairs = zip(left, right, strict=False)
     return next((count for count, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
