@@ -27,8 +27,7 @@ from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import AtMost, Count, Counter, LookUp
 from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
 from contrapose.tasks.forecast.early import Course
-from contrapose.tasks.forecast.experience import Experience, experience_of
-from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Forecast, forecast
+from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Experience, Forecast, experience_of, forecast
 from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
 from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price

@@ -20,7 +20,7 @@ from contrapose.tasks.core.comparison import (
 )
 from contrapose.tasks.statistics.families import holm, mcnemar, over
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pooled
+from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pool_clusters
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
 from contrapose.tasks.text.wording import counted
 
@@ -78,7 +78,7 @@ def _compare_pair(rows: Rows, names: tuple[str, str], places: tuple[int, int]) -
         value = float(np.mean(first[both] - second[both]))
         difference = Difference(value=value, interval=None, bounds=None, p=None, adjusted=None, method=UNTESTED)
     elif both.any():
-        difference = paired(first[both], second[both], rows.cluster[both], looks=rows.looks)
+        difference = difference_between(first[both], second[both], rows.cluster[both], looks=rows.looks)
     # All cases without a score may have failed, or passed.
     low = np.nan_to_num(first[asked], nan=0.0) - np.nan_to_num(second[asked], nan=1.0)
     high = np.nan_to_num(first[asked], nan=1.0) - np.nan_to_num(second[asked], nan=0.0)
@@ -109,18 +109,15 @@ SIGN_FLIPS = "sign flips of clusters"
 UNTESTED = "none: an early stop chose the cases"
 
 
-def paired(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK) -> Difference:
-    """The difference over cases that both models scored; at least one.
+def difference_between(
+    first: np.ndarray, second: np.ndarray, cluster: np.ndarray, *, looks: Looks = ONE_LOOK
+) -> Difference:
+    """Return the difference over cases that both models scored, at least one; all looks are counted.
 
-    Args:
-        first: (cases,) of 0 and 1, or of shares where a case was repeated.
-        second: (cases,), likewise.
-        cluster: (cases,) of codes.
-        looks: when it might have been decided; interval, bounds and p value count them all.
-
-    Independent cases that are 0 or 1 have the exact McNemar test; all others one that flips the signs of the clusters'
-    differences, as exchanging the two models in a cluster does. McNemar's test is the same with one case a cluster:
-    P. Good, Permutation, Parametric, and Bootstrap Tests of Hypotheses (2005), chapter 3.
+    Results are (cases,) of 0 and 1, or shares of repeats. Independent cases that are 0 or 1 have the exact McNemar
+    test; all others one that flips the signs of the clusters' differences, as exchanging the two models in a cluster
+    does. McNemar's test is the same with one case a cluster: P. Good, Permutation, Parametric, and Bootstrap Tests of
+    Hypotheses (2005), chapter 3.
     """
     plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     independent = plain and len(np.unique(cluster)) == len(cluster)
@@ -153,10 +150,10 @@ def _interval(first: np.ndarray, second: np.ndarray, cluster: np.ndarray, confid
 
 
 def _sign_flips(differences: np.ndarray, cluster: np.ndarray) -> float | None:
-    """Two-sided p value; clusters beyond a number are pooled at random, since groups of them may be flipped as well."""
+    """Return a two-sided p value; many clusters are pooled at random, since groups of them may be flipped as well."""
     from scipy.stats import permutation_test
 
-    sums = pooled(np.bincount(np.unique(cluster, return_inverse=True)[1], weights=differences))
+    sums = pool_clusters(np.bincount(np.unique(cluster, return_inverse=True)[1], weights=differences))
     if len(sums) < 2:
         return None
     moved = sums[sums != 0]

@@ -119,11 +119,7 @@ def _keep_known_answers(tables: Sequence[pa.Table]) -> tuple[list[pa.Table], boo
 
 
 def _align(tables: Sequence[pa.Table], *, noticed: bool) -> tuple[Rows, list[np.ndarray]]:
-    """Return the cases of which runs have results, and for each run which of them its rows are about.
-
-    Sets of samples that were right before differ between models: `noticed` takes all samples, so that a model that
-    collapsed shows it.
-    """
+    """Return the cases of which runs have results, and for each run which of them its rows are about."""
     codes, ids = _encode([_case_ids(table) for table in tables])
     groups, _ = _encode([table["cluster"] for table in tables])
     samples, _ = _encode([table["sample_id"] for table in tables])
@@ -167,10 +163,7 @@ def _encode(columns: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
 def _scored_otherwise(
     runs: Sequence[FinishedRun], test: str, codes: Sequence[np.ndarray], scorers: Sequence[Any], ids: Any
 ) -> tuple[np.ndarray, OtherScorerError | None]:
-    """Mark the cases that two runs scored in different ways; also return an error that says so, None if there are none.
-
-    It names the setting under which a model that gives likelihoods is scored as one that gives none.
-    """
+    """Mark the cases that two runs scored in different ways; also return an error that says so, None if none are."""
     used, names = _encode(scorers)
     known, by = np.full(len(ids), UNKNOWN), np.zeros(len(ids), dtype=int)
     differing, first = np.zeros(len(ids), dtype=bool), None

@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least, pairs_for, reach, worth
+from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least_cases, pairs_for, reach, worth
 from contrapose.tasks.statistics.shares import copies
 
 WIDE = 0.2
@@ -97,7 +97,7 @@ def deciding(
     effective = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
     needed = cases_for(gate, level=level, undecided=WIDE)
-    times = None if needed is None else max(needed / effective, least(gate, level=level) / agreeing)
+    times = None if needed is None else max(needed / effective, least_cases(gate, level=level) / agreeing)
     return Deciding(
         cases=cases,
         effective=effective,

@@ -1,21 +1,134 @@
-"""Where the history is, and how a run gets into it: one small file a run, so that none overwrites another."""
+"""Place and files of the history: a run is one row in one small file of its own, so that none overwrites another."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
-from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import SEVERITY, Summary
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.history.schema import to_table
+
+VERSION = 1
+"""Raised when a column changes its meaning; a new column needs none, since readers take what they know."""
+
+MARK = b"contrapose.history"
+"""Key of the version in a file's metadata: a file without it is none of ours."""
+
+
+def _field(name: str, kind: pa.DataType, description: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"description": description})
+
+
+STOPPING = pa.struct(
+    [
+        _field("cases", pa.int64(), "Cases that would have been judged had none been decided early."),
+        _field("judged", pa.int64(), "Cases that were."),
+        _field("looks", pa.int64(), "How often the evidence was held against the gate."),
+        _field("shares", pa.list_(pa.float64()), "Of all these cases, how many were judged at each look."),
+        _field("saved", pa.int64(), "Questions that were not asked, since the test was decided without them."),
+        _field("beside", pa.list_(pa.string()), "Runs that were asked side by side; empty where it was asked alone."),
+    ]
+)
+TESTS = pa.list_(
+    pa.struct(
+        [
+            _field("test_type", pa.string(), "Name of the test."),
+            _field("verdict", pa.string(), "pass, fail, inconclusive or incomplete."),
+            _field(
+                "pass_rate", pa.float64(), "Passed share of the scored cases, 0 to 1; missing where none was scored."
+            ),
+            _field("low", pa.float64(), "Lower end of its 95 % interval."),
+            _field("high", pa.float64(), "Upper end of its 95 % interval."),
+            _field("min_pass_rate", pa.float64(), "The gate, 0 to 1."),
+            _field("scored", pa.int64(), "Cases that were scored."),
+            _field("stopping", STOPPING, "How far it was asked; missing where it was not to stop early."),
+        ]
+    )
+)
+SCHEMA = pa.schema(
+    [
+        _field("run_id", pa.string(), "Name of the run's folder."),
+        _field("suite", pa.string(), "Name of the configuration."),
+        _field("model", pa.string(), "Id of the model."),
+        _field("started", pa.string(), "ISO 8601, in UTC."),
+        _field("verdict", pa.string(), "The worst of the tests' verdicts."),
+        _field("tests", TESTS, "One for each test, in order."),
+        _field("made_of", pa.string(), "JSON: by model, data, prompt, scorer and library, names and their values."),
+    ],
+    metadata={MARK: str(VERSION).encode()},
+)
+
+
+def to_table(run: PastRun) -> pa.Table:
+    """A run as a table of one row."""
+    tests = [
+        {name: value for name, value in test.items() if name != "interval"}
+        | dict(zip(("low", "high"), test["interval"] or (None, None), strict=True))
+        for test in run["tests"]
+    ]
+    made_of = json.dumps(run["made_of"], sort_keys=True)
+    return pa.Table.from_pylist([{**run, "tests": tests, "made_of": made_of}], schema=SCHEMA)
+
+
+def from_row(row: Mapping[str, Any]) -> PastRun:
+    """Return the run of a row."""
+    tests = []
+    for test in row["tests"]:
+        ends = test["low"], test["high"]
+        kept = {name: test[name] for name in ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored")}
+        kept["interval"] = None if None in ends else ends
+        tests.append(kept if test["stopping"] is None else {**kept, "stopping": test["stopping"]})
+    return cast(PastRun, {**row, "tests": tests, "made_of": json.loads(row["made_of"])})
+
+
+def verified_rows(table: pa.Table) -> pa.Table:
+    """Return a file's rows with the columns of today, missing ones empty.
+
+    Raises:
+        ValueError: it was not written by a run, or a value cannot be what its column holds.
+    """
+    if MARK not in (table.schema.metadata or {}):
+        raise ValueError("not written by a run")
+    if not table.schema.equals(SCHEMA):
+        known = table.select([name for name in SCHEMA.names if name in table.column_names])
+        table = pa.concat_tables([SCHEMA.empty_table(), known], promote_options="permissive").cast(SCHEMA)
+    if not all(map(_is_possible, table.to_pylist())):
+        raise ValueError("a value is missing, or cannot be")
+    return table
+
+
+def _is_possible(row: Mapping[str, Any]) -> bool:
+    """Return whether nothing is missing that a run always has, and every value is one that it can have."""
+    if any(value is None for value in row.values()):
+        return False
+    for test in row["tests"]:
+        if test is None or None in (test["test_type"], test["scored"]) or test["verdict"] not in SEVERITY:
+            return False
+        shares = (test[name] for name in ("pass_rate", "low", "high", "min_pass_rate"))
+        if not all(share is None or 0 <= share <= 1 for share in shares):
+            return False
+        if stop := test["stopping"]:
+            if None in stop.values() or not 0 <= stop["judged"] <= stop["cases"]:
+                return False
+            if stop["looks"] <= 0 or stop["saved"] < 0:
+                return False
+    facets = json.loads(row["made_of"])
+    return (
+        row["verdict"] in SEVERITY
+        and isinstance(facets, dict)
+        and all(isinstance(facts, dict) for facts in facets.values())
+        and all(isinstance(value, str) for facts in facets.values() for value in facts.values())
+    )
+
 
 VARIABLE = "CONTRAPOSE_HISTORY"
 FOLDER = ".history"
@@ -40,15 +153,11 @@ def file_name(key: str) -> str:
 
 def append(where: str, run: PastRun, *, key: str) -> None:
     """Put a run into the history at a folder or URL, in place of what it left there before under the same key."""
-    put(where, file_name(key), run)
+    write_run(where, file_name(key), run)
 
 
-def put(where: str, name: str, run: PastRun) -> None:
+def write_run(where: str, name: str, run: PastRun) -> None:
     """Write a file of the history that holds a run; readers see all of it or nothing."""
-    (Place(where) / name).write(_content(run))
-
-
-def _content(run: PastRun) -> bytes:
     sink = pa.BufferOutputStream()
     table = to_table(run)
     # Of a single row, dictionaries and statistics would be most of the file, and take longest to read.
@@ -57,7 +166,7 @@ def _content(run: PastRun) -> bytes:
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: BLANK})
     content = bytes(sink.getvalue())
-    return content.replace(BLANK, _hash(content), 1)
+    (Place(where) / name).write(content.replace(BLANK, _seal(content), 1))
 
 
 KEY = b"contrapose.sha256"
@@ -70,10 +179,10 @@ SEAL = re.compile(rb"sha256:[0-9a-f]{64}")
 def is_broken(content: bytes) -> bool:
     """Return whether a file was changed since it was sealed; one without a seal counts as intact."""
     seals = SEAL.findall(content[content.rfind(KEY) :]) if KEY in content else []
-    return len(seals) == 1 and _hash(content.replace(seals[0], BLANK)) != seals[0]
+    return len(seals) == 1 and _seal(content.replace(seals[0], BLANK)) != seals[0]
 
 
-def _hash(content: bytes) -> bytes:
+def _seal(content: bytes) -> bytes:
     return b"sha256:" + hashlib.sha256(content).hexdigest().encode()
 
 
@@ -82,33 +191,29 @@ OURS = re.compile(r".+-[0-9a-f]{12}\.parquet")
 
 
 def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
-    """A run as the history keeps it."""
+    """Return a run as the history keeps it."""
+    names = ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored", "stopping")
+    tests = [
+        cast(
+            PastTest,
+            {name: outcome[name] for name in names if name in outcome}  # type: ignore[literal-required]
+            | {"interval": outcome["interval"] and tuple(outcome["interval"])},
+        )
+        for outcome in summary["tests"]
+    ]
     return PastRun(
         run_id=summary["run_id"],
         suite=summary["suite"],
         model=summary["model"]["id"],
         started=summary["started"],
         verdict=summary["verdict"],
-        tests=[_past_test(outcome) for outcome in summary["tests"]],
+        tests=tests,
         made_of=made_of,
     )
 
 
-def _past_test(outcome: Outcome) -> PastTest:
-    interval = outcome["interval"]
-    test = PastTest(
-        test_type=outcome["test_type"],
-        verdict=outcome["verdict"],
-        pass_rate=outcome["pass_rate"],
-        interval=None if interval is None else (interval[0], interval[1]),
-        min_pass_rate=outcome["min_pass_rate"],
-        scored=outcome["scored"],
-    )
-    return {**test, "stopping": outcome["stopping"]} if "stopping" in outcome else test
-
-
 def record_of(name: str, run: PastRun) -> dict[str, Any]:
-    """What a manifest holds, so that the run's file of the history can be made again under its name."""
+    """Return what a manifest holds, so that the run's file of the history can be made again under its name."""
     return {"file": name, "made_of": run["made_of"]}
 
 
@@ -121,28 +226,20 @@ def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str
     damaged = [name for name in skipped if OURS.fullmatch(name)]
     if not damaged:
         return [], ""
-    runs = dict(_runs(output))
+    runs = dict[str, PastRun]()
+    for folder in (output / name for name in output.names() if not name.startswith(".")):
+        try:
+            kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
+            runs[kept["file"]] = past_run((folder / "summary.json").json(), kept["made_of"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
     for name in damaged:
         # Readers pass over its new name, and the warning is of all at once.
         (Place(where) / name).rename(name + SUFFIX)
         if name in runs:
-            put(where, name, runs[name])
-    return damaged, _warning(len(damaged), lost=sum(name not in runs for name in damaged))
-
-
-def _warning(damaged: int, *, lost: int) -> str:
-    files = "a damaged file was" if damaged == 1 else f"{damaged} damaged files were"
-    again = f", and {damaged - lost} made again from the folders of their runs" if lost < damaged else ""
+            write_run(where, name, runs[name])
+    lost = sum(name not in runs for name in damaged)
+    files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"
+    again = f", and {len(damaged) - lost} made again from the folders of their runs" if lost < len(damaged) else ""
     gone = f"; the folders of {lost} runs are gone, or were left by an older version" if lost else ""
-    return f"history: {files} set aside{again}{gone}"
-
-
-def _runs(output: Place) -> Iterator[tuple[str, PastRun]]:
-    """Runs by the names of their files."""
-    for folder in (output / name for name in output.names() if not name.startswith(".")):
-        try:
-            kept: Mapping[str, Any] = (folder / "manifest.json").json()["history"]
-            summary = (folder / "summary.json").json()
-            yield kept["file"], past_run(summary, kept["made_of"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+    return damaged, f"history: {files} set aside{again}{gone}"

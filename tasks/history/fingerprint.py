@@ -33,47 +33,48 @@ def fingerprint(
     embedding_revision: str,
     reader: Mapping[str, str] | None = None,
 ) -> dict[Facet, dict[str, str]]:
-    """What a run is made of, by facet; its configuration holds no secret by construction.
+    """Return what a run is made of, by facet; its configuration holds no secret by construction.
 
-    Identity and reader are what the providers found the model and the run's reader to be, None where it has no reader;
-    the embedding revision is what the name of the embedding model stands for.
+    Identity and reader are what the providers found the model and the run's reader to be, None if it has no reader;
+    the embedding revision is that of the embedding model.
     """
+    tests = summary["tests"]
+    data: Facts = {f"{test['test_type']}.sha256": test["data"]["sha256"] for test in tests}
+    for plan in plans:
+        settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude=PLACE)
+        data |= {f"{plan.test}.{name}": value for name, value in settings.items()}
     facets: dict[Facet, Facts] = {
-        "model": _model(config.model_spec(), identity),
-        "data": _data(summary["tests"], plans),
-        "prompt": _prompt(config, summary["tests"], plans, identity),
-        "scorer": _scorer(config, summary["tests"])
-        | {"embedding_model_revision": embedding_revision}
-        | _reader(config.reader_spec(), reader),
+        "model": _model_facts(config.model_spec(), identity),
+        "data": data,
+        "prompt": _prompt_facts(config, tests, plans, identity),
+        "scorer": {
+            "embedding_model": config.embedding_model,
+            "max_error_share": config.max_error_share,
+            **config.tests.defaults.model_dump(mode="json", include={"gate", "min_coverage"}),
+        },
         "library": {**versions, **({"engine": identity["engine"]} if "engine" in identity else {})},
     }
+    for test in tests:
+        name = test["test_type"]
+        facets["scorer"] |= {f"{name}.scorers": ", ".join(sorted(test["scorers"]))}
+        facets["scorer"] |= {f"{name}.min_pass_rate": test["min_pass_rate"], **_settings(test, scoring=True)}
+    facets["scorer"] |= {"embedding_model_revision": embedding_revision}
+    spec = config.reader_spec()
+    if spec is not None and reader is not None:
+        reading = _model_facts(spec, reader, args="args")
+        facets["scorer"] |= {f"reader.{name}": value for name, value in reading.items()}
     return {facet: {name: _as_text(value) for name, value in facts.items()} for facet, facts in facets.items()}
 
 
-def _model(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
+def _model_facts(spec: ModelSpec, identity: Mapping[str, str], *, args: str = "model_args") -> Facts:
     own = {name: value for name, value in identity.items() if name not in (*LIBRARIES, "engine", "chat_template")}
     arguments = {f"{args}.{name}": value for name, value in answering(spec).items()}
     return {**arguments, **own, "id": spec.id, "provider": spec.provider}
 
 
-def _reader(spec: ModelSpec | None, identity: Mapping[str, str] | None) -> Facts:
-    """The reader, as the model is told; nothing where no test asked back."""
-    if spec is None or identity is None:
-        return {}
-    return {f"reader.{name}": value for name, value in _model(spec, identity, args="args").items()}
-
-
-def _data(tests: Sequence[Outcome], plans: Sequence[Plan]) -> Facts:
-    facts: Facts = {}
-    for test in tests:
-        facts |= {f"{test['test_type']}.sha256": test["data"]["sha256"]}
-    for plan in plans:
-        settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude=PLACE)
-        facts |= {f"{plan.test}.{name}": value for name, value in settings.items()}
-    return facts
-
-
-def _prompt(config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], identity: Mapping[str, str]) -> Facts:
+def _prompt_facts(
+    config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], identity: Mapping[str, str]
+) -> Facts:
     facts: Facts = {
         "seed": config.seed,
         "repeats": config.repeats,
@@ -90,15 +91,6 @@ def _prompt(config: RunConfig, tests: Sequence[Outcome], plans: Sequence[Plan], 
         facts |= {f"{test['test_type']}.probe_version": test["probe_version"]}
         facts |= _settings(test, scoring=False)
     return {name: value for name, value in facts.items() if value is not None}
-
-
-def _scorer(config: RunConfig, tests: Sequence[Outcome]) -> Facts:
-    defaults = config.tests.defaults.model_dump(mode="json", include={"gate", "min_coverage"})
-    facts: Facts = {"embedding_model": config.embedding_model, "max_error_share": config.max_error_share, **defaults}
-    for test in tests:
-        facts |= {f"{test['test_type']}.scorers": ", ".join(sorted(test["scorers"]))}
-        facts |= {f"{test['test_type']}.min_pass_rate": test["min_pass_rate"], **_settings(test, scoring=True)}
-    return facts
 
 
 def _settings(test: Outcome, *, scoring: bool) -> Facts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from contrapose.tasks.core.history_records import History, PastRun
-from contrapose.tasks.history.schema import from_row
+from contrapose.tasks.history.dataset import from_row
 from contrapose.tasks.history.series import changes
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def runs(
     """
     if not rows.num_rows:
         return []
-    with _opened(rows) as connection:
-        return _chosen(connection, suite=suite, model=model, tests=tests, verdict=verdict, last=last)
+    with _open_database(rows) as connection:
+        return _select(connection, suite=suite, model=model, tests=tests, verdict=verdict, last=last)
 
 
 @contextmanager
-def _opened(rows: pa.Table) -> Iterator[DuckDBPyConnection]:
+def _open_database(rows: pa.Table) -> Iterator[DuckDBPyConnection]:
     """A database that sees the rows of a history, and nothing else."""
     import duckdb
 
@@ -73,7 +73,7 @@ def _opened(rows: pa.Table) -> Iterator[DuckDBPyConnection]:
         yield connection
 
 
-def _chosen(
+def _select(
     connection: DuckDBPyConnection,
     *,
     suite: str | None,
@@ -90,13 +90,13 @@ def _chosen(
 
 
 def history(rows: pa.Table, run: PastRun) -> History:
-    """What was before a run, among runs of the same suite in the rows of a history, which are without this run."""
+    """Return the runs before a run: those of its suite in the rows of a history, which are without this run."""
     if not rows.num_rows:
         return History(runs=(run,), green=None, previous=None, changes=())
-    with _opened(rows) as connection:
-        own = _chosen(connection, suite=run["suite"], model=run["model"], last=1)
-        green = _chosen(connection, suite=run["suite"], model=run["model"], verdict="pass", last=1)
-        others = _chosen(connection, suite=run["suite"], last=MOST)
+    with _open_database(rows) as connection:
+        own = _select(connection, suite=run["suite"], model=run["model"], last=1)
+        green = _select(connection, suite=run["suite"], model=run["model"], verdict="pass", last=1)
+        others = _select(connection, suite=run["suite"], last=MOST)
     before = next(iter(green or own), None)
     others = sorted(others, key=lambda past: past["started"])
     return History(

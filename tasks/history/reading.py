@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -15,8 +14,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.file_servers import steadily
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.history.dataset import is_broken
-from contrapose.tasks.history.schema import SCHEMA, recognised
+from contrapose.tasks.history.dataset import SCHEMA, is_broken, verified_rows
 from contrapose.tasks.tables.columnar import batched
 
 LARGEST = 4_000_000
@@ -40,7 +38,7 @@ class Recorded:
 
     @property
     def warning(self) -> str:
-        """What to say of the skipped files; empty when there are none."""
+        """Return the sentence on skipped files; empty if there are none."""
         if not self.skipped:
             return ""
         named = ", ".join(f"{name} ({why})" for name, why in list(self.skipped.items())[:NAMED])
@@ -49,7 +47,7 @@ class Recorded:
 
 
 def recorded(where: str, *, without: str = "") -> Recorded:
-    """Every run in a history but that of one file; a folder or URL that does not exist holds none.
+    """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
 
     Raises:
         ConfigError: the place cannot be read.
@@ -58,13 +56,23 @@ def recorded(where: str, *, without: str = "") -> Recorded:
     tables: list[pa.Table] = [SCHEMA.empty_table()]
     try:
         folder = Place.at(where, setting="the history")
-        names, skipped = _listed(folder)
+        names, skipped = _list_files(folder)
         for portion in batched((name for name in names if name != without), AT_ONCE):
-            for name, portion_read in _read(folder, portion):
-                if isinstance(portion_read, str):
-                    skipped[name] = portion_read
-                else:
-                    tables.append(portion_read)
+            # `cat` would take brackets and stars in the name of a folder for a pattern.
+            paths = [(folder / name).inside for name in portion]
+            contents = folder.files.cat_ranges(paths, None, None, on_error="return")
+            if not folder.is_local:
+                # One that did not come is not damaged.
+                contents = [
+                    content if isinstance(content, bytes | FileNotFoundError) else (folder / name).read()
+                    for name, content in zip(portion, contents, strict=True)
+                ]
+            with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+                for name, rows in zip(portion, threads.map(_parse, contents), strict=True):
+                    if isinstance(rows, str):
+                        skipped[name] = rows
+                    else:
+                        tables.append(rows)
     except ContraposeError:
         raise
     except Exception as error:
@@ -78,9 +86,13 @@ def recorded(where: str, *, without: str = "") -> Recorded:
     return Recorded(rows=pa.concat_tables(tables).combine_chunks(), skipped=skipped)
 
 
-def _listed(folder: Place) -> tuple[list[str], dict[str, str]]:
-    """Names that may be runs', in order, and those that are too large, or no files."""
-    entries: list[Any] = steadily(partial(_entries, folder), where=str(folder))
+def _list_files(folder: Place) -> tuple[list[str], dict[str, str]]:
+    """Return names that may be runs', in order, and those that are too large, or no files."""
+
+    def list_entries() -> list[Any]:
+        return list(folder.files.ls(folder.inside, detail=True)) if folder.files.isdir(folder.inside) else []
+
+    entries: list[Any] = steadily(list_entries, where=str(folder))
     sizes = {os.path.basename(entry["name"]): entry for entry in entries}
     ours = {name: entry for name, entry in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
     unread = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}
@@ -89,27 +101,8 @@ def _listed(folder: Place) -> tuple[list[str], dict[str, str]]:
     return sorted(name for name in ours if name not in unread), unread
 
 
-def _entries(folder: Place) -> list[Any]:
-    """Files of a folder; none where there is no such folder."""
-    return list(folder.files.ls(folder.inside, detail=True)) if folder.files.isdir(folder.inside) else []
-
-
-def _read(folder: Place, names: list[str]) -> Iterator[tuple[str, pa.Table | str]]:
-    """Each file's rows, or why it has none."""
-    paths = [(folder / name).inside for name in names]
-    # `cat` would take brackets and stars in the name of a folder for a pattern.
-    contents = folder.files.cat_ranges(paths, None, None, on_error="return")
-    if not folder.is_local:
-        # One that did not come is not damaged.
-        contents = [
-            content if isinstance(content, bytes | FileNotFoundError) else (folder / name).read()
-            for name, content in zip(names, contents, strict=True)
-        ]
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
-        yield from zip(names, threads.map(_parsed, contents), strict=True)
-
-
-def _parsed(content: Any) -> pa.Table | str:
+def _parse(content: Any) -> pa.Table | str:
+    """Return a file's rows, or why it has none."""
     if not isinstance(content, bytes):
         return type(content).__name__
     if is_broken(content):
@@ -117,6 +110,6 @@ def _parsed(content: Any) -> pa.Table | str:
     try:
         # Each file has a thread already; pyarrow's own would take several times as long for a single row.
         with pq.ParquetFile(pa.BufferReader(content)) as file:
-            return recognised(file.read(use_threads=False))
+            return verified_rows(file.read(use_threads=False))
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return str(error) if type(error) is ValueError else f"no Parquet file of a run: {type(error).__name__}"

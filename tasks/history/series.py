@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -33,7 +33,7 @@ class Series:
 
     @property
     def caution(self) -> str:
-        """That some of several runs stopped early, and what that means for their rates; empty where none did."""
+        """Return the warning that some of several runs stopped early; empty if none did."""
         early = sum(early_stop(point.test) is not None for point in self.points)
         if not early or len(self.points) == 1:
             return ""
@@ -66,16 +66,15 @@ def series(runs: Iterable[PastRun]) -> list[Series]:
 
 
 def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
-    """For each suite and model, what changed since the last run that passed; runs come the oldest first."""
+    """Return for each suite and model the changes since the last run that passed; runs come the oldest first."""
     line = itemgetter("suite", "model")
-    return [_since(own) for _, own in groupby(sorted(runs, key=line), key=line)]
-
-
-def _since(own: Iterable[PastRun]) -> SincePrevious:
-    *before, run = own
-    green = [point for point in before if point["verdict"] == "pass"]
-    base = next(reversed(green or before), None)
-    return SincePrevious(run=run, base=base, changes=changes(base, run) if base else ())
+    latest = []
+    for _, own in groupby(sorted(runs, key=line), key=line):
+        *before, run = own
+        green = [point for point in before if point["verdict"] == "pass"]
+        base = next(reversed(green or before), None)
+        latest.append(SincePrevious(run=run, base=base, changes=changes(base, run) if base else ()))
+    return latest
 
 
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
@@ -84,28 +83,27 @@ ASKED = "asked"
 
 
 def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
-    """What the later of two runs is made of that the earlier is not, and the other way round, facet by facet.
+    """Return the differences in what two runs are made of, facet by facet.
 
     A test that only one of them asked is one change, whatever its settings are.
     """
     old, new = ({fact["test_type"] for fact in run["tests"]} for run in (before, after))
     alone = sorted(old ^ new)
-    asked = [
+    differing = [
         Change(facet="prompt", name=test, before=ASKED if test in old else "", after=ASKED if test in new else "")
         for test in alone
     ]
-    return (*asked, *(fact for fact in _facts(before, after) if fact["name"].partition(".")[0] not in alone))
+    for facet in FACETS:
+        one, two = (run["made_of"].get(facet, {}) for run in (before, after))
+        differing += [
+            Change(facet=facet, name=name, before=one.get(name, ""), after=two.get(name, ""))
+            for name in sorted({*one, *two})
+            if one.get(name, "") != two.get(name, "") and name.partition(".")[0] not in alone
+        ]
+    return tuple(differing)
 
 
 def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
-    """Those that bear on one test."""
+    """Return the changes that bear on one test."""
     others = {fact["test_type"] for run in (before, after) for fact in run["tests"]} - {test}
     return tuple(fact for fact in changes(before, after) if fact["name"].partition(".")[0] not in others)
-
-
-def _facts(before: PastRun, after: PastRun) -> Iterator[Change]:
-    for facet in FACETS:
-        old, new = (run["made_of"].get(facet, {}) for run in (before, after))
-        for name in sorted({*old, *new}):
-            if old.get(name, "") != new.get(name, ""):
-                yield Change(facet=facet, name=name, before=old.get(name, ""), after=new.get(name, ""))

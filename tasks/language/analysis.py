@@ -218,19 +218,15 @@ def opening(s: Sentence) -> int:
             i = k + 1
         if i or (s.tags[k] & f.AUX and word != "do"):
             break
-    while i < len(s.words) and s.words[i] in _FILLERS and not _belongs(s, i):
+    while i < len(s.words) and s.words[i] in _FILLERS:
+        # It may be part of the clause: "Now that it rains, …", "So cold was the water …".
+        after, so = s.tag(i + 1), s.words[i] == "so"
+        if s.word(i + 1) == "that" or (so and after & (f.ADJ | f.ADV) and not after & f.NP_START):
+            break
+        if s.words[i] in _FILLERS_BEFORE_AUX and is_finite_aux(s, i + 1):
+            break
         i += 1
     return i
-
-
-def _belongs(s: Sentence, i: int) -> bool:
-    """Return whether a filler is part of the clause."""
-    if s.words[i] in _FILLERS_BEFORE_AUX and is_finite_aux(s, i + 1):
-        return True
-    if s.word(i + 1) == "that":
-        return True  # "Now that it rains, …"
-    after = s.tag(i + 1)
-    return s.words[i] == "so" and bool(after & (f.ADJ | f.ADV)) and not after & f.NP_START  # "So cold was the water …"
 
 
 def question_start(s: Sentence, start: int) -> int | None:

@@ -11,28 +11,13 @@ import math
 from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
+from contrapose.tasks.language import search
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.language.odds import INTRANSITIVE, NEVER, SHORT, agrees_as_verb, finite_odds
-from contrapose.tasks.language.search import (
-    BEAM,
-    JOINTS,
-    OPENERS,
-    UNFINISHED,
-    UNLICENSED,
-    VERBAL,
-    ending_odds,
-    last_joint,
-    main_odds,
-    may_open,
-    prune,
-    search,
-    unread_verb_odds,
-)
 from contrapose.tasks.language.sentence import Sentence
-from contrapose.tasks.language.tokens import is_unknown
-from contrapose.tasks.language.vocabulary import ends_as_adverb
+from contrapose.tasks.language.vocabulary import ends_as_adverb, is_unknown
 
-_TURNS = OPENERS | JOINTS
+_TURNS = search.OPENERS | search.JOINTS
 _NO_FINITE = f.TO | f.BE | f.HAVE | f.MODAL | f.DO | f.CLITIC
 _NOT_BASE = f.THIRD | f.PAST | f.EMBED
 _NOMINAL_TOO = f.NOUN | f.ADJ
@@ -54,12 +39,12 @@ class Clause(NamedTuple):
     """Log-odds between this reading and the best one with another main verb."""
 
 
-_NO_CLAUSE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=BEAM)
+_NO_CLAUSE = Clause(start=-1, verb=-1, lexical=False, others=(), margin=search.BEAM)
 
 
 def find_clause(s: Sentence, start: int) -> Clause:
     """The main clause that starts at word `start`."""
-    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & VERBAL)
+    verbal = ((i, s.tags[i]) for i in range(start, len(s.tags)) if s.tags[i] & search.VERBAL)
     verbs = [i for i, tag in verbal if tag & f.AUX or _may_be_finite(s, i, start)]
     if not verbs:
         # An "is" or "has" contracted with a noun: "The dog's sleeping."
@@ -73,35 +58,37 @@ def find_clause(s: Sentence, start: int) -> Clause:
                 return Clause(start, i, lexical=False, others=(), margin=1.0)
         return _NO_CLAUSE
     relative = s.tags[verbs[0]] & f.CLITIC and verbs[0] > start
-    if len(verbs) == 1 and not relative and not any(tag & OPENERS for tag in s.tags[start : verbs[0]]):
+    if len(verbs) == 1 and not relative and not any(tag & search.OPENERS for tag in s.tags[start : verbs[0]]):
         i = verbs[0]
         odds = finite_odds(s, i, start)
-        margin = BEAM
-        if not s.tags[i] & f.AUX or odds <= BEAM:
-            margin = main_odds(s, i, start, odds) - ending_odds(s, has_verb=False)
+        margin = search.BEAM
+        if not s.tags[i] & f.AUX or odds <= search.BEAM:
+            margin = search.main_odds(s, i, start, odds) - search.ending_odds(s, has_verb=False)
         if margin <= 0:
             return _NO_CLAUSE
         return Clause(start, i, not s.tags[i] & f.AUX, (), margin - _weakness(s, i, start))
-    mains, joint = {-1: 0.0}, last_joint(s)
+    mains, joint = {-1: 0.0}, search.last_joint(s)
     at = start
     for i in verbs:
         turn = _first_opener(s, at, i)
         if turn is not None:
-            states = search(s, start, turn, verbs, {(main, (), (), False, -1): odds for main, odds in mains.items()})
+            states = search.search_clauses(
+                s, start, turn, verbs, {(main, (), (), False, -1): odds for main, odds in mains.items()}
+            )
             mains, further = {}, tuple[int, ...]()
             verb, most = -1, -math.inf
             for (main, others, waiting, inner, _), odds in states.items():
-                total = odds + ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
+                total = odds + search.ending_odds(s, has_verb=main >= 0, waiting=len(waiting), inner=inner)
                 mains[main] = max(total, mains.get(main, total))
                 if total > most:
                     verb, further, most = main, others, total
             return _make_clause(s, start, verb, further, mains)
         mains = _weigh(s, i, start, mains)
         if len(mains) == 1 and i in mains and i > joint:
-            return Clause(start, i, not s.tags[i] & f.AUX, (), BEAM - _weakness(s, i, start))
+            return Clause(start, i, not s.tags[i] & f.AUX, (), search.BEAM - _weakness(s, i, start))
         at = i + 1
     if -1 in mains:
-        mains[-1] += ending_odds(s, has_verb=False)
+        mains[-1] += search.ending_odds(s, has_verb=False)
     return _make_clause(s, start, max(mains, key=mains.__getitem__), (), mains)
 
 
@@ -125,7 +112,7 @@ def _first_opener(s: Sentence, begin: int, end: int) -> int | None:
     """Index of the first word, `begin` to `end` inclusive, that may open or join a clause; None when there is none."""
     for k in range(begin, end + 1):
         tag = s.tags[k]
-        if tag & _TURNS or may_open(s, k):
+        if tag & _TURNS or search.may_open(s, k):
             return k
     return end if s.tags[end] & f.EMBED else None
 
@@ -133,36 +120,36 @@ def _first_opener(s: Sentence, begin: int, end: int) -> int | None:
 def _weigh(s: Sentence, i: int, start: int, mains: dict[int, float]) -> dict[int, float]:
     """The main verbs found so far, with candidate `i` read as a verb and as none."""
     odds = finite_odds(s, i, start)
-    lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
+    lost = search.unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     if odds == NEVER and not lost:
         return mains
     weighed = {main: total - lost * (main < 0) for main, total in mains.items()}
     if odds != NEVER:
         for main, total in mains.items():
             if main < 0:
-                weighed[i] = total + main_odds(s, i, start, odds)
+                weighed[i] = total + search.main_odds(s, i, start, odds)
             else:
-                weighed[main] = max(weighed[main], total + (odds + UNLICENSED))
-    prune(weighed)
+                weighed[main] = max(weighed[main], total + (odds + search.UNLICENSED))
+    search.prune(weighed)
     return weighed
 
 
 def _make_clause(s: Sentence, start: int, main: int, others: tuple[int, ...], mains: dict[int, float]) -> Clause:
     """The clause with the main verb `main`, likelier than all others in `mains`."""
     rivals = [odds for verb, odds in mains.items() if verb != main]
-    margin = mains[main] - max(rivals) if rivals else BEAM
+    margin = mains[main] - max(rivals) if rivals else search.BEAM
     return Clause(start, main, main >= 0 and not s.tags[main] & f.AUX, others, margin - _weakness(s, main, start))
 
 
 _NO_VERB = f.NOUN | f.ADJ | f.PART | f.CLOSED
-_NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | JOINTS
+_NO_OBJECT = f.PREP | f.LOOSE | f.TO | f.SUB | f.ADV | search.JOINTS
 
 
 def _weakness(s: Sentence, i: int, start: int) -> float:
     """Log-odds by which a full verb is less sure than its rivals say: in such places a noun may look like one."""
     tag, before, after = s.tag(i), s.tag(before_adverbs(s, i)), s.tag(after_adverbs(s, i))
     aim = s.tags[start] & f.TO and "," not in s.words[start:i]
-    hidden = any(word & OPENERS for word in s.tags[start:i])
+    hidden = any(word & search.OPENERS for word in s.tags[start:i])
     if tag & f.AUX and i > start and aim and any(word & f.EMBED for word in s.tags[start:i]):
         return 5.0  # "To make sure it is …"
     finite = f.EMBED | f.USUALLY_VERB
@@ -174,7 +161,7 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
         return 0.0
     has_object = bool(after & (f.DET | f.OBJ | f.QUANT | f.QUOTED | f.NUMBER)) and not after & f.REL
     opened = tag & f.THIRD and i + 1 == len(s.words) and s.tags[start] & (f.DET | f.QUANT)  # "The Moon orbits"
-    ended = s.closed or opened or s.words[-1] == ":" or s.tags[-1] & UNFINISHED
+    ended = s.closed or opened or s.words[-1] == ":" or s.tags[-1] & search.UNFINISHED
     lost = 0.0 if ended else 0.8
     third = tag & f.THIRD and (has_object or (before & f.NAME and (opened or after & f.TO)))
     if tag & f.USUALLY_NOUN and not third and not ends_as_adverb(s.word(i + 1)):
@@ -192,12 +179,12 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
     elif tag & f.PART and not ended and (after & f.USUALLY_ADJ or (after & (f.ADJ | f.ING) and not after & f.NOUN)):
         lost += 2.0  # "Journalist reported missing"
     sure = surely if tag & f.PART else opened
-    if not sure and (after & JOINTS or (not after and tag & (f.NOUN | f.PART))):
+    if not sure and (after & search.JOINTS or (not after and tag & (f.NOUN | f.PART))):
         lost += 1.0
     stem = tag & f.PART and not tag & f.EMBED and (s.asks or not s.closed)
     if stem and after & f.NOUN and not after & f.CLOSED:
         behind = range(i + 1, len(s.words))
-        stop = next((k for k in behind if s.tags[k] & (f.OPENER | JOINTS) or is_finite_aux(s, k)), i)
+        stop = next((k for k in behind if s.tags[k] & (f.OPENER | search.JOINTS) or is_finite_aux(s, k)), i)
         lost += 2.5 * (stop > i and is_finite_aux(s, stop))  # "Light cured resin is …"
     if aim or (s.tags[start] & f.PREP and "," not in s.words[start:i] and not before & f.NAME):
         lost += 3.0 if aim else 1.0
@@ -205,7 +192,7 @@ def _weakness(s: Sentence, i: int, start: int) -> float:
         lost += 0.8
     order = s.tags[start] & f.BASE and not s.tags[start] & (f.CLOSED | f.USUALLY_NOUN | f.USUALLY_ADJ)
     noun = tag & f.NOUN or (tag & f.PART and not has_object)
-    if s.words[i] == "like" or (order and (noun or before & JOINTS or hidden)):
+    if s.words[i] == "like" or (order and (noun or before & search.JOINTS or hidden)):
         lost += 2.5  # "Rub orange peels on skin.", "Treat cracked skin."
     short = s.closed and not order and not aim and len(s.words) <= SHORT  # "The gate creaked."
     return max(lost - 1.5, -0.5) if short else lost

@@ -61,7 +61,9 @@ def is_english(text: str) -> bool:
         return True
     names = all(word[0].isupper() for word in spelled)
     small = [word for word in spelled if word[0].islower()]
-    common = part.isascii() and any(map(_is_common, words))
+    # A shorter word may be as common in another language.
+    long = [word for word in words if len(word) > 3] if part.isascii() else []
+    common = any(word in closed.table() or vocabulary().flags.get(word, 0) & _USUAL for word in long)
     mixed = FOREIGN.isdisjoint(words) and (common or (bool(small) and _share_known(small) == 1.0))
     least = IMPROBABLE_MIXED if names or mixed else IMPROBABLE
     return bool(dict(_language_identifier().rank(part)).get("en", 1.0) >= least)
@@ -70,11 +72,6 @@ def is_english(text: str) -> bool:
 def _share_known(words: list[str]) -> float:
     known, closed_classes = vocabulary().flags, closed.table()
     return sum(word in closed_classes or word in known for word in words) / len(words)
-
-
-def _is_common(word: str) -> bool:
-    """Return whether a word is common in English; a shorter one may be as common in another language."""
-    return len(word) > 3 and (word in closed.table() or bool(vocabulary().flags.get(word, 0) & _USUAL))
 
 
 @cache

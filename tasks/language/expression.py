@@ -22,7 +22,6 @@ class _Uncompiled:
 
 
 _unused = list[_Uncompiled]()
-"""Those that `compile_all` has not come to."""
 
 
 def compile_all() -> None:

@@ -81,7 +81,15 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return None if s.tag(start + 1) & f.PLURAL else False  # "Growing plants needs care.", "Growing plants need it."
     if first & f.WH:
         return False  # "What she said hurts."
-    head, joined = _find_head(s, start, end)
+    head, joined = end, False
+    for i in range(start, end + 1):
+        if s.words[i] == "and":
+            joined = True
+            break
+        participle = s.tags[i] & _PARTICIPLE and i > start and _follows_noun(s, i)
+        if i > start and (participle or s.tags[i] & _ENDS_PHRASE):
+            head = i - 1
+            break
     if joined and opener not in _EACH:
         return True
     if s.words[head] in _SINGULAR or opener in _SINGULAR_FIRST:
@@ -94,17 +102,6 @@ def is_plural_phrase(s: Sentence, start: int, end: int) -> bool | None:
         return True
     number = s.tags[head] & f.NOUN
     return None if number in (0, f.NOUN) else number == f.PLURAL
-
-
-def _find_head(s: Sentence, start: int, end: int) -> tuple[int, bool]:
-    """Index of the phrase's head, and whether "and" joins several."""
-    for i in range(start, end + 1):
-        tag = s.tags[i]
-        if s.words[i] == "and":
-            return end, True
-        if i > start and (tag & _ENDS_PHRASE or (tag & _PARTICIPLE and _follows_noun(s, i))):
-            return i - 1, False
-    return end, False
 
 
 def _follows_noun(s: Sentence, i: int) -> bool:
@@ -123,13 +120,7 @@ _PRESENT_TIME = words("every always usually often now currently sometimes daily 
 
 
 def form_of(s: Sentence, verb: int, subject: int) -> int:
-    """BASE, THIRD or PAST: what the finite verb is; the likelier one where both are possible ("they put").
-
-    Args:
-        s: the sentence.
-        verb: index of the verb.
-        subject: index where its subject starts; equal to `verb` for an order.
-    """
+    """Return BASE, THIRD or PAST, the likelier one if several are possible ("they put"); orders begin with the verb."""
     tag = s.tags[verb]
     if tag & f.THIRD:
         return f.THIRD

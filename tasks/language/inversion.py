@@ -50,7 +50,7 @@ def inverted_verb(s: Sentence, aux: int) -> int | None:
 
 
 def inverted_predicate(s: Sentence, be: int) -> int | None:
-    """Index of the predicate's first word behind an inverted form of "be"; None when it cannot be told."""
+    """Index of the predicate's first word behind an inverted form of "be"; None when it is uncertain."""
     first = be + 1
     verbal = s.tag(first) & f.PART and (s.tag(first) & f.USUALLY_VERB or not s.tag(first) & f.NOUN)
     described = s.tag(first + 1) & f.NOUN and not s.tag(first + 1) & (f.CLOSED | f.ING)  # "condensed milk"
@@ -69,30 +69,24 @@ def inverted_participle(s: Sentence, have: int) -> int | None:
     for i in range(have + 2, len(s.words)):
         if s.tags[i] & _STOP:
             return None
-        before = s.tags[before_adverbs(s, i, have)]
-        if (s.tags[i] & f.PART or s.words[i] in ("been", "had", "done")) and not before & (
-            f.DET | f.PREP | f.QUANT | f.TO
-        ):
+        participle = s.tags[i] & f.PART or s.words[i] in ("been", "had", "done")
+        if participle and not s.tags[before_adverbs(s, i, have)] & (f.DET | f.PREP | f.QUANT | f.TO):
             return i
     return None
 
 
 def _is_interrupted(s: Sentence, aux: int, at: int) -> bool:
     """Return whether a finite verb stands in what would be the subject, or behind a noun of the predicate."""
-    subject = range(aux + 1, at)
-    relative = any(s.words[i] in _RELATIVES for i in subject)
-    if not relative and any(is_finite_aux(s, i) or _is_inflected(s, i) for i in subject):
-        return True
+    relative = any(word in _RELATIVES for word in s.words[aux + 1 : at])
+    finite, other = f.THIRD | f.PAST, f.NAME | f.CLOSED | f.NOUN | f.ADJ | f.PART | f.BASE
+    for i in range(aux + 1, at) if not relative else ():
+        # A word that is a finite verb and nothing else: "determines", "wrote".
+        inflected = s.tags[i] & finite and not s.tags[i] & other and s.words[i] in vocabulary().flags
+        if inflected or is_finite_aux(s, i):
+            return True
     clause = f.OPENER | f.BREAK | f.LOOSE | f.COORD | f.SUBJ & ~f.DET
     stop = next((i for i in range(at + 1, len(s.words)) if s.tags[i] & clause), len(s.words))
     return bool(s.tags[aux] & f.BE) and any(is_finite_aux(s, i) for i in range(at + 1, stop))
-
-
-def _is_inflected(s: Sentence, i: int) -> bool:
-    """Return whether a word is a finite verb and nothing else: "determines", "wrote"."""
-    tag = s.tags[i]
-    other = tag & (f.NAME | f.CLOSED | f.NOUN | f.ADJ | f.PART | f.BASE)
-    return bool(tag & (f.THIRD | f.PAST)) and not other and s.words[i] in vocabulary().flags
 
 
 def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int], float | None]) -> int | None:
@@ -113,11 +107,8 @@ def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int],
         if not places and s.words[i] in ("that", "who", "which"):
             inside = True
             continue
-        if (
-            s.words[i] in ("after", "before")
-            and not s.tag(i + 1) & _CLAUSE_OPENS
-            and not any(v > _WEAK for v, _ in places)
-        ):
+        phrase = s.words[i] in ("after", "before") and not s.tag(i + 1) & _CLAUSE_OPENS
+        if phrase and all(value <= _WEAK for value, _ in places):
             continue  # "a walk | after dinner"
         if s.tags[i] & _STOP and s.words[i] != "like" and not (s.words[i] == "," and not places):
             break
@@ -139,8 +130,9 @@ def _find_best_place(s: Sentence, aux: int, odds: Callable[[Sentence, int, int],
     rivals = [value for value, i in places if i != at]
     margin = _MARGIN if s.asks else _WIDE_MARGIN
     sure = best >= (_LEAST if odds is _base_odds else _LEAST_PREDICATE) and (not rivals or best - max(rivals) > margin)
-    title = not s.asks and _may_be_title(s, aux, at)
-    return at if sure and not title and not _is_interrupted(s, aux, at) else None
+    if not sure or (not s.asks and _may_be_title(s, aux, at)) or _is_interrupted(s, aux, at):
+        return None
+    return at
 
 
 def _is_pure(s: Sentence, i: int) -> bool:
@@ -185,13 +177,12 @@ def _base_odds(s: Sentence, i: int, aux: int) -> float | None:
         return None  # "the picture found | in", "copper sulphate dissolved"
     plain = _is_pure(s, i) or s.words[i] in PLAIN
     form = 3.0 if plain else 0.8 if tag & f.USUALLY_VERB else -1.0
-    return (
-        form
-        + _odds_before_base(s, i, k, before)
-        + _number_odds(s, aux, k)
-        + _odds_after_base(s, i)
-        - (2.5 if tag & f.RARELY_VERB else 0)
-    )
+    number = 0.0
+    if s.words[aux] in ("do", "does") and s.words[k - 1 : k + 1] != ["united", "states"]:
+        plural = is_plural_phrase(s, aux + 1, k)
+        number = 1.5 if plural == (s.words[aux] == "do") else 0.0 if plural is None else -3.0 if plural else -6.0
+    odds = form + _odds_before_base(s, i, k, before) + number + _odds_after_base(s, i)
+    return odds - (2.5 if tag & f.RARELY_VERB else 0)
 
 
 def _odds_before_base(s: Sentence, i: int, k: int, before: int) -> float:
@@ -213,35 +204,17 @@ def _odds_before_base(s: Sentence, i: int, k: int, before: int) -> float:
     return 0.0
 
 
-def _number_odds(s: Sentence, aux: int, k: int) -> float:
-    """Return whether the words so far make a subject of the auxiliary's number."""
-    if s.words[aux] not in ("do", "does") or s.words[k - 1 : k + 1] == ["united", "states"]:
-        return 0.0
-    plural = is_plural_phrase(s, aux + 1, k)
-    if plural is None:
-        return 0.0
-    if plural == (s.words[aux] == "do"):
-        return 1.5
-    return -3.0 if plural else -6.0
-
-
 def _odds_after_base(s: Sentence, i: int) -> float:
-    tag = s.tag(i + 1)
-    if not s.word(i + 1):
+    tag, word, letting = s.tag(i + 1), s.word(i + 1), s.words[i] in _LETTING
+    if not word:
         return 1.0
-    if (
-        s.words[i + 1] == "be"
-        or (s.words[i + 1] == "have" and s.words[i] not in _LETTING)
-        or (tag & f.BASE and _is_surely(s, i + 1) and s.words[i] not in _LETTING)
-    ):
+    if word == "be" or (not letting and (word == "have" or (tag & f.BASE and _is_surely(s, i + 1)))):
         return -3.0
-    if tag & f.BASE and tag & f.USUALLY_VERB and s.words[i] not in _LETTING and s.words[i] != "be":
+    if tag & f.BASE and tag & f.USUALLY_VERB and not letting and s.words[i] != "be":
         return -1.5
     if tag & (f.DET | f.OBJ | f.QUANT | f.REL | f.TO | f.ADV):
         return 1.5
-    if s.words[i + 1] == "of":
-        return -3.0
-    return 0.5 if tag & (f.PREP | f.LOOSE | f.ING) else 0.0
+    return -3.0 if word == "of" else 0.5 if tag & (f.PREP | f.LOOSE | f.ING) else 0.0
 
 
 def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
@@ -254,11 +227,9 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
     if named and any(s.tags[k] & f.PART and s.tag(k + 1) & f.PREP for k in range(i + 2, len(s.words))):
         # "the movie the terminal | based on …"
         return None if s.words[i] == "the" and s.words[i - 1] in _WORKS else 2.0
-    if (
-        s.words[i - 1] in ("being", "be")
-        or s.words[i - 1].endswith(("'s", "s'"))
-        or (tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET)
-    ):
+    if s.words[i - 1] in ("being", "be") or s.words[i - 1].endswith(("'s", "s'")):
+        return None
+    if tag & (f.AUX | f.COORD | f.SUBJ) and not tag & f.DET:
         return None
     if tag & f.DET:
         stop = next((k for k in range(i + 1, len(s.words)) if s.tags[k] & _STOP or is_finite_aux(s, k)), i)
@@ -269,9 +240,8 @@ def _predicate_odds(s: Sentence, i: int, be: int) -> float | None:
     odds = _kind_odds(s, i, tag, last=i + 1 == len(s.words))
     if before & f.ING and s.tag(i - 2) & (f.PREP | f.SUB) and i - 2 > be:
         return None  # "without requiring | the consent"
-    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not (
-        _is_adjective(s, i - 1) and (not s.tags[i - 1] & f.NOUN or not s.tags[i - 1] & f.ADJ)
-    ):
+    adjective = _is_adjective(s, i - 1) and (not s.tags[i - 1] & f.NOUN or not s.tags[i - 1] & f.ADJ)
+    if before & (f.NOUN | f.NAME | f.SUBJ | f.ING | f.QUOTED | f.PREP) and not adjective:
         return odds
     verbal = tag & _VERBAL and (not tag & f.NOUN or tag & f.USUALLY_VERB) and before & (f.ADJ | f.OBJ | f.VERB)
     verbal = verbal or (tag & f.DET and before & (f.ADJ | f.OBJ) and not before & _VERBAL)

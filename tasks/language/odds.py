@@ -14,19 +14,6 @@ from contrapose.tasks.language.inflection import RATHER_PAST, is_plural_phrase
 from contrapose.tasks.language.sentence import Sentence
 from contrapose.tasks.language.vocabulary import ends_as_adverb
 
-__all__ = [
-    "FRONTED",
-    "INTRANSITIVE",
-    "NEVER",
-    "PARTICLES",
-    "SHORT",
-    "SURE",
-    "agreement",
-    "agrees_as_verb",
-    "finite_odds",
-    "relative_odds",
-]
-
 SHORT = 9
 """Words of a sentence in which few things can be mistaken for its verb."""
 SURE = 8.0
@@ -56,10 +43,7 @@ def relative_odds(s: Sentence, i: int) -> float:
 
 
 def finite_odds(s: Sentence, i: int, start: int) -> float:
-    """Log-odds that word `i` is a finite verb in the clause that starts at `start`; NEVER when it cannot be.
-
-    Agreement with the subject is left out (`agreement`).
-    """
+    """Log-odds that word `i` is a finite verb of the clause from `start`, without `agreement`; NEVER if impossible."""
     tag = s.tags[i]
     if tag & f.AUX:
         return _auxiliary_odds(s, i)
@@ -176,8 +160,14 @@ def odds_by_word_after(s: Sentence, i: int) -> float:
     needs_object = s.words[i] in _TRANSITIVE and (participle or s.words[i] in RATHER_PAST)
     if k == len(s.tags) and needs_object:
         return -1.0 if s.closed else -2.5
+    if k == len(s.tags) and not s.closed:
+        return -0.2 if participle else 0.0
     if k == len(s.tags):
-        return _odds_at_end(s, i) if s.closed else -0.2 if participle else 0.0
+        # A noun rather than a verb where it is one in most texts: "Risk factors."; but "Dogs bark."
+        before = s.tags[i - 1]
+        bare = form & f.BASE and before & f.PLURAL and not before & f.NAME
+        compound = before & _NOMINAL and not before & f.CLOSED
+        return -2.5 if compound and not bare and form & f.NOUN and not form & f.USUALLY_VERB else 0.0
     tag = s.tags[k]
     if tag & f.NUMBER and form & _THIRD_OR_PAST and not form & f.RARELY_VERB:
         return 1.5
@@ -209,15 +199,6 @@ def odds_by_word_after(s: Sentence, i: int) -> float:
     if tag & _PHRASE:
         return -0.2 if participle else 0.2
     return 0.7 if tag & f.NAME else _odds_before_open(s, i, k)
-
-
-def _odds_at_end(s: Sentence, i: int) -> float:
-    """The last word of a sentence: a noun rather than a verb where it is one in most texts ("Risk factors.")."""
-    before, form = s.tags[i - 1], s.tags[i]
-    if form & f.BASE and before & f.PLURAL and not before & f.NAME:
-        return 0.0  # "Dogs bark."
-    compound = before & _NOMINAL and not before & f.CLOSED
-    return -2.5 if compound and form & f.NOUN and not form & f.USUALLY_VERB else 0.0
 
 
 def _odds_before_open(s: Sentence, i: int, k: int) -> float:

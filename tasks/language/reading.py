@@ -7,7 +7,7 @@ import re
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import ACRONYMS, words
 from contrapose.tasks.language.sentence import Sentence, UnreadableError
-from contrapose.tasks.language.tokens import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, read_token
+from contrapose.tasks.language.vocabulary import BREAKS, IDLE, QUOTE, WORD, flags_of, is_unknown, read_token
 
 _TOKEN = re.compile(r"(\w+(?:[-'`\u00b4\u2019]\w+)*)|[^\w\s]")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”\u2019)\]*_]*\s+|\n\s*")

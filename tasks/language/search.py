@@ -42,7 +42,7 @@ States = dict[State, float]
 _Key = TypeVar("_Key")
 
 
-def search(s: Sentence, start: int, begin: int, verbs: Collection[int], states: States) -> States:
+def search_clauses(s: Sentence, start: int, begin: int, verbs: Collection[int], states: States) -> States:
     """The states behind the last of the candidates `verbs`, from those before word `begin`."""
     tags, joint = s.tags, last_joint(s)
     for i in range(begin, max(verbs) + 1):
@@ -92,8 +92,7 @@ def prune(readings: dict[_Key, float]) -> None:
 def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
     """Return every state under every reading of word `i`; unlikely ones are dropped."""
     opener = read_opener(s, i, start) if tag & _LINKING or may_open(s, i) else None
-    verb = _Verb(s, i, start) if tag & VERBAL else None
-    if opener is None and verb is None:
+    if opener is None and not tag & VERBAL:
         return states
     lost = unread_verb_odds(s, i) if i + 1 == len(s.tags) else 0.0
     reached: States = {} if opener is not None and opener.passes == NO else dict(states)
@@ -108,93 +107,65 @@ def _read(s: Sentence, i: int, start: int, tag: int, states: States) -> States:
                 reached[state] = odds - 1.5  # two noun phrases in a row, and no verb yet: "the cake my mother …"
             if tag & f.CLITIC:  # the verb is there already: "anyone who's tired", "the food they've bought"
                 _keep_best(reached, (*state[:3], True, state[4]), odds + opener.opens + SURE)
-            else:
-                _add_opened(reached, state, odds, opener.opens, opener.passes, at)
-    if verb is not None and (opener is None or not tag & f.CLITIC or opener.passes != NO):
-        for state, odds in states.items():
-            verb.read(reached, state, odds)
+                continue
+            main, others, waiting, inner, joint = state
+            if opener.passes not in (NO, 0.0):
+                reached[state] = odds + opener.passes
+            if len(waiting) < _DEEPEST:
+                _keep_best(reached, (main, others, (*waiting, at), inner, joint), odds + opener.opens)
+            elif opener.passes == NO:
+                _keep_best(reached, state, odds)
+    if tag & VERBAL and (opener is None or not tag & f.CLITIC or opener.passes != NO):
+        _read_verb(s, i, start, states, reached)
     prune(reached)
     return reached
-
-
-def _add_opened(reached: States, state: State, odds: float, opens: float, passes: float, at: int) -> None:
-    main, others, waiting, inner, joint = state
-    if passes not in (NO, 0.0):
-        reached[state] = odds + passes
-    if len(waiting) < _DEEPEST:
-        _keep_best(reached, (main, others, (*waiting, at), inner, joint), odds + opens)
-    elif passes == NO:
-        _keep_best(reached, state, odds)
 
 
 def _keep_best(reached: States, state: State, odds: float) -> None:
     reached[state] = max(reached.get(state, NEVER), odds)
 
 
-class _Verb:
-    """A candidate, and what it can do to a state; what does not depend on the state is worked out once."""
-
-    __slots__ = ("_inner", "_main", "_odds", "i", "s", "start")
-
-    def __init__(self, s: Sentence, i: int, start: int) -> None:
-        self.s, self.i, self.start = s, i, start
-        self._odds: float | None = None
-        self._main: float | None = None
-        self._inner: dict[int, float] = {}
-
-    def read(self, reached: States, state: State, odds: float) -> None:
-        """Add the states that `state`, whose log-odds are `odds`, leads to when this is a finite verb."""
-        if state[2]:
-            self._as_inner(reached, state, odds)
-            return
-        if self._odds is None:
-            self._odds = finite_odds(self.s, self.i, self.start)
-        if self._odds == NEVER:
-            return
-        if state[0] < 0:
-            self._as_main(reached, state, odds, self._odds)
-        elif state[4] == -1:
-            _keep_best(reached, state, odds + (self._odds + UNLICENSED))
-        else:
-            self._as_further(reached, state, odds, self._odds)
-
-    def _as_further(self, reached: States, state: State, odds: float, finite: float) -> None:
+def _read_verb(s: Sentence, i: int, start: int, states: States, reached: States) -> None:
+    """Add the states to which `states` lead if word `i` is a finite verb."""
+    begins = {state[2][-1] for state in states if state[2]}
+    inner_gains = {begin: inner_odds(s, i, begin) for begin in begins}
+    finite = finite_odds(s, i, start) if any(not state[2] for state in states) else NEVER
+    first = NEVER
+    if finite != NEVER and any(state[0] < 0 and not state[2] for state in states):
+        first = main_odds(s, i, start, finite)
+        free = s.tags[start] & FRONTED and "," not in s.words[start:i]
+        if s.tags[i] & f.CLITIC and i > start and s.tags[i - 1] & f.NOUN and not free:
+            first -= 6.0  # "the people | I've met"
+    joins = s.tag(before_adverbs(s, i)) & f.COORD
+    for state, odds in states.items():
         main, others, waiting, inner, joint = state
-        gain = finite + joined_odds(self.s, self.i, joint, main) + (0.5 if others else -0.5)
-        if inner:
-            _keep_best(reached, (main, others, waiting, inner, -1), odds + gain)
-            gain -= 1.0
-        _keep_best(reached, (main, (*others, self.i), waiting, False, -1), odds + gain)
-
-    def _as_main(self, reached: States, state: State, odds: float, finite: float) -> None:
-        _, others, waiting, inner, joint = state
-        s, i = self.s, self.i
-        if self._main is None:
-            self._main = main_odds(s, i, self.start, finite)
-        main = self._main + (relative_object_odds(s, i) if inner else 0.0)
-        joins = s.tag(before_adverbs(s, i)) & f.COORD
-        free = s.tags[self.start] & FRONTED and "," not in s.words[self.start : i]
-        if s.tags[i] & f.CLITIC and i > self.start and s.tags[i - 1] & f.NOUN and not free:
-            main -= 6.0  # "the people | I've met"
-        if joins or (inner and joint >= 0 and s.tags[joint] & f.COORD and s.tags[self.start] & FRONTED):
-            main -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
-        _keep_best(reached, (i, others, waiting, False, -1), odds + main)
-        if s.tags[i] & f.EMBED:
-            _keep_best(reached, (i, others, (i + 1,), False, -1), odds + (main - 1.0))
-        if inner and joint >= 0 and s.tags[joint] & f.COORD:
-            _keep_best(reached, (-1, others, waiting, inner, -1), odds + (finite + joined_odds(s, i, joint, -1) - 0.5))
-
-    def _as_inner(self, reached: States, state: State, odds: float) -> None:
-        main, others, waiting, _, _ = state
-        begin = waiting[-1]
-        gain = self._inner.get(begin)
-        if gain is None:
-            gain = self._inner[begin] = inner_odds(self.s, self.i, begin)
-        if gain == NEVER:
-            return
-        _keep_best(reached, (main, others, waiting[:-1], True, -1), odds + gain)
-        if self.s.tags[self.i] & f.EMBED:
-            _keep_best(reached, (main, others, (*waiting[:-1], self.i + 1), True, -1), odds + (gain - 2.0))
+        behind_and = inner and joint >= 0 and s.tags[joint] & f.COORD
+        if waiting:
+            gain = inner_gains[waiting[-1]]
+            if gain != NEVER:
+                _keep_best(reached, (main, others, waiting[:-1], True, -1), odds + gain)
+                if s.tags[i] & f.EMBED:
+                    _keep_best(reached, (main, others, (*waiting[:-1], i + 1), True, -1), odds + (gain - 2.0))
+        elif finite == NEVER:
+            continue
+        elif main < 0:
+            gain = first + (relative_object_odds(s, i) if inner else 0.0)
+            if joins or (behind_and and s.tags[start] & FRONTED):
+                gain -= 4.0  # "If it rains and the road is wet, …": no main clause starts with "and"
+            _keep_best(reached, (i, others, waiting, False, -1), odds + gain)
+            if s.tags[i] & f.EMBED:
+                _keep_best(reached, (i, others, (i + 1,), False, -1), odds + (gain - 1.0))
+            if behind_and:
+                gain = finite + joined_odds(s, i, joint, -1) - 0.5
+                _keep_best(reached, (-1, others, waiting, inner, -1), odds + gain)
+        elif joint == -1:
+            _keep_best(reached, state, odds + (finite + UNLICENSED))
+        else:
+            gain = finite + joined_odds(s, i, joint, main) + (0.5 if others else -0.5)
+            if inner:
+                _keep_best(reached, (main, others, waiting, inner, -1), odds + gain)
+                gain -= 1.0
+            _keep_best(reached, (main, (*others, i), waiting, False, -1), odds + gain)
 
 
 UNFINISHED = f.PREP | f.DET | f.TO | f.AUX
@@ -204,9 +175,19 @@ _SUBJECT = f.NOUN | f.SUBJ | f.NAME | f.QUANT | f.ING | f.QUOTED | f.WH | f.NUMB
 
 def main_odds(s: Sentence, i: int, start: int, odds: float) -> float:
     """Log-odds that a candidate with `odds` is the verb of the main clause that starts at `start`."""
-    if s.tags[i] & f.AUX:
-        return odds + _subject_odds(s, i, start)
-    return odds + agreement(s, i, start) + _aside_odds(s, i, start) + _subject_odds(s, i, start)
+    tag, commas = s.tags[i], s.words[start:i].count(",")
+    # Lost where no word before could be a subject, and the verb is no order either.
+    subject = 0.0 if i == start or tag & f.BASE or any(word & _SUBJECT for word in s.tags[start:i]) else -4.0
+    if s.tags[start] & f.PREP and s.tag(start + 1) & f.ING and not commas and "," in s.words[i:]:
+        subject = -4.0  # "Despite being on the list, …"
+    if tag & f.AUX:
+        return odds + subject
+    # Lost by a full verb between two commas behind the subject: "Anna, a maker of aids, …".
+    behind = not s.tags[start] & FRONTED and s.words[i - 1] != ","
+    aside = -2.5 if behind and commas == 1 and "," in s.words[i:] else 0.0
+    if tag & f.EMBED and s.word(i - 2) == "," == s.word(i + 1):
+        aside = -8.0  # "The film, I think, starts at eight."
+    return odds + agreement(s, i, start) + aside + subject
 
 
 def inner_odds(s: Sentence, i: int, begin: int) -> float:
@@ -218,10 +199,7 @@ def inner_odds(s: Sentence, i: int, begin: int) -> float:
 
 
 def relative_object_odds(s: Sentence, i: int) -> float:
-    """Log-odds lost by a main verb right behind that of a relative clause, whose object it would rather be.
-
-    "The pigment that makes leaves green is …"; but "The train that stops leaves late."
-    """
+    """Log-odds lost behind a relative clause: "makes leaves green is …", not "The train that stops leaves"."""
     k = before_adverbs(s, i)
     if s.tags[i] & f.AUX or not s.tag(before_adverbs(s, k)) & f.REL:
         return 0.0
@@ -260,25 +238,6 @@ def ending_odds(s: Sentence, *, has_verb: bool, waiting: int = 0, inner: bool = 
     return missing + (-3.0 if dependent else -2.2 if inner else long)
 
 
-def _subject_odds(s: Sentence, i: int, start: int) -> float:
-    """Log-odds lost where no word before could be a subject, and the verb is no order either."""
-    if s.tags[start] & f.PREP and s.tag(start + 1) & f.ING and "," not in s.words[start:i] and "," in s.words[i:]:
-        return -4.0  # "Despite being on the list, …"
-    if i == start or s.tags[i] & f.BASE or any(tag & _SUBJECT for tag in s.tags[start:i]):
-        return 0.0
-    return -4.0
-
-
-def _aside_odds(s: Sentence, i: int, start: int) -> float:
-    """Log-odds lost by a full verb between two commas behind the subject: "Anna, a maker of aids, …"."""
-    if s.tags[i] & f.EMBED and s.word(i - 2) == "," == s.word(i + 1):
-        return -8.0  # "The film, I think, starts at eight."
-    if s.tags[start] & FRONTED or s.words[i - 1] == ",":
-        return 0.0
-    inside = s.words[start:i].count(",") == 1 and "," in s.words[i:]
-    return -2.5 if inside else 0.0
-
-
 NO = -math.inf
 _NO_CLAUSE = words("of than as")
 _TIMES = words("time day night week month year morning evening afternoon")
@@ -296,48 +255,36 @@ class Link(NamedTuple):
 
 
 def read_opener(s: Sentence, i: int, start: int) -> Link | None:
-    """The readings of word `i` as an opener; None when it is none."""
-    tag = s.tags[i]
+    """Return the readings of word `i` as an opener; None if it is none."""
+    tag, word, before, after = s.tags[i], s.words[i], s.tag(i - 1), s.tag(i + 1)
+    if word == "that" and tag & f.OPENER:
+        # It opens a clause, or points at something: "that book", "That is good".
+        if after & f.BREAK:
+            return Link(-4.0, 0.0)
+        if i == start or before & (f.PREP | f.TO) or s.word(i - 1) in ("than", "as", "like"):
+            return Link(0.0, -2.0 if after & f.NP_START else 1.0)
+        if before & f.NOUN and not before & f.VERB:
+            return Link(0.0, -4.0)
+        return Link(0.0, 0.0 if before & (f.BREAK | f.COORD) and is_finite_aux(s, i + 1) else -1.5)
     if tag & f.OPENER:
-        return _read_that(s, i, start) if s.words[i] == "that" else _opener(s, i, tag)
-    if tag & f.LOOSE and (not tag & f.FINITE or s.words[i] == "like"):
+        if word in _TO_INFINITIVE and s.word(i + 1) == "to":
+            return None
+        if word in ("what", "which", "whose") and before & f.PREP and not after & (f.NP_START | f.AUX):
+            return Link(0.0, 0.0)
+        if tag & f.SUB and after & (f.ING | f.PART | f.ADJ | f.PREP | f.BREAK):
+            return Link(-0.5, 0.0)  # "while driving", "if possible"
+        return Link(0.0, NO)
+    if tag & f.LOOSE and (not tag & f.FINITE or word == "like"):
         return Link(_loose_odds(s, i, start), -1.0 if i == start else 0.0)
     if not tag & NOMINAL:
         return Link(-1.0, 0.0) if i > start and not tag & f.CLOSED and _reports(s, i - 1) else None
     if (not tag & f.AUX or tag & f.CLITIC) and i > start and _follows_noun(s, i):
         odds = -0.7 if tag & f.SUBJ and not tag & f.DET else -1.8
-        if s.words[i - 1] in _TIMES or (
-            tag & f.NAME
-            and not (s.tag((i - 1) - 1) | (s.tag((i - 1) - 2) if s.tag((i - 1) - 1) & f.ADJ else 0)) & (f.DET | f.QUANT)
-        ):
+        determined = (s.tag(i - 2) | (s.tag(i - 3) if s.tag(i - 2) & f.ADJ else 0)) & (f.DET | f.QUANT)
+        if s.words[i - 1] in _TIMES or (tag & f.NAME and not determined):
             odds -= 2.0  # "Later that day | he left.", "the striker | Anna Hill"
         return Link(odds, 0.0)
     return None
-
-
-def _opener(s: Sentence, i: int, tag: int) -> Link | None:
-    word, after = s.words[i], s.tag(i + 1)
-    if word in _TO_INFINITIVE and s.word(i + 1) == "to":
-        return None
-    if word in ("what", "which", "whose") and s.tag(i - 1) & f.PREP and not after & (f.NP_START | f.AUX):
-        return Link(0.0, 0.0)
-    if tag & f.SUB and after & (f.ING | f.PART | f.ADJ | f.PREP | f.BREAK):
-        return Link(-0.5, 0.0)  # "while driving", "if possible"
-    return Link(0.0, NO)
-
-
-def _read_that(s: Sentence, i: int, start: int) -> Link:
-    """Return whether "that" opens a clause, or points at something: "that book", "That is good"."""
-    before, after = s.tag(i - 1), s.tag(i + 1)
-    if after & f.BREAK:
-        return Link(-4.0, 0.0)
-    if i == start or before & (f.PREP | f.TO) or s.word(i - 1) in ("than", "as", "like"):
-        return Link(0.0, -2.0 if after & f.NP_START else 1.0)
-    if before & f.NOUN and not before & f.VERB:
-        return Link(0.0, -4.0)
-    if before & (f.BREAK | f.COORD) and is_finite_aux(s, i + 1):
-        return Link(0.0, 0.0)
-    return Link(0.0, -1.5)
 
 
 def _loose_odds(s: Sentence, i: int, start: int) -> float:

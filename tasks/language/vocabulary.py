@@ -1,4 +1,4 @@
-"""The open vocabulary: what a word can be.
+"""The open vocabulary: what a word or a mark can be, wherever it stands.
 
 Forms come from the lookup table of LemmInflect (the SPECIALIST lexicon of the US National Library of Medicine),
 a word's usual class from the tagging lexicon of TextBlob. Only their data files are read.
@@ -10,12 +10,13 @@ import csv
 import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from contrapose.tasks.language import flags as f
-from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.closed import ACRONYMS, OPEN_NOMINALS, OPEN_TOO, table, words
 
 _FORMS = {"verb": (f.PAST, f.PART, f.ING, f.THIRD), "noun": (f.PLURAL,), "adj": (f.ADJ, f.ADJ)}
 _BASES = {"verb": f.BASE, "noun": f.SINGULAR, "adj": f.ADJ, "adv": f.ADV}
@@ -63,6 +64,14 @@ _PLURAL_TOO = words(
     tuna trout shrimp squid prey elk moose bison cod aircraft
     """
 )
+_CORRECTED = (
+    (_PLURAL_ONLY, f.SINGULAR, f.PLURAL),
+    (_VERB_ONLY, f.NOUN | f.USUALLY_NOUN, f.USUALLY_VERB),
+    (_SINGULAR_ONLY, f.PLURAL, f.SINGULAR),
+    (_PLURAL_TOO, 0, f.PLURAL),
+    (_SURE, 0, f.EMBED),
+)
+"""Words that the dictionary has wrong or incomplete, the flags that they lose, and those that they get."""
 _NOT_ADVERBS = words("daily deadly early likely monthly weekly yearly")
 
 
@@ -82,34 +91,26 @@ class Vocabulary:
 def vocabulary() -> Vocabulary:
     """The vocabulary, read once a process."""
     known = Vocabulary({}, {flag: {} for flag in _FORMS["verb"]}, {})
-    fixes = _read_participles()
     for word, kind, spelled in _read_forms():
         known.flags[word] = known.flags.get(word, 0) | _BASES.get(kind, 0)
         if kind == "verb":
-            spelled[1] = "/".join(filter(None, (fixes.get(word), spelled[1] or spelled[0])))
             _add_verb(known, word, spelled)
             continue
         for flag, form in zip(_FORMS.get(kind, ()), spelled, strict=False):
             if form:
                 first = form.split("/")[0].lower()
                 known.flags[first] = known.flags.get(first, 0) | flag
-    for word, tag in _read_usual_tags():
-        if word in known.flags:
-            known.flags[word] |= _USUALLY.get(tag[:2], 0) | _NUMBERS.get(tag, 0)
+    with (_package_folder("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
+        for columns in map(str.split, lines):  # word and most frequent Penn Treebank tag; other lines are comments
+            if len(columns) == 2 and columns[0] in known.flags:
+                known.flags[columns[0]] |= _USUALLY.get(columns[1][:2], 0) | _NUMBERS.get(columns[1], 0)
     for word, flags in known.flags.items():
         if flags & f.ADV and flags & (f.ADJ | f.NOUN | f.FINITE):
             manner = ends_as_adverb(word) and not flags & f.FINITE and word not in _NOT_ADVERBS
             known.flags[word] = flags & ~(f.NOUN if manner else f.ADV)
-    for word in _PLURAL_ONLY:
-        known.flags[word] = known.flags[word] & ~f.SINGULAR | f.PLURAL
-    for word in _VERB_ONLY:
-        known.flags[word] = known.flags[word] & ~(f.NOUN | f.USUALLY_NOUN) | f.USUALLY_VERB
-    for word in _SINGULAR_ONLY:
-        known.flags[word] = known.flags[word] & ~f.PLURAL | f.SINGULAR
-    for word in _PLURAL_TOO:
-        known.flags[word] |= f.PLURAL
-    for word in _SURE:
-        known.flags[word] |= f.EMBED
+    for group, removed, added in _CORRECTED:
+        for word in group:
+            known.flags[word] = known.flags[word] & ~removed | added
     for word in _RARE_VERBS & known.verbs.keys():
         for form in (word, *known.verbs[word]):
             if form == word or known.flags[form] & (f.NOUN | f.ADJ):
@@ -144,25 +145,16 @@ def _add_verb(known: Vocabulary, base: str, spelled: list[str]) -> None:
                 known.bases[flag][form] = base
 
 
-def _read_participles() -> dict[str, str]:
-    """Participles that LemmInflect corrects: run → run."""
-    with (_package_folder("lemminflect") / "resources" / "infl_overrides.csv").open(encoding="utf-8") as lines:
-        return {row[0]: row[2] for row in csv.reader(lines) if row[1:2] == ["VBN"]}
-
-
 def _read_forms() -> Iterator[tuple[str, str, list[str]]]:
-    """Word, class and inflected forms, from LemmInflect's table."""
-    with gzip.open(_package_folder("lemminflect") / "resources" / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
+    """Yield word, class and inflected forms, from LemmInflect's table and its corrections of participles."""
+    folder = _package_folder("lemminflect") / "resources"
+    with (folder / "infl_overrides.csv").open(encoding="utf-8") as lines:
+        fixes = {row[0]: row[2] for row in csv.reader(lines) if row[1:2] == ["VBN"]}  # run → run
+    with gzip.open(folder / "infl_lu.csv.gz", "rt", encoding="utf-8") as lines:
         for word, kind, *forms in csv.reader(lines):
+            if kind == "verb":
+                forms[1] = "/".join(filter(None, (fixes.get(word.lower()), forms[1] or forms[0])))
             yield word.lower(), kind, forms
-
-
-def _read_usual_tags() -> Iterator[tuple[str, str]]:
-    """Word and its most frequent Penn Treebank tag, from TextBlob's lexicon."""
-    with (_package_folder("textblob") / "en" / "en-lexicon.txt").open(encoding="utf-8") as lines:
-        for columns in map(str.split, lines):
-            if len(columns) == 2:  # others are comments
-                yield columns[0], columns[1]
 
 
 def _package_folder(name: str) -> Path:
@@ -205,3 +197,64 @@ def stem_of(word: str) -> tuple[str, str]:
         if word[:cut] in known and known.get(word[cut:], 0) & f.PAST:
             return word[cut:], word[:cut]  # "livestreamed"
     return "", ""
+
+
+WORD, IDLE, BREAK, QUOTE = range(4)
+"""What a token is: a word, a mark that says nothing, a comma or dash, a quotation mark or bracket."""
+BREAKS = ",;:-\u2013—…"
+
+_QUOTES = "\"'`“”\u2018«»()[]"
+_NO_NAMES = ("should", "would", "could", "must")
+
+
+class Token(NamedTuple):
+    """A spelling, and what it is."""
+
+    word: str
+    """Lower case, straight apostrophes."""
+    tag: int
+    """Its flags at the start of a sentence."""
+    name: int
+    """Its flags inside one, when it may be a name there; else 0."""
+    kind: int
+    """One of the four kinds."""
+
+
+@lru_cache(maxsize=1 << 16)
+def read_token(spelled: str) -> Token:
+    """Return the token of a word or a single mark.
+
+    A capitalised word inside a sentence is a name, and no verb, unless it is a word that names rarely are. An adverb in
+    the dictionary is such a word; one by its ending alone ("Rugely") is not.
+    """
+    first = spelled[0]
+    if not first.isalnum() and first != "_":
+        kind = BREAK if first in BREAKS else QUOTE if first in _QUOTES else IDLE
+        return Token(spelled, f.BREAK, 0, kind)
+    word = spelled.lower().replace("\u2019", "'").replace("`", "'").replace("\u00b4", "'")
+    tag = flags_of(word)
+    if not first.isupper():
+        return Token(word, tag, 0, WORD)
+    guessed = ends_as_adverb(word) and word not in vocabulary().flags
+    if tag & f.CLOSED and (not tag & f.MODAL or word in _NO_NAMES) and spelled not in ACRONYMS and not guessed:
+        return Token(word, tag, tag, WORD)
+    name = f.NAME | (tag & f.NOUN or f.SINGULAR) | (f.NEG if word.endswith("n't") else 0)
+    return Token(word, tag, name, WORD)
+
+
+def flags_of(word: str) -> int:
+    """Return the flags of everything that a word in lower case can be."""
+    known = table().get(word)
+    if known is not None:
+        nominal = look_up(word) & (f.NOUN | f.ADJ) if word in OPEN_NOMINALS else 0
+        return known | (look_up(word) if word in OPEN_TOO else nominal)
+    if word.endswith("n't"):
+        return f.NEG
+    if word[0].isdigit():
+        return f.NUMBER | f.SINGULAR | f.PLURAL
+    return look_up(word)
+
+
+def is_unknown(word: str) -> bool:
+    """Return whether neither dictionary nor ending gives a word in lower case a class: with a capital it is a name."""
+    return word.isalpha() and word not in vocabulary().flags and not flags_of(word) & ~f.NOUN

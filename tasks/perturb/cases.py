@@ -15,7 +15,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, Sample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.base import ProbeSettings, rng_for
+from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.power import highest
 from contrapose.tasks.tables.table import Table, batches
@@ -48,19 +48,16 @@ def build_cases(
         rng = rng_for(seed, sample.id, plan.test)
         cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
         asked = next((case for case in cases if case.skip_reason is None), None)
-        further = asked if sample.id in besides else None
-        marked = (_with_further(case, settings, likelihoods) if case is further else case for case in cases)
-        yield from repeated(marked, plan.repeats)
+        if asked is not None and sample.id in besides:
+            if asked.asks == "choose":
+                further = replace(asked, also_in_words=bool(settings.answers_in_words(likelihoods)))
+            else:
+                further = replace(asked, also_again=bool(settings.asks_again(likelihoods)))
+            cases = [further if case is asked else case for case in cases]
+        yield from repeat_cases(cases, plan.repeats)
         if plan.control and asked is not None:
             twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
-            yield from repeated(() if twin is None else (twin,), plan.repeats)
-
-
-def _with_further(case: Case, settings: ProbeSettings, likelihoods: Likelihoods) -> Case:
-    """The case, with the one further question that its sample was drawn for."""
-    if case.asks == "choose":
-        return replace(case, also_in_words=bool(settings.answers_in_words(likelihoods)))
-    return replace(case, also_again=bool(settings.asks_again(likelihoods)))
+            yield from repeat_cases(() if twin is None else (twin,), plan.repeats)
 
 
 def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
@@ -83,7 +80,7 @@ def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Lik
     return frozenset(nsmallest(count, ids, key=digest))
 
 
-def repeated(cases: Iterable[Case], times: int) -> Iterator[Case]:
+def repeat_cases(cases: Iterable[Case], times: int) -> Iterator[Case]:
     """The cases, each as often as asked for; one that is skipped, or read by likelihood, has no replies that differ."""
     for case in cases:
         yield case
@@ -111,7 +108,7 @@ def out_of_reach(gate: float, cases: int, *, level: float) -> str:
 
 
 def asked_in(cases: Table) -> int:
-    """How many cases are asked that are no controls."""
+    """Return the number of cases that are asked, without controls."""
     parts = batches(cases, columns=COLUMNS)
     return sum(
         int(pc.sum(pc.and_(pc.is_null(part["skip_reason"]), pc.invert(part["control"]))).as_py() or 0) for part in parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -74,18 +74,15 @@ def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *
 
 
 def check_key(candidate: Candidate, config: RunConfig, *, baseline: str, margin: float) -> str:
-    """Hashes of all else that decides the verdict, and of the candidate: equal announcements have equal ones."""
+    """Return hashes of all else that decides the verdict, and of the candidate: equal announcements, equal keys."""
     alike = {
         "config": config.model_dump(mode="json", exclude=DECIDES_NOTHING),
         "baseline": baseline or config.model,
         "margin": margin,
     }
     named = [candidate.model, candidate.revision, candidate.training_run, dict(candidate.args)]
-    return _sha256(alike)[:ALIKE] + _sha256(named)[ALIKE:]
-
-
-def _sha256(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    digests = [hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest() for part in (alike, named)]
+    return digests[0][:ALIKE] + digests[1][ALIKE:]
 
 
 class Ruling(NamedTuple):
@@ -96,7 +93,7 @@ class Ruling(NamedTuple):
 
 
 def verdicts(comparison: Comparison) -> list[CheckFinding]:
-    """What the comparison says of the candidate, test by test."""
+    """Return the verdicts of the comparison on the candidate, test by test."""
     return [
         CheckFinding(test_type=test, verdict=pair["verdict"], reason=pair["reason"])
         for test, pair in judged(comparison["tests"])
@@ -106,32 +103,18 @@ def verdicts(comparison: Comparison) -> list[CheckFinding]:
 
 def decide(tests: Sequence[CheckFinding], *, selected: Sequence[str], candidate: Side, baseline: Side) -> Ruling:
     """The verdict: the first of `DEFINITIONS` that applies; `selected` are the tests that were to be compared."""
-    if worse := [*_of(tests, "worse"), *_failed(candidate)]:
-        return Ruling("hold", worse)
-    if open_ := [*_of(tests, "cannot tell"), *_missing(tests, selected), *_incomplete(candidate, baseline)]:
-        return Ruling("insufficient evidence", open_)
-    return Ruling("promote", [*_of(tests, "better"), *_of(tests, "not worse")])
-
-
-def _of(tests: Sequence[CheckFinding], verdict: str) -> Iterator[str]:
+    said: dict[str, list[str]] = {name: [] for name in ("better", "not worse", "worse", "cannot tell")}
     for test in tests:
-        if test["verdict"] == verdict:
-            yield f"{test['test_type']}: {verdict}. {test['reason']}".strip()
-
-
-def _failed(candidate: Side) -> Iterator[str]:
+        said[test["verdict"]].append(f"{test['test_type']}: {test['verdict']}. {test['reason']}".strip())
     if candidate["verdict"] == "fail":
-        yield f"The candidate's own run has the verdict fail. {candidate['reason']}"
-
-
-def _missing(tests: Sequence[CheckFinding], selected: Sequence[str]) -> Iterator[str]:
+        said["worse"].append(f"The candidate's own run has the verdict fail. {candidate['reason']}")
     compared = {test["test_type"] for test in tests}
-    for name in selected:
-        if name not in compared:
-            yield f"{name} was not compared."
-
-
-def _incomplete(candidate: Side, baseline: Side) -> Iterator[str]:
+    said["cannot tell"] += [f"{name} was not compared." for name in selected if name not in compared]
     for name, side in (("candidate", candidate), ("baseline", baseline)):
         if side["verdict"] == "incomplete":
-            yield f"The run of the {name} is incomplete. {side['reason']}"
+            said["cannot tell"].append(f"The run of the {name} is incomplete. {side['reason']}")
+    if said["worse"]:
+        return Ruling("hold", said["worse"])
+    if said["cannot tell"]:
+        return Ruling("insufficient evidence", said["cannot tell"])
+    return Ruling("promote", [*said["better"], *said["not worse"]])

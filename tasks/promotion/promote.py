@@ -35,13 +35,23 @@ def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> 
 
 
 def missing(settings: Promotion) -> Iterator[ContraposeError]:
-    """What a promotion would lack if it took place on this machine; nothing is changed or sent.
+    """Yield what a promotion would lack on this machine; nothing is changed or sent.
 
-    A registry is asked where one is named: without a name MLflow makes one of its own.
+    A registry is asked if one is named: without a name MLflow makes one of its own.
     """
-    steps: list[Callable[[], object]] = []
-    if settings.mlflow_alias:
-        steps.append(partial(_refuse_unregistered, settings.mlflow_alias.rpartition("@")[0]))
+
+    def refuse_unregistered() -> None:
+        client, name = _mlflow_client(), settings.mlflow_alias.rpartition("@")[0]
+        if not any(map(os.environ.get, REGISTRIES)):
+            raise ConfigError(
+                "no registry is named",
+                expected="its address",
+                remedy=f"Set {REGISTRIES[0]}.",
+                where="promotion.mlflow_alias",
+            )
+        _ask_registry(name, client.get_registered_model, name)
+
+    steps: list[Callable[[], object]] = [refuse_unregistered] if settings.mlflow_alias else []
     if settings.webhook:
         steps += [webhook_secret, partial(webhook.refuse_unreachable, settings.webhook)]
     for step in steps:
@@ -49,18 +59,6 @@ def missing(settings: Promotion) -> Iterator[ContraposeError]:
             step()
         except ContraposeError as error:
             yield error
-
-
-def _refuse_unregistered(name: str) -> None:
-    client = _client()
-    if not any(map(os.environ.get, REGISTRIES)):
-        raise ConfigError(
-            "no registry is named",
-            expected="its address",
-            remedy=f"Set {REGISTRIES[0]}.",
-            where="promotion.mlflow_alias",
-        )
-    _asked(name, client.get_registered_model, name)
 
 
 def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], None]) -> list[str]:
@@ -118,8 +116,21 @@ def version_of(named: str, *, revision: str, training_run: str, client: Any = No
         ConfigError: MLflow is not installed, or there is not one such version.
         ContraposeError: the registry cannot be asked.
     """
-    name = named.rpartition("@")[0]
-    versions = [version for version in _versions(client or _client(), name) if _meant(version, revision, training_run)]
+    name, number = named.rpartition("@")[0], revision if revision.isascii() and revision.isdecimal() else ""
+    search = (client or _mlflow_client()).search_model_versions
+    pages = [_ask_registry(name, search, f"name='{name}'", page_token=None)]
+    while token := getattr(pages[-1], "token", None):
+        pages.append(_ask_registry(name, search, f"name='{name}'", page_token=token))
+    versions = []
+    for version in (version for page in pages for version in page):
+        if number:
+            # If both are known, both must fit: the version that is promoted is the one that was trained.
+            trained = not training_run or version.run_id in (None, "", training_run)
+            fits = str(version.version) == number and trained
+        else:
+            fits = bool(training_run) and version.run_id == training_run
+        if fits:
+            versions.append(version)
     if len(versions) != 1:
         raise ConfigError(
             f"{len(versions)} versions of revision {revision or 'none'} and training run {training_run or 'none'}",
@@ -136,36 +147,17 @@ def move(named: str, version: str, *, client: Any = None) -> str:
     Raises:
         ContraposeError: the registry cannot be asked.
     """
-    registry = client or _client()
+    registry = client or _mlflow_client()
     name, _, alias = named.rpartition("@")
-    now = _asked(name, registry.get_registered_model, name).aliases.get(alias)
+    now = _ask_registry(name, registry.get_registered_model, name).aliases.get(alias)
     if now is not None and int(now) > int(version):
         return f"{named} stays at version {now}, which is newer than {version}."
     if now is None or int(now) != int(version):
-        _asked(name, registry.set_registered_model_alias, name, alias, version)
+        _ask_registry(name, registry.set_registered_model_alias, name, alias, version)
     return f"{named} is version {version}."
 
 
-def _meant(version: Any, revision: str, training_run: str) -> bool:
-    number = revision if revision.isascii() and revision.isdecimal() else ""
-    if number:
-        # Where both are known, both must fit: the version that is promoted is the one that was trained.
-        return str(version.version) == number and (not training_run or version.run_id in (None, "", training_run))
-    return bool(training_run) and version.run_id == training_run
-
-
-def _versions(client: Any, name: str) -> list[Any]:
-    versions: list[Any] = []
-    token = None
-    while True:
-        page = _asked(name, client.search_model_versions, f"name='{name}'", page_token=token)
-        versions += page
-        token = getattr(page, "token", None)
-        if not token:
-            return versions
-
-
-def _asked(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> Any:
     try:
         return ask(*args, **options)
     except Exception as error:
@@ -178,7 +170,7 @@ def _asked(name: str, ask: Callable[..., Any], *args: Any, **options: Any) -> An
         ) from error
 
 
-def _client() -> Any:
+def _mlflow_client() -> Any:
     require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
     from mlflow import MlflowClient
 

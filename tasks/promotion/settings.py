@@ -44,7 +44,7 @@ class Promotion(BaseModel):
 
     @field_validator("mlflow_alias")
     @classmethod
-    def _named(cls, value: str) -> str:
+    def _check_alias(cls, value: str) -> str:
         name, _, alias = value.rpartition("@")
         if value and not (name and alias and value.isprintable() and "'" not in value):
             raise ValueError(
@@ -54,7 +54,7 @@ class Promotion(BaseModel):
 
     @field_validator("webhook")
     @classmethod
-    def _address(cls, value: str) -> str:
+    def _check_address(cls, value: str) -> str:
         origin = origin_of(value)
         if value and origin is None:
             raise ValueError("no address of a web server; expected one that begins with https:// or http://")
@@ -87,7 +87,7 @@ def resource(model: str) -> dict[str, str]:
 
 
 def retrained(model: str, *, revision: str, training_run: str) -> dict[str, str]:
-    """The payload of `model.retrained`: every key is there, as a template that misses one starts nothing.
+    """Return the payload of `model.retrained`: every key is there, as a template that misses one starts nothing.
 
     Raises:
         ConfigError: a value cannot be used, or nothing tells this training from the one before.
@@ -96,13 +96,11 @@ def retrained(model: str, *, revision: str, training_run: str) -> dict[str, str]
     allowed = f"at most {LONGEST} printable characters, without spaces around them"
     for name, value in payload.items():
         if len(value) > LONGEST or not value.isprintable() or value != value.strip():
-            raise _wrong(repr(value[:40]), allowed, "Correct the text.", name)
+            raise ConfigError(repr(value[:40]), expected=allowed, remedy="Correct the text.", where=name)
     if not model:
-        raise _wrong("nothing", "the id of a model", "Name it as in a run: hf/<org>/<name>, openai/<model> …", "model")
+        remedy = "Name it as in a run: hf/<org>/<name>, openai/<model> …"
+        raise ConfigError("nothing", expected="the id of a model", remedy=remedy, where="model")
     if not (revision or training_run):
-        raise _wrong("neither", "one or both", "Without them two trainings could not be told apart.", "revision")
+        remedy = "Without them two trainings could not be told apart."
+        raise ConfigError("neither", expected="one or both", remedy=remedy, where="revision")
     return payload
-
-
-def _wrong(observed: str, expected: str, remedy: str, where: str) -> ConfigError:
-    return ConfigError(observed, expected=expected, remedy=remedy, where=where)

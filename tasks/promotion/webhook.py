@@ -113,9 +113,22 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
         ContraposeError: nobody has taken it.
     """
     for number in range(1, TRIES + 1):
-        outcome, worth = _try(url, body, secret=secret, delivery=delivery)
-        if not outcome:
-            return
+        headers = {
+            "Content-Type": "application/json",
+            HEADER: signature(body, secret, at=int(time.time())),
+            DELIVERY: delivery,
+        }
+        # The settings refuse other schemes than http and https.
+        request = Request(url, data=body, headers=headers, method="POST")  # noqa: S310
+        try:
+            with build_opener(_Direct, _Checked).open(request, timeout=TIMEOUT):
+                return
+        except HTTPError as error:
+            error.close()
+            outcome, worth = f"status {error.code}", error.code >= 500 or error.code in (408, 425, 429)
+        except (OSError, HTTPException) as error:
+            cause = getattr(error, "reason", None)
+            outcome, worth = type(cause if isinstance(cause, Exception) else error).__name__, True
         if number == TRIES or not worth:
             raise ContraposeError(
                 f"the webhook was not taken ({outcome})",
@@ -124,26 +137,6 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
                 where=urlsplit(url).hostname or "webhook",
             )
         pause(WAIT * number)
-
-
-def _try(url: str, body: bytes, *, secret: str, delivery: str) -> tuple[str, bool]:
-    """What went wrong, empty where nothing did, and whether another try may help."""
-    headers = {
-        "Content-Type": "application/json",
-        HEADER: signature(body, secret, at=int(time.time())),
-        DELIVERY: delivery,
-    }
-    # The settings refuse other schemes than http and https.
-    request = Request(url, data=body, headers=headers, method="POST")  # noqa: S310
-    try:
-        with build_opener(_Direct, _Plain, _Secure).open(request, timeout=TIMEOUT):
-            return "", False
-    except HTTPError as error:
-        error.close()
-        return f"status {error.code}", error.code >= 500 or error.code in (408, 425, 429)
-    except (OSError, HTTPException) as error:
-        cause = getattr(error, "reason", None)
-        return type(cause if isinstance(cause, Exception) else error).__name__, True
 
 
 def _addresses(host: str, port: int) -> list[str]:
@@ -164,8 +157,8 @@ def _connect(address: tuple[str, int], *options: Any) -> socket.socket:
     raise OSError(f"{host} has no address")
 
 
-def _checked(kind: type[HTTPConnection], request: Request) -> Callable[..., HTTPConnection]:
-    """Connections whose host is looked at; a proxy, which the environment names, looks up names itself."""
+def _check_hosts(kind: type[HTTPConnection], request: Request) -> Callable[..., HTTPConnection]:
+    """Make connections whose host is looked at; a proxy, which the environment names, looks up names itself."""
 
     def make(host: str, **options: Any) -> HTTPConnection:
         connection = kind(host, **options)
@@ -177,25 +170,21 @@ def _checked(kind: type[HTTPConnection], request: Request) -> Callable[..., HTTP
     return make
 
 
-class _Plain(HTTPHandler):
-    """Over HTTP."""
+class _Checked(HTTPSHandler, HTTPHandler):
+    """HTTP and HTTPS connections whose host is looked at."""
 
     def http_open(self, request: Request) -> HTTPResponse:
         """Called by the opener."""
-        return self.do_open(_checked(HTTPConnection, request), request)
-
-
-class _Secure(HTTPSHandler):
-    """Over HTTPS."""
+        return self.do_open(_check_hosts(HTTPConnection, request), request)
 
     def https_open(self, request: Request) -> HTTPResponse:
         """Called by the opener."""
         context = ssl.create_default_context()
-        return self.do_open(_checked(HTTPSConnection, request), request, context=context)
+        return self.do_open(_check_hosts(HTTPSConnection, request), request, context=context)
 
 
 class _Direct(HTTPRedirectHandler):
     """A redirect is an answer like any other: what is signed for one address is not handed to another."""
 
     def redirect_request(self, *_: Any) -> None:
-        """None: do not follow."""
+        """Follow no redirect."""

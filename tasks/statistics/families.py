@@ -61,7 +61,7 @@ def mcnemar(first: Any, second: Any) -> Discordant:
 
 
 def discordant(only_first: int, only_second: int) -> Discordant:
-    """The same test from the counts of pairs that differ."""
+    """Return the exact McNemar test from the counts of pairs that differ."""
     fewer, differing = min(only_first, only_second), only_first + only_second
     return Discordant(only_first, only_second, min(1.0, 2 * at_most(fewer, differing, 0.5)))
 
@@ -77,7 +77,7 @@ def at_most(count: int, trials: int, rate: float) -> float:
 
 
 def wilcoxon(differences: Any) -> float | None:
-    """Two-sided p value of the signed-rank test of differences, of shape (pairs,); None where none differs from zero.
+    """Return the signed-rank test's two-sided p value of differences, of shape (pairs,); None if none differs from 0.
 
     Source: F. Wilcoxon, Biometrics Bulletin 1 (1945) 80-83, as in scipy.
     """

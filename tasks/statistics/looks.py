@@ -65,7 +65,8 @@ class Looks:
         if self == ONE_LOOK or p in (0, 1):
             return p
         plain = float(in_clusters(p, freedom))
-        return max(plain, _Table.of(self).level_for(plain))
+        p_values, of_level = _follow_knots(self)
+        return max(plain, _interpolate(plain, p_values, of_level))
 
     def level(self, level: float, *, freedom: float = np.inf) -> float:
         """The p value that decides at the present look, where all looks of the first run may use a level.
@@ -78,16 +79,24 @@ class Looks:
         it added; how much an unplanned look adds is from B. J. Sagarin, J. K. Ambler, E. M. Lee, Perspectives on
         Psychological Science 9 (2014) 293-304. No look decides at more than the level itself.
         """
+        from scipy.special import ndtr, ndtri, stdtrit
+
         if self == ONE_LOOK or level in (0, 1):
             return level
-        return _thinner(min(level, _Table.of(self).p_for(level)), freedom)
+        p_values, of_level = _follow_knots(self)
+        p = min(level, _interpolate(level, of_level, p_values))
+        if not np.isfinite(freedom):
+            return p
+        # The inverse of `in_clusters`.
+        p *= SPARED
+        return p if p >= TAIL else float(ndtr(stdtrit(freedom, p) * ndtri(TAIL) / stdtrit(freedom, TAIL)))
 
     def after(self, growth: float) -> Looks:
-        """The one look of a later run, at so many times the cases of the present look."""
+        """Return the one look of a later run, at so many times the cases of the present look."""
         return Looks(earlier=tuple(share / self.shares[-1] / growth for share in (*self.earlier, self.shares[-1])))
 
     @property
-    def spent(self) -> tuple[tuple[float, float], ...]:
+    def spending(self) -> tuple[tuple[float, float], ...]:
         """The share of each look, and what of the level it may spend."""
         runs = [ADDED * FADING**run if run else 1.0 for run in range(len(self.earlier) + 1)]
         start = self.earlier[-1] if self.earlier else 0.0
@@ -113,23 +122,13 @@ def in_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarra
     return np.where(np.isfinite(freedom), np.minimum(1.0, np.where(np.less(p, TAIL), far, p) / SPARED), p)
 
 
-def _thinner(p: float, freedom: float) -> float:
-    """The p value that is as thick as this in clusters."""
-    from scipy.special import ndtr, ndtri, stdtrit
-
-    if not np.isfinite(freedom):
-        return p
-    p *= SPARED
-    return p if p >= TAIL else float(ndtr(stdtrit(freedom, p) * ndtri(TAIL) / stdtrit(freedom, TAIL)))
-
-
 def spent_by(share: float, level: float) -> float:
-    """What may be spent by a share of the cases: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
+    """Return the level that a share of the cases may spend: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
     return level * share**2
 
 
 def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
-    """The p value that decides at each look, one-sided, of shape (looks,).
+    """Return the one-sided p value that decides at each look, of shape (looks,).
 
     Args:
         shares: of all cases that may be judged, after each look, increasing, the last at most 1.
@@ -140,7 +139,7 @@ def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray
     for look, share in enumerate(shares):
         allowed = spend(share, level) - spent
         if allowed >= NEGLIGIBLE:
-            state, spent = _looked(state, share, np.array([allowed])), spent + allowed
+            state, spent = _look_again(state, share, np.array([allowed])), spent + allowed
             decides[look] = state.decides[0]
     return decides
 
@@ -170,105 +169,78 @@ class _State(NamedTuple):
 START = _State(0.0, 0.0, np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1)))
 
 
-def _looked(state: _State, share: float, allowed: np.ndarray) -> _State:
-    """After one more look, which may spend what is allowed at each level, (levels,).
+def _look_again(state: _State, share: float, allowed: np.ndarray) -> _State:
+    """Return the state after one more look, which may spend what is allowed at each level, (levels,).
 
     Sums grow like a Brownian motion, whose density over the runs that no earlier look decided is followed from look to
     look: P. Armitage, C. K. McPherson, B. C. Rowe, JRSS A 132 (1969) 235-244.
     """
-    step = float(np.sqrt(share - state.share))
-    grid, mass = _undecided(state, step) if state.share else (state.grid, state.mass)
-    return _State(share, step, _bound(state, grid, mass, allowed[:, None], share=share, step=step), grid, mass)
+    from scipy.special import ndtr, ndtri
+
+    step, allowed = float(np.sqrt(share - state.share)), allowed[:, None]
+    grid, mass, bound = state.grid, state.mass, -np.sqrt(share) * ndtri(allowed)
+    if state.share:
+        # Sums at the last look, as finely as the next step needs them, and how likely they are.
+        low = -REACH * np.sqrt(state.share)
+        width = state.bound - low
+        needed = FINE * float(width.max()) / step
+        nodes, weights = _gauss_nodes(int(min(MOST_POINTS, COARSE * np.ceil(max(needed, 2 * COARSE) / COARSE))))
+        grid = low + width * (nodes + 1) / 2
+        away = (grid[:, :, None] - state.grid[:, None, :]) / state.step
+        mass = (_normal_density(away) @ state.mass[:, :, None])[:, :, 0] / state.step * weights * width / 2
+        bound = np.minimum(bound, state.bound - step * ndtri(allowed))
+    # Beyond the bound lies as much as is allowed: Newton's steps on the logarithm, which is concave. They start where
+    # certainly less lies: if nobody had looked before, or all sums still lay at the last bound.
+    moved = np.inf
+    while moved > PRECISE:
+        away = (grid - bound) / step
+        beyond = (mass * ndtr(away)).sum(axis=1, keepdims=True)
+        density = (mass * _normal_density(away)).sum(axis=1, keepdims=True) / step
+        change = np.log(beyond / allowed) * beyond / density
+        bound, moved = bound + change, float(np.abs(change).max())
+    return _State(share, step, np.asarray(bound), grid, mass)
 
 
-def _undecided(state: _State, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sums at the last look, as finely as a next step needs them, and how likely they are."""
-    low = -REACH * np.sqrt(state.share)
-    width = state.bound - low
-    needed = FINE * float(width.max()) / step
-    nodes, weights = _nodes(int(min(MOST_POINTS, COARSE * np.ceil(max(needed, 2 * COARSE) / COARSE))))
-    points = low + width * (nodes + 1) / 2
-    away = (points[:, :, None] - state.grid[:, None, :]) / state.step
-    density = (_bell(away) @ state.mass[:, :, None])[:, :, 0] / state.step
-    return points, density * weights * width / 2
-
-
-def _bell(away: np.ndarray) -> np.ndarray:
-    """The normal density; numbers too small for a computer's usual ones would make it several times slower."""
+def _normal_density(away: np.ndarray) -> np.ndarray:
+    """Return the normal density, cut off where numbers become so small that computing takes several times as long."""
     return np.asarray(np.exp(np.maximum(away * away * -0.5, -100.0)) / np.sqrt(2 * np.pi))
 
 
 @lru_cache
-def _nodes(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss's, which lie closest at the ends, where the density is cut off."""
+def _gauss_nodes(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Gauss's nodes and weights; the nodes lie closest at the ends, where the density is cut off."""
     from scipy.special import roots_legendre
 
     nodes, weights = roots_legendre(points)
     return np.asarray(nodes), np.asarray(weights)
 
 
-def _bound(
-    state: _State, grid: np.ndarray, mass: np.ndarray, allowed: np.ndarray, *, share: float, step: float
-) -> np.ndarray:
-    """Beyond which as much lies as is allowed, by Newton's steps on the logarithm, which is concave.
-
-    They start where certainly less lies: if nobody had looked before, or all sums still lay at the last bound.
-    """
-    from scipy.special import ndtr, ndtri
-
-    bound = -np.sqrt(share) * ndtri(allowed)
-    if state.share:
-        bound = np.minimum(bound, state.bound - step * ndtri(allowed))
-    moved = np.inf
-    while moved > PRECISE:
-        away = (grid - bound) / step
-        beyond = (mass * ndtr(away)).sum(axis=1, keepdims=True)
-        density = (mass * _bell(away)).sum(axis=1, keepdims=True) / step
-        change = np.log(beyond / allowed) * beyond / density
-        bound, moved = bound + change, float(np.abs(change).max())
-    return np.asarray(bound)
-
-
 @lru_cache(maxsize=KEPT)
-def _followed(spent: tuple[tuple[float, float], ...]) -> _State:
-    """The state after all these looks for every knot."""
+def _state_after(spent: tuple[tuple[float, float], ...]) -> _State:
+    """Return the state after all these looks for every knot."""
     from scipy.special import ndtri
 
-    before = _followed(spent[:-1]) if len(spent) > 1 else START
+    before = _state_after(spent[:-1]) if len(spent) > 1 else START
     share, weight = spent[-1]
-    state = _looked(before, share, weight * KNOTS)
+    state = _look_again(before, share, weight * KNOTS)
     return state._replace(bound=np.maximum(state.bound, -np.sqrt(share) * ndtri(KNOTS)[:, None]))
 
 
-class _Table(NamedTuple):
-    """Logarithms of the p value that decides at a look, and of the level that this uses, from low to high."""
+def _follow_knots(looks: Looks) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms of the p values that decide at the present look, and of the levels that they use.
 
-    p: np.ndarray
-    level: np.ndarray
+    Without a kept state, those at every hundredth look are made first: too many calls would stand in each other.
+    """
+    spent = looks.spending
+    for count in range(DEEP, len(spent), DEEP):
+        _state_after(spent[:count])
+    return np.log(np.r_[_state_after(spent).decides, 1.0]), np.log(np.r_[KNOTS, 1.0])
 
-    @classmethod
-    def of(cls, looks: Looks) -> _Table:
-        """Of the present look; a run that looks again pays for one look.
 
-        Where no state is kept, those at every hundredth look are made first, lest too many calls stand in each other.
-        """
-        spent = looks.spent
-        for count in range(DEEP, len(spent), DEEP):
-            _followed(spent[:count])
-        return cls(np.log(np.r_[_followed(spent).decides, 1.0]), np.log(np.r_[KNOTS, 1.0]))
+def _interpolate(value: float, known: np.ndarray, wanted: np.ndarray) -> float:
+    from scipy.interpolate import PchipInterpolator
 
-    def level_for(self, p: float) -> float:
-        """Least level at which a p value decides."""
-        return self._between(p, self.p, self.level)
-
-    def p_for(self, level: float) -> float:
-        """Largest p value that decides at a level."""
-        return self._between(level, self.level, self.p)
-
-    def _between(self, value: float, known: np.ndarray, wanted: np.ndarray) -> float:
-        from scipy.interpolate import PchipInterpolator
-
-        at = float(np.log(value))
-        if at <= known[0]:
-            return float(value * np.exp(wanted[0] - known[0]))
-        return float(np.exp(PchipInterpolator(known, wanted)(at)))
+    at = float(np.log(value))
+    if at <= known[0]:
+        return float(value * np.exp(wanted[0] - known[0]))
+    return float(np.exp(PchipInterpolator(known, wanted)(at)))

@@ -41,23 +41,21 @@ class Mean:
 
 
 def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float, float] | None = None) -> Mean | None:
-    """The mean over rows; None where there are none.
+    """Return the mean over rows; None if there are none.
 
     Args:
         values: (rows,) of numbers; NaN where a row does not count.
         cluster: (rows,) of labels.
         share: whether the values are 1 for true and 0 for false.
-        bounds: least and greatest value that there can be, where that is known.
-
+        bounds: least and greatest value that there can be, if that is known.
     The interval of a share is Wilson's with the design effect, any other the bootstrap's over clusters, or Student's
-    where these are too few for it. With bounds there is one even where all rows agree: where fewer than ten clusters
-    differ from the usual value, the bootstrap is left, and the intervals of the rows that lie above it and below it
-    are put together.
+    where these are too few for it. If fewer than ten clusters differ from the usual value, a mean with bounds has the
+    intervals of the rows above it and below it put together.
     """
     values, labels = np.asarray(values, dtype=float), labels_of(cluster)
     known = np.isfinite(values)
     if not share or not known.any():
-        return _bootstrapped(values, labels, Interval(*bounds) if bounds else None, CONFIDENCE)
+        return _bootstrap(values, labels, Interval(*bounds) if bounds else None, CONFIDENCE)
     true = clustered(values[known] == 1, labels[known])
     return Mean(value=true.rate, interval=wilson(true), rows=true.rows, clusters=true.clusters)
 
@@ -65,33 +63,22 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
 def difference(
     first: Any, second: Any, cluster: Any, *, share: bool = False, confidence: float = CONFIDENCE
 ) -> Mean | None:
-    """The mean of `first` minus that of `second` over the same rows; None where no row has both.
+    """Return the mean of `first` minus that of `second` over the same rows; None if no row has both.
 
-    Args:
-        first: (rows,) of numbers; NaN where unknown.
-        second: (rows,), likewise.
-        cluster: (rows,) of labels.
-        share: whether the values are 1 for true and 0 for false, or shares themselves.
-        confidence: of the two-sided interval.
-
-    The interval is the bootstrap's over clusters; of shares, as that of a mean between -1 and 1.
+    All are of shape (rows,); NaN is unknown. The interval is the bootstrap's over clusters; of values that are
+    shares, or 0 and 1 (`share`), it is that of a mean between -1 and 1.
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    return _bootstrapped(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
+    return _bootstrap(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
 
 
 def bounds_at(first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK) -> Interval | None:
-    """One-sided bounds of a difference of two shares at a look; None where nothing is known about it.
+    """Return one-sided bounds of a difference of two shares at a look; None if nothing is known about it.
 
-    Args:
-        first: (rows,) of 0 and 1, or shares themselves; NaN where unknown.
-        second: (rows,), likewise.
-        cluster: (rows,) of labels.
-        looks: what was looked at by now. All looks together may be wrong in 5 %, at each side by itself.
-
-    A single look has the ends of `difference`. Of several looks the early ones reach far into the tails, where the
-    bootstrap is slow, and of few pairs that differ it knows too little. There it is Student's interval, with one pair
-    more that differs against what the bound shows, as in D. G. Bonett, R. M. Price, Journal of Educational and
+    All are of shape (rows,): 0 and 1, or shares; NaN is unknown. All looks together may err in 5 %, at each side by
+    itself. A single look has the ends of `difference`. Of several looks the early ones reach far into the tails, where
+    the bootstrap is slow, and of few pairs that differ it knows too little. There it is Student's interval, with one
+    pair more that differs against what the bound shows, as in D. G. Bonett, R. M. Price, Journal of Educational and
     Behavioral Statistics 37 (2012) 479-488, and with the variance and the degrees of freedom of `spread`.
     """
     import pandas as pd
@@ -110,44 +97,37 @@ def bounds_at(first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK)
     return Interval(max(-1.0, low.low), min(1.0, high.high))
 
 
-def _bootstrapped(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:
-    """The mean of the values that are known; None where none is."""
+def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:
+    """Return the mean of the values that are known; None if none is."""
     import pandas as pd
 
     known = np.isfinite(values)
     values, codes = values[known], pd.factorize(labels[known])[0]
     if not len(values):
         return None
-    interval = _between(values, codes, bounds, confidence)
-    return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=int(codes.max()) + 1)
-
-
-def _between(values: np.ndarray, codes: np.ndarray, bounds: Interval | None, confidence: float) -> Interval | None:
     if bounds is not None and hardly_differ(values, codes):
-        return _recovered(values, codes, bounds, confidence)
-    sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
-    drawn = _drawn(pooled(sums), pooled(counts), confidence)
-    if bounds is None or drawn is None:
-        return drawn
-    return Interval(max(bounds.low, drawn.low), min(bounds.high, drawn.high))
+        interval: Interval | None = _recover_interval(values, codes, bounds, confidence)
+    else:
+        sums, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(float)
+        interval = _resample_interval(pool_clusters(sums), pool_clusters(counts), confidence)
+        if bounds is not None and interval is not None:
+            interval = Interval(max(bounds.low, interval.low), min(bounds.high, interval.high))
+    return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=int(codes.max()) + 1)
 
 
 def hardly_differ(values: np.ndarray, codes: np.ndarray) -> bool:
     """Return whether fewer than ten clusters have any value but the usual one."""
-    return int(np.count_nonzero(np.bincount(codes, weights=values != _usual(values)))) < FEW
+    usual = float(np.quantile(values, 0.5, method="lower"))
+    return int(np.count_nonzero(np.bincount(codes, weights=values != usual))) < FEW
 
 
-def _usual(values: np.ndarray) -> float:
-    return float(np.quantile(values, 0.5, method="lower"))
-
-
-def _recovered(values: np.ndarray, codes: np.ndarray, bounds: Interval, confidence: float) -> Interval:
-    """Interval of a mean from Wilson's intervals of the rows that lie above the usual value, and of those below it.
+def _recover_interval(values: np.ndarray, codes: np.ndarray, bounds: Interval, confidence: float) -> Interval:
+    """Return a mean's interval from Wilson's intervals of the rows above the usual value, and of those below it.
 
     Source: G. Y. Zou, A. Donner, Statistics in Medicine 27 (2008) 1693-1702 (MOVER). Such a row counts as if it lay at
     the bound, and that it cannot lie at both is left out: both err on the safe side.
     """
-    value, usual = float(values.mean()), _usual(values)
+    value, usual = float(values.mean()), float(np.quantile(values, 0.5, method="lower"))
     above, below = clustered(values > usual, codes), clustered(values < usual, codes)
     up, down = (wilson(share, confidence=confidence) for share in (above, below))
     rise, fall = bounds.high - usual, usual - bounds.low
@@ -157,15 +137,15 @@ def _recovered(values: np.ndarray, codes: np.ndarray, bounds: Interval, confiden
     )
 
 
-def pooled(totals: np.ndarray) -> np.ndarray:
+def pool_clusters(totals: np.ndarray) -> np.ndarray:
     """A figure of each cluster, or where these are many its sums over random groups of them, the same at every call."""
     if len(totals) <= MOST_GROUPS:
         return totals
     return np.bincount(np.random.default_rng(SEED).permutation(len(totals)) % MOST_GROUPS, weights=totals)
 
 
-def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval | None:
-    """Interval of sum(sums)/sum(counts), clusters drawn with replacement.
+def _resample_interval(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval | None:
+    """Return the interval of sum(sums)/sum(counts), clusters drawn with replacement.
 
     Percentiles of the bootstrap (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993), expanded where few
     clusters decide: T. C. Hesterberg, The American Statistician 69 (2015) 371-386. Plain percentiles are too narrow
@@ -177,16 +157,14 @@ def _drawn(sums: np.ndarray, counts: np.ndarray, confidence: float) -> Interval 
     tail = tail_of(confidence, sums, counts)
     if tail < float(len(sums)) ** -len(sums):
         return _student(sums, counts, confidence)
-    low, high = np.quantile(_resampled(sums, counts, resamples_for(tail, len(sums))), [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-def _resampled(sums: np.ndarray, counts: np.ndarray, resamples: int) -> np.ndarray:
-    """Means of so many resamples, as `scipy.stats.bootstrap` draws them; to import that takes half a second."""
+    # Resamples as `scipy.stats.bootstrap` draws them; to import that takes half a second.
+    resamples = resamples_for(tail, len(sums))
     rng, batch = np.random.default_rng(SEED), math.ceil(resamples / BATCHES)
     sizes = [min(batch, resamples - first) for first in range(0, resamples, batch)]
-    drawn = (rng.integers(0, len(sums), (size, len(sums))) for size in sizes)
-    return np.concatenate([sums[places].sum(axis=-1) / counts[places].sum(axis=-1) for places in drawn])
+    samples = (rng.integers(0, len(sums), (size, len(sums))) for size in sizes)
+    means = np.concatenate([sums[places].sum(axis=-1) / counts[places].sum(axis=-1) for places in samples])
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Interval(float(low), float(high))
 
 
 def tail_of(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
@@ -198,7 +176,7 @@ def tail_of(confidence: float, sums: np.ndarray, counts: np.ndarray) -> float:
 
 
 def resamples_for(tail: float, clusters: int) -> int:
-    """How many resamples tell a tail as thin as this, 0 to 1, or how many there may be."""
+    """Return the number of resamples that a tail as thin as this, 0 to 1, needs, or the most that there may be."""
     most = MOST_DRAWN // clusters
     return most if tail * most < BEYOND else max(RESAMPLES, math.ceil(BEYOND / tail))
 

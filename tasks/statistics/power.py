@@ -41,36 +41,33 @@ class Reach:
 
 
 def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
-    """About how many further rows would decide a share against a gate with 80 % power; None where none are enough.
+    """Return about how many further rows decide a share against a gate with 80 % power; None if none are enough.
 
-    Args:
-        share: of the rows so far, which count as they are; further ones are true as often, and as dependent.
-        gate: between 0 and 1.
-        level: p value that a verdict needs.
-        looks: at the rows so far, where a later run must count them.
+    Further rows are true as often, and as dependent. `level` is the p value that a verdict needs; `looks` are those
+    at the rows so far, if a later run must count them.
     """
+    above = share.rate > gate
 
     def decides(rows: int) -> bool:
-        if looks is None:
-            return _decides(share, rows, gate, level)
-        growth = rows / share.rows
-        then = looks.after(growth) if rows > share.rows else looks
-        return _decides(share, rows, gate, then.level(level, freedom=share.freedom * growth))
+        own = level
+        if looks is not None:
+            growth = rows / share.rows
+            then = looks.after(growth) if rows > share.rows else looks
+            own = then.level(level, freedom=share.freedom * growth)
+        # All but the fifth of the draws that lie nearest to the gate, or beyond it, must be decided.
+        grown = evidence(_grow(share, rows, luck=-LUCK if above else LUCK), gate)
+        return (grown.reached if above else grown.missed) <= own
 
-    rows = _enough(decides, share.rows)
+    rows = _find_enough(decides, share.rows)
     return None if rows is None else rows - share.rows
 
 
 def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
-    """How many independent cases would tell as much, under the assumed correlations.
+    """Return the number of independent cases that samples and clusters of these sizes are worth.
 
-    Args:
-        samples: number of cases of each sample.
-        clusters: number of cases of each cluster of samples; the cases are the same.
-
-    The design effect is 1 + r(m - 1), with r the correlation and m the mean size weighted by itself, here for both
-    levels: L. Kish, Survey Sampling (1965), chapter 5; S. Gabler, S. Häder, P. Lahiri, Survey Methodology 25 (1999)
-    105-106. Few clusters cost more, as at the gate, where a single one counts as one case.
+    The design effect is 1 + r(m - 1), with r the assumed correlation and m the mean size weighted by itself, here for
+    both levels: L. Kish, Survey Sampling (1965), chapter 5; S. Gabler, S. Häder, P. Lahiri, Survey Methodology 25
+    (1999) 105-106. Few clusters cost more, as at the gate, where a single one counts as one case.
     """
     rows = sum(samples)
     if len(clusters) == 1:
@@ -81,17 +78,11 @@ def worth(samples: Sequence[int], clusters: Sequence[int]) -> float:
 
 
 def reach(cases: int, gate: float, *, level: float, agreeing: float | None = None) -> Reach:
-    """The true pass rates that independent cases decide with 80 % power.
+    """Return the true pass rates that independent cases, at least one, decide with 80 % power.
 
-    Args:
-        cases: how many; at least one.
-        gate: between 0 and 1.
-        level: p value that a verdict needs.
-        agreeing: how many they are worth where all of them agree, if that is less.
-
-    A count decides by the evidence that the gate itself uses. The rate at which k or more of n cases are true with a
-    given probability is a quantile of the beta distribution: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934)
-    404-413.
+    If all cases agree, they are worth `agreeing` ones. A count decides by the evidence that the gate itself uses.
+    The rate at which k or more of n cases are true with a given probability is a quantile of the beta distribution:
+    C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
     """
     from scipy.special import betaincinv
 
@@ -117,10 +108,10 @@ def cases_for(gate: float, *, level: float, undecided: float) -> int | None:
         reached = reach(cases, gate, level=level)
         return reached.passes_from is not None and reached.undecided <= undecided
 
-    return _enough(enough, 1)
+    return _find_enough(enough, 1)
 
 
-def least(gate: float, *, level: float) -> float:
+def least_cases(gate: float, *, level: float) -> float:
     """Independent cases that reach a gate under 1 if all of them pass: p is the gate to their power."""
     return log(level) / log(gate) if gate else 0.0
 
@@ -131,16 +122,11 @@ def highest(cases: float, *, level: float) -> float:
 
 
 def detectable(pairs: int) -> float | None:
-    """Smallest difference of two models' pass rates that the exact McNemar test finds with 80 % power.
+    """Return the smallest difference of two pass rates, 0 to 1, that the exact McNemar test finds with 80 % power.
 
-    Args:
-        pairs: independent cases that both models answer; they differ on a fifth of them.
-
-    Returns:
-        The difference, 0 to 1; None where even a one-sided split of the cases that differ is not found.
-
-    Source: S. W. Duffy, Biometrics 40 (1984) 1005-1015, exact power, two-sided at 5 %. R. J. Connor, Biometrics 43
-    (1987) 207-211, is its approximation for many pairs.
+    Both models answer so many independent pairs and differ on a fifth of them; None if not even a one-sided split is
+    found. Source: S. W. Duffy, Biometrics 40 (1984) 1005-1015, exact power, two-sided at 5 %. R. J. Connor,
+    Biometrics 43 (1987) 207-211, is its approximation for many pairs.
     """
     from scipy.optimize import brentq
 
@@ -150,17 +136,13 @@ def detectable(pairs: int) -> float | None:
 
 
 def pairs_for(difference: float) -> int | None:
-    """About the fewest pairs on which the same test finds a difference with 80 % power.
+    """Return about the fewest pairs on which McNemar's test finds a difference with 80 % power; None if there are none.
 
-    Args:
-        difference: between the shares of the two ways to differ, 0 to 1; in all, a fifth of the pairs differ.
-
-    Returns:
-        None where it is greater than the share that differs, or more pairs are needed than anybody asks.
+    The difference, 0 to 1, is between the shares of the two ways to differ; in all, a fifth of the pairs differ.
     """
     if not 0 < difference <= DISCORDANCE:
         return None
-    return _enough(lambda pairs: _mcnemar_power(pairs, difference) >= POWER, 10)
+    return _find_enough(lambda pairs: _mcnemar_power(pairs, difference) >= POWER, 10)
 
 
 def _mcnemar_power(pairs: int, difference: float) -> float:
@@ -177,30 +159,20 @@ def _mcnemar_power(pairs: int, difference: float) -> float:
     return float(power @ binom.pmf(differing, pairs, DISCORDANCE))
 
 
-def _decides(share: Share, rows: int, gate: float, level: float) -> bool:
-    """Return whether all but the fifth of the draws that lie nearest to the gate, or beyond it, are decided."""
-    above = share.rate > gate
-    grown = evidence(_grown(share, rows, luck=-LUCK if above else LUCK), gate)
-    return (grown.reached if above else grown.missed) <= level
-
-
-def _grown(share: Share, rows: int, *, luck: float = 0.0) -> Share:
-    """As many rows with the same rate and design effect, but for some standard errors of the rows that are new.
-
-    What bounds the evidence has no luck of its own: it already supposes other rows than there are.
-    """
+def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
+    """Return so many rows with the same rate and design effect, but for some standard errors of the new rows."""
     error = sqrt((rows - share.rows) * share.design_effect * share.rate * (1 - share.rate))
     return replace(
         share,
         rows=rows,
         true=min(rows, max(0, round(share.rate * rows + luck * error))),
         effective=rows / share.design_effect,
-        better=tuple(_grown(part, rows) for part in share.better),
-        worse=tuple(_grown(part, rows) for part in share.worse),
+        better=tuple(_grow(part, rows) for part in share.better),
+        worse=tuple(_grow(part, rows) for part in share.worse),
     )
 
 
-def _enough(holds: Callable[[int], bool], start: int) -> int | None:
+def _find_enough(holds: Callable[[int], bool], start: int) -> int | None:
     """About the smallest number from `start` on that holds; None where none does up to the most that anybody asks."""
     if holds(start):
         return start

@@ -56,16 +56,14 @@ def independent(true: int, rows: int) -> Share:
 
 
 def clustered(true: Any, cluster: Any) -> Share:
-    """A share of rows with the design effect of their clusters.
+    """Return a share of rows with the design effect of their clusters.
 
     Args:
         true: (rows,) of booleans.
         cluster: (rows,) of labels; rows with the same label are one cluster.
-
     The effective number of rows is p(1-p)/v, with v the variance of the rate, times the squared ratio of the t
     quantiles for rows and for v: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. It is never larger
-    than the number of rows, nor smaller than if the rows of each cluster were copies of one: so they count where all
-    rows are equal, and nothing can be estimated.
+    than the number of rows, nor smaller than if the rows of each cluster were copies of one.
     """
     import pandas as pd
 
@@ -86,21 +84,26 @@ def labels_of(cluster: Any) -> np.ndarray:
 
 
 def _share(sums: np.ndarray, sizes: np.ndarray) -> Share:
-    effective, freedom = _effective(sums, sizes)
-    return Share(
-        true=round(float(sums.sum())),
-        rows=int(sizes.sum()),
-        clusters=len(sizes),
-        effective=effective,
-        freedom=freedom,
-    )
+    """Return the share with its effective rows, and their degrees of freedom."""
+    rows, clusters, freedom = float(sizes.sum()), len(sizes), np.inf
+    rate = float(sums.sum()) / rows
+    if clusters == rows:
+        effective = rows
+    elif clusters == 1 or rate in (0, 1):
+        effective = copies(sizes)
+    else:
+        variance, freedom = spread(sums, sizes)
+        effective = rows
+        if variance:
+            effective = min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1)))
+    true = round(float(sums.sum()))
+    return Share(true=true, rows=int(rows), clusters=clusters, effective=effective, freedom=freedom)
 
 
 def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
-    """The share if only the cluster with the most false rows had any, the largest of several, and if none had.
+    """Return the share if only the cluster with the most false rows had any, the largest of several, and if none had.
 
-    Where hardly a row is false, the variance is that of a few clusters, and what is left of it after one more row has
-    become true may be larger. The evidence must not shrink with that.
+    If hardly a row is false, the variance may grow when one more row becomes true: evidence must not shrink.
     """
     false = sizes - sums
     most = np.flatnonzero(false == false.max())
@@ -110,22 +113,8 @@ def _better(sums: np.ndarray, sizes: np.ndarray) -> tuple[Share, Share]:
     return _share(one, sizes), _share(sizes.astype(float), sizes)
 
 
-def _effective(sums: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Effective rows, and their degrees of freedom."""
-    rows, clusters = float(sizes.sum()), len(sizes)
-    if clusters == rows:
-        return rows, np.inf
-    rate = float(sums.sum()) / rows
-    if clusters == 1 or rate in (0, 1):
-        return copies(sizes), np.inf
-    variance, freedom = spread(sums, sizes)
-    if not variance:
-        return rows, freedom
-    return min(rows, max(copies(sizes), rate * (1 - rate) / variance * fewer(rows, freedom + 1))), freedom
-
-
 def fewer(rows: float, clusters: float) -> float:
-    """What few clusters cost: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
+    """Return the cost of few clusters: the squared ratio of the t quantiles for rows and for clusters, at most 1."""
     from scipy.special import stdtrit
 
     tail = (1 + CONFIDENCE) / 2
@@ -133,7 +122,7 @@ def fewer(rows: float, clusters: float) -> float:
 
 
 def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
-    """Two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
+    """Return the two-sided Wilson score interval on the effective rows, 95 % unless told otherwise.
 
     Source: E. B. Wilson, JASA 22 (1927) 209-212.
     """
@@ -150,11 +139,9 @@ def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
 
 
 def exact(share: Share, level: float = LEVEL) -> Interval:
-    """One-sided bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
+    """Return one-sided bounds on the effective rows: the rate is at least `low`; separately, it is at most `high`.
 
-    Each is wrong at most as often as the level says, 5 % unless told otherwise.
-
-    Source: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
+    Each errs at most as often as the level says: C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
     """
     from scipy.special import betainccinv, betaincinv
 
@@ -164,15 +151,12 @@ def exact(share: Share, level: float = LEVEL) -> Interval:
 
 
 def _around(share: Share, low: float, high: float) -> Interval:
-    """Rounding alone can put an end beyond the rate itself, or beyond 0 and 1; one that is no number is the rate.
-
-    Of no true rows there is no quantile below the rate, and of nothing but true ones none above it.
-    """
+    """Return an interval around the rate: rounding can put an end beyond it, and one that is no number is the rate."""
     return Interval(max(0.0, float(np.fmin(low, share.rate))), min(1.0, float(np.fmax(high, share.rate))))
 
 
 def unequal(first: Share, second: Share) -> float:
-    """Two-sided p value of the difference of two shares, by Fisher's exact test on their effective rows."""
+    """Return the two-sided p value of the difference of two shares, by Fisher's exact test on effective rows."""
     from scipy.stats import fisher_exact
 
     counts = [(share.rate * share.effective, (1 - share.rate) * share.effective) for share in (first, second)]
@@ -189,12 +173,12 @@ class Spread(NamedTuple):
 
 
 def copies(sizes: np.ndarray) -> float:
-    """How many rows tell as much as clusters whose rows are copies of one: L. Kish, Survey Sampling (1965), n²/Σm²."""
+    """Return the rows that clusters of copies of one row are worth: L. Kish, Survey Sampling (1965), n²/Σm²."""
     return float(sizes.sum()) ** 2 / float((sizes.astype(float) ** 2).sum())
 
 
 def spread(sums: np.ndarray, sizes: np.ndarray) -> Spread:
-    """Of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
+    """Return the spread of the mean sum(sums)/sum(sizes), one pair for each of at least two clusters.
 
     The variance is the jackknife's, one cluster left out at a time: B. Efron, R. Tibshirani, An Introduction to the
     Bootstrap (1993), chapter 11. Few clusters decide it where a rate lies near 0 or 1, or where sizes differ. Therefore

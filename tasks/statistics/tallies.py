@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,23 +47,18 @@ class Tally:
             sizes=kinds,
             clusters=self.clusters @ before + kind.sum(axis=0),
             sums=self.sums @ before + added,
-            most_false=_most(self.most_false, sizes - true, sizes),
-            most_true=_most(self.most_true, true, sizes),
+            most_false=_largest_cluster(self.most_false, sizes - true, sizes),
+            most_true=_largest_cluster(self.most_true, true, sizes),
         )
 
     def of(self, runs: np.ndarray) -> Tally:
         """Only some of the runs: (runs,) of booleans, or their places."""
-        return Tally(
-            sizes=self.sizes,
-            clusters=self.clusters,
-            sums=self.sums[runs],
-            most_false=self.most_false[runs],
-            most_true=self.most_true[runs],
-        )
+        parts = {name: getattr(self, name)[runs] for name in ("sums", "most_false", "most_true")}
+        return replace(self, **parts)
 
     @property
     def rows(self) -> float:
-        """In all clusters."""
+        """Rows in all clusters."""
         return float(self.sizes @ self.clusters)
 
     @property
@@ -75,6 +70,11 @@ class Tally:
     def single(self) -> bool:
         """Return whether every cluster is one row."""
         return bool(self.clusters.sum() == self.rows)
+
+    @property
+    def copied_rows(self) -> float:
+        """Effective rows if the rows of each cluster were copies of one."""
+        return self.rows**2 / float(self.sizes**2 @ self.clusters)
 
 
 NOTHING = Tally(
@@ -98,20 +98,20 @@ class Evidences(NamedTuple):
     """Degrees of freedom behind them, `clustered(…).freedom`."""
 
     def at_looks(self) -> Evidences:
-        """As `Looks` counts them, for the level of a look among several that supposes no clusters."""
+        """Count p values as `Looks` does, for the level of a look among several that supposes no clusters."""
         reached, missed = (in_clusters(p, self.freedom) for p in (self.reached, self.missed))
         return Evidences(reached, missed, self.freedom)
 
 
 def evidences(tally: Tally, gate: float) -> Evidences:
     """The evidence for and against a gate in each run."""
-    worth, freedom = _effective(tally)
-    up = _strength(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))
-    return Evidences(up, _strength(tally, tally.rows - tally.true, worth, tally.most_true, 1 - gate), freedom)
+    worth, freedom = _effective_rows(tally)
+    up = _p_values(tally, tally.true, worth, tally.most_false, gate) if gate else np.zeros(len(worth))
+    return Evidences(up, _p_values(tally, tally.rows - tally.true, worth, tally.most_true, 1 - gate), freedom)
 
 
-def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The cluster with the most of such rows, the largest of several, among those before and the further ones."""
+def _largest_cluster(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the cluster with the most of such rows, the largest of several, among those before and the further."""
     highest = rows.max(axis=1, keepdims=True)
     largest = np.where(rows == highest, sizes, 0).max(axis=1, keepdims=True)
     further = np.concatenate([highest, largest], axis=1)
@@ -119,32 +119,27 @@ def _most(before: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray
     return np.where(more, further, before)
 
 
-def _strength(tally: Tally, true: np.ndarray, worth: np.ndarray, worst: np.ndarray, gate: float) -> np.ndarray:
-    """P values; `worst` is the cluster that keeps its false rows where all others have none, as in `clustered`."""
-    whole = _tail(true, tally, worth, gate)
+def _p_values(tally: Tally, true: np.ndarray, worth: np.ndarray, worst: np.ndarray, gate: float) -> np.ndarray:
+    """Return p values; `worst` is the cluster that keeps its false rows if all others have none, as in `clustered`."""
+    from scipy.special import betainc
+
+    def tail(true: np.ndarray, worth: np.ndarray) -> np.ndarray:
+        # The binomial distribution's tail, by the beta distribution.
+        rate = true / tally.rows
+        return np.where(true > 0, betainc(np.maximum(worth * rate, LEAST), worth * (1 - rate) + 1, gate), 1.0)
+
+    whole = tail(true, worth)
     if tally.single:
         return whole
-    one = _tail(tally.rows - worst[:, 0], tally, _effective_of_one(tally, worst), gate)
-    none = _tail(np.full(len(true), tally.rows), tally, np.full(len(true), _copied(tally)), gate)
+    one = tail(tally.rows - worst[:, 0], _effective_of_one(tally, worst))
+    none = tail(np.full(len(true), tally.rows), np.full(len(true), tally.copied_rows))
     return np.asarray(np.maximum(whole, np.maximum(one, none)))
 
 
-def _tail(true: np.ndarray, tally: Tally, worth: np.ndarray, gate: float) -> np.ndarray:
-    """Of the binomial distribution, by the beta distribution."""
-    from scipy.special import betainc
-
-    rate = true / tally.rows
-    return np.where(true > 0, betainc(np.maximum(worth * rate, LEAST), worth * (1 - rate) + 1, gate), 1.0)
-
-
-def _copied(tally: Tally) -> float:
-    return tally.rows**2 / float(tally.sizes**2 @ tally.clusters)
-
-
-def _effective(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """What `clustered` says of each run, and its freedom; what is false in it counts as what is true."""
+def _effective_rows(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+    """Return the effective rows of each run as `clustered` does, and their freedom; false rows count as true ones."""
     if tally.single or tally.clusters.sum() == 1:
-        return np.full(len(tally.sums), _copied(tally)), np.full(len(tally.sums), np.inf)
+        return np.full(len(tally.sums), tally.copied_rows), np.full(len(tally.sums), np.inf)
     rate, sizes = (tally.true / tally.rows)[:, None], tally.sizes
     first, second, third, fourth = np.moveaxis(tally.sums, 1, 0)
     expected, weights = rate * sizes, (1 - sizes / tally.rows) ** -2
@@ -154,9 +149,9 @@ def _effective(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
-    """The same, if only one cluster had false rows: (runs, 2) of how many, and its size."""
+    """Return the same if only one cluster had false rows: (runs, 2) of how many, and its size."""
     if tally.clusters.sum() == 1:
-        return np.full(len(worst), _copied(tally))
+        return np.full(len(worst), tally.copied_rows)
     false, size = worst[:, 0], worst[:, 1]
     missing = false / tally.rows
     weights, own = (1 - tally.sizes / tally.rows) ** -2, (1 - size / tally.rows) ** -2
@@ -172,7 +167,7 @@ def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndar
     """Effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
     from scipy.special import stdtrit
 
-    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), _copied(tally)
+    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), tally.copied_rows
     total = np.maximum(squares, 0.0)
     varying = fourths - total**2 / clusters
     variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2

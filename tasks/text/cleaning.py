@@ -54,7 +54,12 @@ def visible(text: str) -> str:
         return text
     if not _WORTH_A_LOOK.search(text):
         return text
-    return _STACKED.sub(_escape_each, _UNSEEN.sub(_escape, valid(text).replace("\r\n", "\n")))
+
+    def escape_all(match: re.Match[str]) -> str:
+        codes = map(ord, match.group())
+        return "".join(f"\\x{c:02x}" if c < 0x100 else f"\\u{c:04x}" if c < 0x10000 else f"\\U{c:08x}" for c in codes)
+
+    return _STACKED.sub(escape_all, _UNSEEN.sub(escape_all, valid(text).replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
@@ -72,17 +77,6 @@ def cut(text: str, limit: int) -> str:
     head = text[:limit]
     kept = head[: max(head.rfind(" "), head.rfind("\n"), 0)] or head
     return f"{kept} … ({len(text) - len(kept):,} more characters)"
-
-
-def _escape_each(match: re.Match[str]) -> str:
-    return "".join(f"\\u{ord(sign):04x}" for sign in match.group())
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 # An entity can never open or close markup, wherever it stands; a backslash can itself be escaped.

@@ -34,9 +34,23 @@ def inline(original: str, changed: str, *, brackets: bool, whole: bool = False) 
         brackets: mark `[-removed-]{+added+}`, for readers without colours.
         whole: leave nothing out.
     """
-    text = Text()
-    pieces = _pieces(original, changed)
-    for kind, part in pieces if whole else _near(pieces):
+    text, pieces, place = Text(), list[Piece](), 0
+    for edit in edits(original, changed):
+        pieces.append(Piece("kept", original[place : edit.start]))
+        pieces += [*_trim("removed", original[edit.start : edit.end]), *_trim("added", edit.new)]
+        place = edit.end
+    pieces.append(Piece("kept", original[place:]))
+    pieces = [piece for piece in pieces if piece.text]
+    for index, (kind, part) in enumerate(pieces):
+        if whole:
+            pass
+        elif kind == "kept":
+            # Before the first change only the end matters, after the last one only the beginning.
+            head = 0 if index == 0 and len(pieces) > 1 else CONTEXT
+            part = elided(part, head=head, tail=0 if index == len(pieces) - 1 else CONTEXT)
+        else:
+            # A line break that came or went would not be seen.
+            part = elided(part, head=2 * CONTEXT, tail=2 * CONTEXT).replace("\n", "\\n\n")
         before, after = BRACKETS[kind] if brackets else ("", "")
         text.append(f"{before}{part}{after}", style=None if brackets else STYLES[kind])
     return text
@@ -54,31 +68,8 @@ def elided(text: str, *, head: int, tail: int) -> str:
     return " ".join(part for part in (first, note, last) if part)
 
 
-def _pieces(original: str, changed: str) -> list[Piece]:
-    pieces, place = [], 0
-    for edit in edits(original, changed):
-        pieces.append(Piece("kept", original[place : edit.start]))
-        pieces += [*_word("removed", original[edit.start : edit.end]), *_word("added", edit.new)]
-        place = edit.end
-    pieces.append(Piece("kept", original[place:]))
-    return [piece for piece in pieces if piece.text]
-
-
-def _word(kind: Kind, text: str) -> Iterator[Piece]:
-    """A piece without the blanks around it, so that no line breaks between a word and its mark."""
+def _trim(kind: Kind, text: str) -> Iterator[Piece]:
+    """Yield a piece without the blanks around it, so that no line breaks between a word and its mark."""
     word = text.strip(" ") or text
     start = text.index(word)
     yield from (Piece("kept", text[:start]), Piece(kind, word), Piece("kept", text[start + len(word) :]))
-
-
-def _near(pieces: list[Piece]) -> Iterator[Piece]:
-    """The pieces, cut to what is near a change."""
-    for index, (kind, text) in enumerate(pieces):
-        if kind == "kept":
-            # Before the first change only the end matters, after the last one only the beginning.
-            head = 0 if index == 0 and len(pieces) > 1 else CONTEXT
-            tail = 0 if index == len(pieces) - 1 else CONTEXT
-            yield Piece(kind, elided(text, head=head, tail=tail))
-        else:
-            # A line break that came or went would not be seen.
-            yield Piece(kind, elided(text, head=2 * CONTEXT, tail=2 * CONTEXT).replace("\n", "\\n\n"))

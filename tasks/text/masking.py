@@ -51,9 +51,19 @@ Span = tuple[int, int]
 def offending(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
     spans = [*_toxic_spans(text)]
-    if split(text):
-        spans += [span for pattern in _LEFT_OUT for span in _through(text, pattern)]
-    return list(_merged(sorted(spans)))
+    for pattern in _LEFT_OUT if split(text) else ():
+        # Words are read with all left out that the pattern finds.
+        left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
+        places = [place for place in range(len(text)) if place not in left_out]
+        rest = "".join(map(text.__getitem__, places))
+        spans += [(places[start], places[end - 1] + 1) for start, end in _toxic_spans(rest)]
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def split(text: str) -> bool:
@@ -61,26 +71,5 @@ def split(text: str) -> bool:
     return _LEFT_OUT[1].search(text) is not None
 
 
-def _through(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
-    """Spans of words that are read where all that the pattern finds is left out."""
-    left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
-    places = [place for place in range(len(text)) if place not in left_out]
-    for start, end in _toxic_spans("".join(map(text.__getitem__, places))):
-        yield places[start], places[end - 1] + 1
-
-
 def _toxic_spans(text: str) -> Iterator[Span]:
     return ((match.start, match.end) for match in count_toxic(text).matches if match.tier != "mild")
-
-
-def _merged(spans: list[Span]) -> Iterator[Span]:
-    """The spans; those that overlap are one."""
-    start = end = 0
-    for first, last in spans:
-        if first >= end:
-            if end:
-                yield start, end
-            start = first
-        end = max(end, last)
-    if end:
-        yield start, end

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
-from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, ReaderUsage, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary
 from contrapose.tasks.core.registry import names, probe
 
 COUNTED = ("skipped", "scored", "unscored", "errors")
@@ -57,7 +57,7 @@ def counted(name: str, count: int) -> str:
 
 
 def noise(control: ControlSummary) -> str:
-    """How many answers changed although the meaning had not."""
+    """Return how many answers changed although the meaning had not, in words."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
     untold = control["unscored"] + control["errors"]
     more = f"; {untold:,} more could not be told" if untold else ""
@@ -75,11 +75,15 @@ def saved_by(summary: Summary) -> int:
 
 
 def asked(usage: UsageSummary, *, saved: int = 0) -> str:
-    """What the answers took: calls, those saved, what was in the store, what went wrong, tokens, latency and cost."""
-    replayed = _replayed(usage)
+    """Return the cost of the answers in words: calls, those saved, the store, failures, tokens and dollars."""
+    # Recorded answers are asked of nobody: the model then made no request of its own.
+    calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
+    replayed = usage["calls"] - calls if usage["requests"] == requests else 0
     parts = [counted("recorded replies", replayed)] if replayed else []
     parts += [counted("model calls", usage["calls"] - replayed)] if usage["calls"] > replayed or not replayed else []
-    parts += [_to_reader(usage["reader"])] if "reader" in usage and usage["reader"]["requests"] else []
+    if "reader" in usage and (reader := usage["reader"])["requests"]:
+        paid = f" ({dollars(reader['cost'])})" if reader["cost"] else ""
+        parts.append(f"{reader['calls']:,} of them to {reader['model']}{paid}")
     parts += [f"{saved:,} saved by stopping early"] if saved else []
     parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
@@ -90,36 +94,24 @@ def asked(usage: UsageSummary, *, saved: int = 0) -> str:
     return f"{', '.join(parts)}; {tokens}{money}"
 
 
-def _replayed(usage: UsageSummary) -> int:
-    """Answers that nobody was asked for, since they had been recorded: the model made no request of its own."""
-    calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
-    return usage["calls"] - calls if usage["requests"] == requests else 0
-
-
-def _to_reader(usage: ReaderUsage) -> str:
-    """The part of the calls that went to the reader, and what it cost."""
-    money = f" ({dollars(usage['cost'])})" if usage["cost"] else ""
-    return f"{usage['calls']:,} of them to {usage['model']}{money}"
-
-
 def dollars(cost: float) -> str:
     """US dollars, to a hundredth of a cent where they are few: `$0.0123`, `$12.30`."""
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
 def spent(usage: UsageSummary, *, saved: int = 0) -> str:
-    """What the answers took, latency included."""
+    """Return the cost of the answers in words, latency included."""
     text = asked(usage, saved=saved)
     return f"{text}; latency {latencies(usage)}" if usage["latency"] else text
 
 
 def latencies(usage: UsageSummary) -> str:
-    """How long requests took: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash where nothing was asked."""
+    """Return latencies of requests: `p50 0.31 s, p95 0.84 s, p99 1.20 s`; a dash if nothing was asked."""
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in usage["latency"].items()) or "–"
 
 
 def spoken_of(outcome: Outcome) -> str:
-    """Of which share of the samples the rates speak, by kind of text; empty where none was skipped."""
+    """Return the share of the samples of which the rates speak, by kind of text; empty if none was skipped."""
     kinds = outcome.get("kinds", {})
     if not kinds:
         return ""
@@ -132,7 +124,7 @@ def spoken_of(outcome: Outcome) -> str:
 
 
 def sums(outcome: Outcome) -> str:
-    """How the cases add up, in one line."""
+    """Return the sum of the cases, in one line."""
     parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
     several = f" of {counted('samples', outcome['samples'])}" if outcome["samples"] < outcome["cases"] else ""
     return f"{outcome['cases']:,} cases{several} = {parts}"
@@ -182,7 +174,7 @@ def skip_words(test: str, code: str) -> str:
 
 
 def skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
-    """Why rows were skipped, in words, with how many for each reason."""
+    """Count the reasons why rows were skipped, in words."""
     counts = Counter[str]()
     for code, count in codes.items():
         counts[skip_words(test, code)] += count
@@ -190,21 +182,21 @@ def skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
 
 
 def skipped(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
-    """The same in a line, such as `2 negated already; 1 without a word`; see `foreign` for what `rows` adds."""
+    """Return the reasons for skips in a line, `2 negated already; 1 without a word`; see `foreign` for `rows`."""
     first = foreign(codes, rows)
     others = {code: count for code, count in codes.items() if not (first and code == "not_english")}
     return "; ".join(filter(None, (first, *(f"{count:,} {words}" for words, count in skips(test, others).items()))))
 
 
 def foreign(codes: Mapping[str, int], rows: int) -> str:
-    """That most rows of a test are in another language, such as `17 of 20 rows are not in English`; else empty."""
+    """Return `17 of 20 rows are not in English` if most rows of a test are in another language; else empty."""
     count = codes.get("not_english", 0)
     verb = "is" if count == 1 else "are"
     return f"{count:,} of {counted('rows', rows)} {verb} not in English" if 0 < rows <= 2 * count else ""
 
 
 def columns_read(columns: ColumnsRead) -> str:
-    """Which columns were read as what: `question as text, passage as context; not read: idx`."""
+    """Return how columns were read: `question as text, passage as context; not read: idx`."""
     fields = ", ".join(f"{' + '.join(names)} as {name}" for name, names in columns["fields"].items())
     known = f" (known as {columns['layout']})" if columns["layout"] else ""
     unread = f"; not read: {', '.join(columns['unread'])}" if columns["unread"] else ""
@@ -212,7 +204,7 @@ def columns_read(columns: ColumnsRead) -> str:
 
 
 def first_line(outcome: Outcome) -> str:
-    """What a result says first: that most rows are not in English; else empty."""
+    """Return the first sentence of a result: that most rows are not in English; else empty."""
     return foreign(outcome["skip_reasons"], outcome["samples"])
 
 
@@ -222,7 +214,7 @@ def further_reason(outcome: Outcome) -> str:
 
 
 def unscored(outcome: Outcome) -> str:
-    """Why answered cases got no score, such as `the reply is empty (3)`; empty where all were scored."""
+    """Return why answered cases got no score, `the reply is empty (3)`; empty if all were scored."""
     return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
 
 

@@ -43,7 +43,6 @@ def stopped(tmp_path: Path) -> Comparison:
 def test_a_difference_is_over_the_cases_that_both_were_asked(stopped: Comparison) -> None:
     (pair,) = stopped["tests"][0]["pairs"]
     assert (pair["cases"], pair["only_first"], pair["only_second"], pair["neither"]) == (40, 0, 0, 0)
-    assert pair["difference"] is not None
     assert pair["difference"]["value"] == -1
     assert pair["extremes"] == (-1, -1)
     assert pair["stopped"] == ["bad"]
@@ -52,7 +51,6 @@ def test_a_difference_is_over_the_cases_that_both_were_asked(stopped: Comparison
 def test_nothing_is_claimed_of_it(stopped: Comparison) -> None:
     (pair,) = stopped["tests"][0]["pairs"]
     difference = pair["difference"]
-    assert difference is not None
     assert [difference[name] for name in ("interval", "bounds", "p", "adjusted")] == [None] * 4  # type: ignore[literal-required]
     assert (pair["verdict"], stopped["verdict"], EXIT_CODES[stopped["verdict"]]) == ("cannot tell", "cannot tell", 3)
     assert pair["reason"] == (
@@ -120,7 +118,6 @@ def test_other_pairs_are_compared_over_all_cases_with_as_many_pairs_as_there_are
     pairs = {pair["first"]: pair for pair in three["tests"][0]["pairs"] if pair["verdict"]}
     assert (pairs["bad"]["cases"], pairs["bad"]["verdict"], pairs["early"]["verdict"]) == (100, "worse", "cannot tell")
     difference = pairs["bad"]["difference"]
-    assert difference is not None
     assert difference["p"] is not None
     # Which pairs may claim hangs on results: those that may not count as pairs all the same.
     assert difference["adjusted"] == pytest.approx(3 * difference["p"])
@@ -177,8 +174,6 @@ def test_models_that_were_stopped_together_are_compared_with_all_looks_counted(t
     once = compare([written(tmp_path / f"once{number}", own) for number, own in enumerate(mixed)])
     twice = compare([beside(tmp_path / f"twice{number}", own) for number, own in enumerate(mixed)])
     (one,), (two,) = (each["tests"][0]["pairs"] for each in (once, twice))
-    assert one["difference"] is not None
-    assert two["difference"] is not None
     assert (one["difference"]["p"] or 1) < (two["difference"]["p"] or 1)
     assert two["difference"]["value"] == one["difference"]["value"]
     (warning,) = twice["warnings"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.forecast.experience import Past, experience_of
+from contrapose.tasks.forecast.forecast import Past, experience_of
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import Keyed, batch_of
 

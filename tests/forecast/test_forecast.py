@@ -9,8 +9,7 @@ import pytest
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.experience import ENOUGH, Experience, Past
-from contrapose.tasks.forecast.forecast import UNKNOWN, forecast
+from contrapose.tasks.forecast.forecast import ENOUGH, UNKNOWN, Experience, Past, forecast
 
 COUNT = Count(questions=120, answered=20, characters=8000, replies=100)
 PRICE = Price(input=1, output=10, as_of=date(2026, 1, 31))

@@ -15,10 +15,9 @@ import pytest
 from past_runs import past_run, past_test
 
 from contrapose.tasks.core.errors import ConfigError, CutShortError
-from contrapose.tasks.history.dataset import append, file_name, place
+from contrapose.tasks.history.dataset import MARK, SCHEMA, VERSION, append, file_name, place, to_table
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.history.schema import MARK, SCHEMA, VERSION, to_table
 
 
 def put(where: str, *days: int) -> None:

@@ -7,8 +7,8 @@ import pytest
 from past_runs import past_run, past_test
 
 from contrapose.tasks.core.history_records import PastRun
+from contrapose.tasks.history.dataset import to_table
 from contrapose.tasks.history.queries import history, runs
-from contrapose.tasks.history.schema import to_table
 from contrapose.tasks.history.series import changes
 
 HOSTILE = (

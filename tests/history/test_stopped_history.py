@@ -23,11 +23,10 @@ from contrapose.flows.run_lifecycle import begin
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.stopping import Stopping
-from contrapose.tasks.history.dataset import append
+from contrapose.tasks.history.dataset import SCHEMA, append, to_table
 from contrapose.tasks.history.dataset import past_run as recorded_run
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import recorded
-from contrapose.tasks.history.schema import SCHEMA, to_table
 from contrapose.tasks.history.series import series
 from contrapose.tasks.report.since import since
 

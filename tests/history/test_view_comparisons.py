@@ -32,7 +32,6 @@ def runs(tmp_path: Path) -> Path:
 
 def page(runs: Path) -> str:
     found = Viewer(root=runs.resolve(), history=str(runs / "history"))("/")
-    assert found is not None
     assert isinstance(found.content, bytes)
     return found.content.decode()
 
@@ -80,7 +79,6 @@ def test_no_text_of_it_is_markup(runs: Path) -> None:
 @pytest.mark.parametrize("query", ["", "run=good", "run=good&run=nowhere", "run=good&run=..%2Fgood", "run=%00&run=%ff"])
 def test_what_cannot_be_compared_is_said_on_a_page(runs: Path, query: str) -> None:
     reply = Viewer(root=runs.resolve(), history=str(runs / "history"))(f"/compare?{query}")
-    assert reply is not None
     assert b"<h1>Not compared</h1>" in bytes(reply.content)  # type: ignore[arg-type]
 
 
@@ -89,5 +87,4 @@ def test_no_file_elsewhere_is_compared(runs: Path, tmp_path_factory: pytest.Temp
     (runs / "good" / "results.parquet").rename(elsewhere)
     (runs / "good" / "results.parquet").symlink_to(elsewhere)
     reply = Viewer(root=runs.resolve(), history=str(runs / "history"))("/compare?run=good&run=bad")
-    assert reply is not None
     assert b"is no finished run here" in bytes(reply.content)  # type: ignore[arg-type]

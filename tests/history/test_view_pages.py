@@ -26,7 +26,6 @@ HOSTILE = (
 
 def page(runs: Path, path: str = "/", *, history: Path | None = None) -> str:
     found = Viewer(root=runs.resolve(), history=str(history or runs / "history"))(path)
-    assert found is not None
     assert isinstance(found.content, bytes)
     return found.content.decode()
 
@@ -127,7 +126,6 @@ def test_what_is_wrong_with_the_history_is_a_warning(tmp_path: Path) -> None:
     assert "skipped broken.parquet" in page(tmp_path, "/history", history=tmp_path)
     viewer = Viewer(root=tmp_path, history="nosuchprotocol://x")
     reply = viewer("/history")
-    assert reply is not None
     assert b"is not known here" in bytes(reply.content)  # type: ignore[arg-type]
 
 

@@ -203,7 +203,6 @@ def test_the_command_tells_its_address_and_ends_with_ctrl_c(runs: Path) -> None:
     command = [sys.executable, "-m", "contrapose.flows.cli", "view", str(runs)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
             line = process.stdout.readline()
             # What it prints is followed as a browser does: to the page, which is then shown for the cookie.
             browser = build_opener(HTTPCookieProcessor())

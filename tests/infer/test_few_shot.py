@@ -13,8 +13,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import Count
-from contrapose.tasks.forecast.experience import Experience, _manner
-from contrapose.tasks.forecast.forecast import forecast
+from contrapose.tasks.forecast.forecast import Experience, _manner, forecast
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.batches import bodies_of
 

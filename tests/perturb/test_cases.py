@@ -13,7 +13,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Sample
 from contrapose.tasks.core.registry import PROBES, probe
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.perturb.cases import build_cases, repeated
+from contrapose.tasks.perturb.cases import build_cases, repeat_cases
 
 
 def plan_of(test: str, *, control: bool, repeats: int = 1) -> Plan:
@@ -93,4 +93,4 @@ def test_what_is_skipped_or_read_by_likelihood_is_not_repeated() -> None:
     found = build_cases(samples_of("order_bias"), plan, seed=3, likelihoods="all")
     assert all(case.asks == "choose" and not case.repeat for case in found)
     skipped = replace(made("add_toxic_words", control=False)[0], skip_reason="empty")
-    assert list(repeated([skipped], 3)) == [skipped]
+    assert list(repeat_cases([skipped], 3)) == [skipped]

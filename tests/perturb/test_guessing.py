@@ -73,7 +73,6 @@ def test_with_controls_the_contrast_rate_decides() -> None:
 
 def test_a_distribution_changes_by_chance_more_often_than_a_letter() -> None:
     chance = chance_of(made("add_negation", question(4), likelihoods="all")[1])
-    assert chance is not None
     assert 0.76 < chance < 0.79
 
 

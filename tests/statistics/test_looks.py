@@ -161,13 +161,11 @@ ZEROS, ALONE = np.zeros(len(PAIRS)), np.arange(len(PAIRS))
 
 def test_the_bounds_of_a_single_look_are_those_of_the_difference() -> None:
     usual = difference(PAIRS, ZEROS, ALONE, share=True, confidence=2 * CONFIDENCE - 1)
-    assert usual is not None
     assert bounds_at(PAIRS, ZEROS, ALONE) == usual.interval
 
 
 def test_the_bounds_of_a_look_are_students_with_one_pair_more_against_them() -> None:
     looks, bounds = Looks(shares=(0.4,)), bounds_at(PAIRS, ZEROS, ALONE, looks=Looks(shares=(0.4,)))
-    assert bounds is not None
     for more, end, side in ((-1.0, bounds.low, -1), (1.0, bounds.high, 1)):
         values = np.r_[PAIRS, more]
         _, freedom = spread(values, np.ones(len(values)))
@@ -178,8 +176,6 @@ def test_the_bounds_of_a_look_are_students_with_one_pair_more_against_them() -> 
 def test_early_bounds_and_those_of_clusters_are_wider() -> None:
     late, early = (bounds_at(PAIRS, ZEROS, ALONE, looks=Looks(shares=shares)) for shares in ((0.9,), (0.2,)))
     clustered = bounds_at(PAIRS, ZEROS, np.sort(ALONE % 40), looks=Looks(shares=(0.9,)))
-    assert early is not None
-    assert late is not None
     assert clustered is not None
     assert early.low < late.low < late.high < early.high
     assert clustered != late
@@ -188,8 +184,6 @@ def test_early_bounds_and_those_of_clusters_are_wider() -> None:
 def test_models_that_never_differ_are_shown_so_after_a_hundred_cases() -> None:
     looks = Looks(shares=(0.5, 1.0))
     few, many = (bounds_at(np.ones(rows), np.ones(rows), np.arange(rows), looks=looks) for rows in (40, 140))
-    assert few is not None
-    assert many is not None
     assert few.low < -0.05 < many.low < 0 < many.high < 0.05 < few.high
 
 

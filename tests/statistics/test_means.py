@@ -20,7 +20,6 @@ def test_the_same_values_have_the_same_interval() -> None:
 
 def test_the_interval_is_near_that_of_the_normal_theory() -> None:
     found = mean(VALUES, ALONE)
-    assert found is not None
     assert found.interval is not None
     half = 1.96 * VALUES.std(ddof=1) / 20
     assert found.interval == pytest.approx((VALUES.mean() - half, VALUES.mean() + half), abs=0.02)
@@ -29,7 +28,6 @@ def test_the_interval_is_near_that_of_the_normal_theory() -> None:
 @pytest.mark.parametrize("rows_of_each", [1, 3])
 def test_the_interval_is_that_of_scipys_bootstrap(rows_of_each: int) -> None:
     found = mean(VALUES[:120], ALONE[:120] // rows_of_each)
-    assert found is not None
     assert found.interval is not None
     sums, counts = VALUES[:120].reshape(-1, rows_of_each).sum(axis=1), np.full(120 // rows_of_each, float(rows_of_each))
     tail = tail_of(1 - LEVEL, sums, counts)
@@ -49,36 +47,29 @@ def test_the_interval_is_that_of_scipys_bootstrap(rows_of_each: int) -> None:
 
 def test_copies_of_a_value_make_nothing_surer() -> None:
     once, five = mean(VALUES, ALONE), mean(np.repeat(VALUES, 5), np.repeat(ALONE, 5))
-    assert once is not None
-    assert five is not None
     assert five.interval == pytest.approx(once.interval)
     assert (five.rows, five.clusters) == (2000, 400)
 
 
 def test_rows_without_a_value_do_not_count() -> None:
     found = mean([1.0, np.nan, 0.0], ["a", "b", "c"])
-    assert found is not None
     assert (found.value, found.rows) == (0.5, 2)
     assert mean([np.nan], ["a"]) is None
 
 
 def test_a_share_keeps_an_interval_where_every_row_agrees() -> None:
     found = mean(np.ones(50), np.arange(50), share=True)
-    assert found is not None
-    assert found.interval is not None
     assert found.interval.low == pytest.approx(0.9286, abs=1e-3)
 
 
 def test_what_does_not_vary_or_stands_alone_has_no_interval() -> None:
     for values, cluster in (([0.5, 0.5], "ab"), ([0.2, 0.4], "aa"), ([0.5, 0.5, 0.5], "aab")):
         found = mean(values, list(cluster))
-        assert found is not None
         assert found.interval is None
 
 
 def test_a_difference_is_taken_over_rows_that_have_both() -> None:
     found = difference([1.0, 1.0, np.nan, 0.0], [0.0, np.nan, 1.0, 1.0], [1, 2, 3, 4])
-    assert found is not None
     assert (found.value, found.rows) == (0.0, 2)
     assert difference([np.nan], [1.0], [1]) is None
 
@@ -86,8 +77,6 @@ def test_a_difference_is_taken_over_rows_that_have_both() -> None:
 def test_many_clusters_are_drawn_in_groups_and_tell_the_same() -> None:
     values = np.random.default_rng(1).normal(size=50_000)
     found = mean(values, np.arange(50_000))
-    assert found is not None
-    assert found.interval is not None
     assert found.clusters == 50_000
     width = found.interval.high - found.interval.low
     assert width == pytest.approx(2 * 1.96 / 50_000**0.5, rel=0.08)
@@ -96,7 +85,6 @@ def test_many_clusters_are_drawn_in_groups_and_tell_the_same() -> None:
 def test_few_clusters_widen_the_interval_as_student_would() -> None:
     values = np.random.default_rng(2).normal(size=8)
     found = mean(values, np.arange(8))
-    assert found is not None
     assert found.interval is not None
     half = t.ppf(0.975, 7) * values.std(ddof=1) / 8**0.5
     assert found.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.25 * half)
@@ -104,15 +92,12 @@ def test_few_clusters_widen_the_interval_as_student_would() -> None:
 
 def test_shares_that_never_differ_still_have_an_interval() -> None:
     found = difference(np.ones(50), np.ones(50), np.arange(50), share=True)
-    assert found is not None
     assert found.interval is not None
     assert found.interval == pytest.approx((-0.0714, 0.0714), abs=1e-4)
 
 
 def test_shares_that_all_differ_reach_one_and_no_further() -> None:
     found = difference(np.ones(50), np.zeros(50), np.arange(50), share=True)
-    assert found is not None
-    assert found.interval is not None
     assert found.interval.high == 1
     assert 0.85 < found.interval.low < 0.93
 
@@ -120,15 +105,12 @@ def test_shares_that_all_differ_reach_one_and_no_further() -> None:
 def test_an_interval_of_few_changes_holds_that_of_none() -> None:
     changed = np.arange(50) >= 2
     found = difference(np.ones(50), changed, np.arange(50), share=True)
-    assert found is not None
-    assert found.interval is not None
     assert found.value == 0.04
     assert found.interval.low < 0 < 0.13 < found.interval.high
 
 
 def test_numbers_that_never_differ_have_no_interval() -> None:
     found = difference(np.ones(50), np.ones(50), np.arange(50))
-    assert found is not None
     assert found.interval is None
 
 
@@ -153,7 +135,6 @@ def test_an_end_that_few_clusters_decide_hardly_depends_on_what_is_drawn() -> No
 
 def test_two_clusters_have_the_interval_of_student() -> None:
     found = mean([1.0, 2.0], ["a", "b"])
-    assert found is not None
     half = t.ppf(0.975, 1) / 2
     assert found.interval == pytest.approx((1.5 - half, 1.5 + half))
 
@@ -161,7 +142,6 @@ def test_two_clusters_have_the_interval_of_student() -> None:
 def test_no_interval_goes_beyond_what_is_possible() -> None:
     cluster = np.r_[np.zeros(1000), np.arange(1, 15)]
     found = mean(np.r_[np.full(1000, 0.8), np.linspace(0.1, 0.3, 14)], cluster, bounds=(0, 1))
-    assert found is not None
     assert found.interval == (0, 1)
 
 
@@ -170,7 +150,6 @@ def test_an_interval_of_few_changes_is_put_together_from_those_of_the_rows_above
     values = np.full(40, 0.5)
     values[:3], values[3:5] = 1.0, 0.0
     found = mean(values, np.arange(40), bounds=(0, 1))
-    assert found is not None
     assert found.interval is not None
     up, down = wilson(independent(3, 40)), wilson(independent(2, 40))
     low = found.value - np.hypot(0.5 * (3 / 40 - up.low), 0.5 * (down.high - 2 / 40))
@@ -181,10 +160,6 @@ def test_an_interval_of_few_changes_is_put_together_from_those_of_the_rows_above
 def test_the_confidence_of_a_difference_is_kept_where_few_rows_differ() -> None:
     values = np.r_[np.ones(2), np.zeros(48)]
     usual, wide = (difference(values, np.zeros(50), np.arange(50), share=True, confidence=c) for c in (0.95, 0.99))
-    assert usual is not None
-    assert wide is not None
-    assert usual.interval is not None
-    assert wide.interval is not None
     assert wide.interval.low < usual.interval.low < usual.interval.high < wide.interval.high
 
 
@@ -200,7 +175,6 @@ def test_fewer_than_ten_clusters_that_differ_are_few(differing: int, few: bool) 
 def test_two_rows_of_one_cluster_say_nothing_about_the_spread_and_two_clusters_do() -> None:
     for labels, known in ((["a", "a"], False), (["a", "b"], True)):
         found = difference([1.0, 2.0], [0.0, 0.0], labels)
-        assert found is not None
         assert (found.interval is not None) is known
         assert (found.value, found.rows, found.clusters) == (1.5, 2, 1 + known)
 

@@ -169,7 +169,6 @@ CONDITION = expression(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
     r"|cannot|can't|unable)\b"
 )
-"""What does so from anywhere in the sentence."""
 TAKES_BACK = expression(
     r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least|usually"
     r"|not)\b|n't\b"
@@ -184,22 +183,17 @@ DENIES = expression(
     r"(?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b"
     r"|couldn't\b|fails?\b|contradicts?\b)"
 )
-"""How a sentence goes on that denies the option which it names."""
 CONCLUDES = expression(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
-"""What makes a choice a conclusion."""
 INSTEAD = expression(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
 """"Not A but B", whose denial is of the other one."""
 LED_UP = expression(rf":?\s*{_NOUN}\(?\s*$")
-"""What stands between a clause and the option that it leads up to."""
 DECLINES = expression(
     r"(?i)\b(?:it (?:really |all )?depends|(?:cannot|can't|unable to) (?:decide|say|tell|choose|determine)"
     r"|hard to (?:say|tell)|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
 )
-"""What chooses nothing."""
 NOT_ANOTHER = expression(rf",? (?:and )?not (?:by |the |a |an |in |of )*{MARK}")
 """What sets a choice apart from another option."""
 CLAUSE = expression(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
-"""Where a clause ends."""
 RULED_OUT = expression(
     r"(?i:\b(?:not|isn't|wasn't|neither|nor|rul(?:e|es|ing) out|eliminates?|exclude|discard|reject))(?: the| an?)?"
     rf" {_NOUN}\(?(?P<first>{MARK})|(?P<second>{LETTER})\)?\.?(?:, [^,\n\ue000-\ue0ff\ue200-\ue2ff]{{1,80}},)?"
@@ -207,22 +201,18 @@ RULED_OUT = expression(
     r" ?(?:not\b|n't|incorrect|wrong|false|out\b|ruled out|eliminated|inaccurate)"
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
-"""A letter, or an option's text, that is said to be wrong."""
 BOTH_RIGHT = expression(
     rf"(?i)\bboth (?:option |answer )?\(?{MARK}\)? and (?:option )?\(?{MARK}\)?[^.\n]{{0,20}}\b(?:correct|right"
     rf"|valid|true|acceptable|defensible)\b"
 )
-"""Two options that are called right."""
 OF_ANOTHER = expression(
     rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore|which "
     rf"is)\b[^.\n\ue000-\ue2ff]{{0,60}}|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
 )
 """An option's text, from which a letter is concluded."""
 AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
-"""A second option on a par with the first."""
 ALSO = expression(
     r"(?i:(?:(?:^|[.!?;:,\n)-] )or|\b(?:maybe|perhaps|possibly|or (?:is it|maybe|perhaps|possibly|even|could|might))"
     r"|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?(?:is it "
     rf")?{_NOUN}\(?(?P<mark>{LETTER})|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"
 )
-"""An option that is considered as well."""

@@ -188,12 +188,7 @@ _VERB = expression(VERB)
 
 
 def left_over(text: str, stated: Sequence[Statement]) -> str | None:
-    """The letter that is left when the other is plainly said to be wrong; None when that is not all a reply says.
-
-    Args:
-        text: a canonical reply.
-        stated: what it states, none of which chooses a letter.
-    """
+    """Return the letter that is left when the other is plainly said to be wrong; None if more is said than that."""
     wrong = {statement.letter for statement in stated}
     if len(wrong) != 1 or None in wrong or all(statement.strength is not Strength.WRONG for statement in stated):
         return None
@@ -247,7 +242,6 @@ _TIED = expression(
     r"|balance)s? (?:each other|one another|out)\b|\bno (?:clear )?(?:winner|preference)\b|\b(?:they|both|the two)(?: "
     r"\w+)?(?: are|'re) (?:equally|tied|on a par)\b[^.\n]{0,40}$"
 )
-"""A tie that is declared, whatever was preferred before."""
 
 
 _CONCLUDES = expression(

@@ -48,13 +48,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[LabelledStatement]:
-    """Yield the choices of one sentence.
-
-    Args:
-        sentence: of a reply with marks.
-        start: where it begins, in characters.
-        brief: whether the reply is a sentence or two.
-    """
+    """Yield the choices of one sentence, which begins at `start`; a `brief` reply is a sentence or two."""
     for pattern in (*clauses.ANYWHERE, *clauses.BY_LETTER, *clauses.NAMES, *(clauses.LOOSE if brief else ())):
         for match in pattern.finditer(sentence):
             named = pattern not in clauses.ANYWHERE and not re.match(LETTER, match["mark"])
@@ -148,7 +142,6 @@ _SPOKEN_OF = expression(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
     r"|the)|in theory|at first|one of|many|usually|partly|some|first thought|however|if)\b"
 )
-"""What is said of an option that is weighed."""
 _RULES_OUT = expression(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
 _REASON = expression(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
 

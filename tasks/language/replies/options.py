@@ -11,18 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from contrapose.tasks.language.expression import expression
-from contrapose.tasks.language.replies import clauses
+from contrapose.tasks.language.replies import clauses, labelled
 from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_ANOTHER
-from contrapose.tasks.language.replies.labelled import (
-    LabelledStatement,
-    Plainness,
-    fits_label,
-    opening_and_closing_choice,
-    options_ruled_out,
-    options_wondered_about,
-    sentences,
-    statements_in,
-)
 from contrapose.tasks.language.replies.marks import (
     CLASH,
     LETTER,
@@ -48,7 +38,6 @@ NOTHING, CONCLUDES = "no choice found", "concludes with the choice"
 CONTRADICTORY = -1
 """In place of an option where a sentence chooses several."""
 _LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
-"""Letters that are alone in a line."""
 _SIGNED = expression(
     rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$"
     rf"|^\(correct\) (?:(?i:option) )?\(?({MARK})"
@@ -88,11 +77,11 @@ def _read_verdict(verdict: str, labels: Sequence[str], options: Sequence[str]) -
     texts = [plain_option(option).casefold() for option in options]
     said = plain_option(verdict).casefold()
     by_text = texts.index(said) if texts.count(said) == 1 else None
-    labelled = _LABELLED.fullmatch(verdict)
-    if labelled is None:
+    label = _LABELLED.fullmatch(verdict)
+    if label is None:
         return by_text
-    place = {label.upper(): at for at, label in enumerate(labels)}.get(labelled[1].upper(), len(options))
-    behind = plain_option(labelled[2] or labelled[3] or "").casefold()
+    place = {name.upper(): at for at, name in enumerate(labels)}.get(label[1].upper(), len(options))
+    behind = plain_option(label[2] or label[3] or "").casefold()
     others = [text for at, text in enumerate(texts) if at != place and text and text in behind]
     return place if not others or (place < len(texts) and texts[place] in behind) else None
 
@@ -112,15 +101,15 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
     text = _JOINED.sub(lambda match: match[0].replace("\n", " "), text)
-    parts = [*sentences(text)]
-    said = [[*statements_in(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
+    parts = [*labelled.sentences(text)]
+    said = [[*labelled.statements_in(sentence, start, brief=len(parts) < 3)] for start, sentence in parts]
     statements = [
-        statement for several in ([*opening_and_closing_choice(text, options)], *said) for statement in several
+        statement for several in ([*labelled.opening_and_closing_choice(text, options)], *said) for statement in several
     ]
-    if not any(statement.plainness is Plainness.NAMED for statement in (said or [[]])[0]):
-        statements = [statement for statement in statements if statement.plainness > Plainness.NAMED]
+    if not any(statement.plainness is labelled.Plainness.NAMED for statement in (said or [[]])[0]):
+        statements = [statement for statement in statements if statement.plainness > labelled.Plainness.NAMED]
     chosen = _decide(
-        [statement for statement in statements if fits_label(text, statement, options)], text, len(options)
+        [statement for statement in statements if labelled.fits_label(text, statement, options)], text, len(options)
     )
     if chosen.reason != NOTHING:
         last = read_last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
@@ -128,7 +117,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if DECLINES.search(text):
         return chosen
     place = read_last_letter(text)
-    if place is not None and place < len(options) and place not in options_ruled_out(text):
+    if place is not None and place < len(options) and place not in labelled.options_ruled_out(text):
         return Chosen(index=place, step="pattern", reason="the letter at its end")
     place = read_only_option(text, options)
     return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
@@ -137,17 +126,17 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
 def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
     """Return the place of the label that the last sentence about any of them chooses."""
     text = mark_options(clean_text(seen), labels, [""] * len(labels))
-    parts = [(start, said) for start, said in sentences(text) if re.search(MARK, said)]
+    parts = [(start, said) for start, said in labelled.sentences(text) if re.search(MARK, said)]
     if not parts:
         return None
     start, last = parts[-1]
-    chosen = _decide([*statements_in(last, start, brief=False)], text[start:], len(labels))
+    chosen = _decide([*labelled.statements_in(last, start, brief=False)], text[start:], len(labels))
     if chosen.reason == NOTHING:
         return read_last_letter(text)
     return CONTRADICTORY if chosen.reason == "contradictory" else chosen.index
 
 
-def _decide(statements: Sequence[LabelledStatement], text: str, count: int) -> Chosen:
+def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
         return unparsed(NOTHING)
@@ -157,12 +146,14 @@ def _decide(statements: Sequence[LabelledStatement], text: str, count: int) -> C
     rivals = {
         statement.place
         for statement in statements
-        if statement.plainness >= Plainness.STATED or top < Plainness.CONCLUDED or statement.position > last.position
+        if statement.plainness >= labelled.Plainness.STATED
+        or top < labelled.Plainness.CONCLUDED
+        or statement.position > last.position
     }
     if (
         rivals != {last.place}
-        or last.place in options_ruled_out(text)
-        or options_wondered_about(text, last.position) - {last.place}
+        or last.place in labelled.options_ruled_out(text)
+        or labelled.options_wondered_about(text, last.position) - {last.place}
     ):
         return unparsed("contradictory")
     of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
@@ -182,7 +173,6 @@ def _decide(statements: Sequence[LabelledStatement], text: str, count: int) -> C
 _NOUN = r"(?i:(?:the )?(?:option|choice|answer|letter|statement|alternative) )?"
 _JOINT = r"\)?(?:,? (?:and|or|nor|&) (?:also )?|, |/)(?:the )?"
 _GROUP = expression(rf"\(?{MARK}(?:{_JOINT}{_NOUN}\(?{MARK})*\)?")
-"""An option, or several on a par."""
 _DENIED_BEFORE = expression(
     r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike|\bexcept(?: "
     r"for)?|\bno(?! doubt)|\bagainst|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*"
@@ -245,12 +235,8 @@ _ENGLISH = expression(
 
 
 def read_last_letter(text: str) -> int | None:
-    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right.
-
-    Args:
-        text: a reply with marks; the time is linear in its length.
-    """
-    lettered = [(start, said) for start, said in sentences(text) if re.search(LETTER, said)]
+    """Return the place of the letter in which the last sentence with a letter ends, or which it calls right."""
+    lettered = [(start, said) for start, said in labelled.sentences(text) if re.search(LETTER, said)]
     start, said = lettered[-1] if lettered else (0, "")
     if len(re.findall(rf"\w+|{MARK}", text)) < _FEWEST or _GOES_ON.search(text, start + len(said)):
         return None
@@ -274,7 +260,7 @@ def read_last_letter(text: str) -> int | None:
 
 def read_only_option(text: str, options: Sequence[str]) -> int | None:
     """Return the place of the one option that a brief reply without letters names; it denies and compares nothing."""
-    said = [said for _, said in sentences(text)]
+    said = [said for _, said in labelled.sentences(text)]
     if len(said) > _BRIEF or re.search(LETTER, text) or _LOOSE.search(text) or not _ENDED.search(text):
         return None
     if re.search(r"[a-z]{3}", text) and not _ENGLISH.search(text):

@@ -74,11 +74,9 @@ BLAMED = tuple(
         r"(?:supports?|confirms?|backs? up)",
     )
 )
-"""Clauses that lead up to a letter and say that it is wrong."""
 ANSWER = expression(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 """A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
 CLEFT = expression(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
-"""How "It is Summary B that contradicts the article" begins."""
 MAKES_WRONG = expression(
     rf"(?i:(?:(?:(?!nothing|no\b|not\b)[\w'-]+ ){{1,8}}?makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b"
 )
@@ -142,7 +140,6 @@ CONCEDES = expression(r"(?i)(?:while|whereas|although|though)\b")
 AT_FIRST = expression(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"
 )
-"""What looked so before a closer look."""
 DECLINES = expression(
     rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b(?:\s+(?:of them"
     r"|of the above|summaries|summary|one|a|b))*\^?(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right"

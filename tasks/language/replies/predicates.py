@@ -132,11 +132,9 @@ _BECAUSE = expression(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
     r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
 )
-"""Where a judgement ends and its reason begins."""
 _NEAR = 6
 """Words after "reflects" among which the article must stand for it to praise."""
 _READ = 14
-"""Words of a judgement that are read."""
 _ARTICLE = expression(r"\ban? (?=[a-z])")
 _HOLDS = expression(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
 _CUT_OFF = _words("with than to the of an or and but")
@@ -145,14 +143,7 @@ _NOT = _words("not isn't wasn't doesn't never")
 
 
 def verdict(predicate: str) -> Strength | None:
-    """Return the judgement in the words after "Summary A".
-
-    Args:
-        predicate: the rest of the clause, such as `is more consistent than Summary B`.
-
-    Returns:
-        `WRONG`, `REJECTED`, `PRAISE` or `CHOICE`; None when the words are no judgement.
-    """
+    """Judge the words after "Summary A", such as `is more consistent than Summary B`; None if they judge nothing."""
     predicate = _IN_LINE.sub("consistent with", _ARTICLE.sub("", predicate).lower())
     predicate = _AGAINST.sub("contradicts", _AT_ODDS.sub("inconsistent with", predicate))
     if described := _THE_ONE_THAT.match(predicate):

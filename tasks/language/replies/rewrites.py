@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from contrapose.tasks.language.expression import expression
 
 NOUN = r"(?i:(?:the\s+)?(?:summary|option|choice|answer|statement|version|letter|text|sentence)\s+)"
@@ -16,7 +14,6 @@ _MARKED = r"(?:[-\u2013\u2014:=]\s?|\(\s?|(?=[\u2600-\u27bf]))(?i:is\s)?"
 _MARK_ENDS = r"(?:\)|(?![^\W_]|\s?/|,?\s(?:or|and)\s(?![AB]\b|Summary [AB]\b)))"
 _SIGNED = r"(?=(?:and|but)\b|\W*(?:$|\(?[AB]\b|Summary [AB]\b))"
 _HEADS = r"answer|choice|response|verdict|decision|selection|conclusion|output|result|is"
-_DASHED = r"answer|choice|option|response|decision|chosen|verdict|selection|pick|selected|result|solution|summary"
 _CHOOSING = (
     r"(?:i(?:'d|'ll| would| will)? (?:choose|pick|select|say|go with) |it'?s |it is "
     r"|(?:the|my) (?:\w+ )?(?:answer|choice)(?: is|:) |answer: )"
@@ -34,11 +31,6 @@ _OPENS = (
     r"|it's|that's|there's|here's"
 )
 _NAMES = r"(?i:output|response|assistant)"
-
-
-def _as_summary(match: re.Match[str]) -> str:
-    return f"Summary {(match[1] or match[2]).upper()}"
-
 
 # A trailing ^ marks a letter that cannot be the English article, such as "(a)" or "**A**".
 _MARKUP = (
@@ -60,7 +52,12 @@ _MARKUP = (
     (r"\b([AB])\s?>\s?(?=[AB]\b)", r"\1 over "),
     (r"[*`\"#>\[\]{}$~_]+", ""),
 )
-_CALLED = ((rf"\b(?:{_NAMES})\s+(?:[(\[]([ABab])[)\]]|([AB])(?![\w'(]))", _as_summary),)
+_CALLED = (
+    (
+        rf"\b(?:{_NAMES})\s+(?:[(\[]([ABab])[)\]]|([AB])(?![\w'(]))",
+        lambda match: f"Summary {(match[1] or match[2]).upper()}",
+    ),
+)
 _MARKS = (
     (rf"{_LETTER}\s?\((?=[^()\n]{{0,80}}(?:[?/]|\bor\b|\bcf\b)|\d+(?: words)?\))", "either ("),
     (rf"({_LETTER})\s?{_MARKED}(?i:{_RIGHT}){_MARK_ENDS}", r"\1: correct; "),
@@ -246,11 +243,7 @@ _HEDGED = expression(
 
 
 def without_asides(sentence: str) -> str:
-    """A sentence in which no aside stands between a letter and its verb.
-
-    Args:
-        sentence: one sentence of a canonical reply; the time is linear in its length.
-    """
+    """Return a sentence in which no aside stands between a letter and its verb; in time linear in its length."""
     plain = _COMPARED.sub(",", sentence).replace(",,", ",")
     for aside in _ASIDES:
         plain = aside.sub(lambda match: match["named"] + " ", plain)

@@ -139,17 +139,6 @@ _DENIES = expression(
 )
 
 
-def split_at_second_look(text: str) -> tuple[str, str] | None:
-    """Return a reply before and after it last looks at its answer again; None if it never does."""
-    turns = [
-        turn
-        for turn in TURN.finditer(text)
-        if re.search(r"\w", text[: turn.start()])
-        and (turn["wrong"] is None or _BRIEFLY_SAID.search(text, 0, turn.start() + 1))
-    ]
-    return (text[: turns[-1].start()], text[turns[-1].end() :]) if turns else None
-
-
 NEXT = expression(
     r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem|passage|context|instructions?|example"
     r"|human|user)(?:\s\d+)?\s?:|compare two|which (?:summary|of)\b|the following\b)"
@@ -218,7 +207,12 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
     def read_last(text: str) -> Chosen:
         if _OPEN.search(text):
             return unparsed("cut off before the answer")
-        before, after = split_at_second_look(text) or ("", text)
+        before, after = "", text
+        for turn in TURN.finditer(text):
+            # The last second look at an answer; "that is wrong" is none if it judges what another sentence says.
+            brief = turn["wrong"] is None or _BRIEFLY_SAID.search(text, 0, turn.start() + 1)
+            if brief and re.search(r"\w", text[: turn.start()]):
+                before, after = text[: turn.start()], text[turn.end() :]
         chosen = read_marked(after)
         if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
             return chosen
@@ -258,7 +252,6 @@ _KEYS = expression(
     r"|best|pick|result|response|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice"
     r"|id|key|text|value))?(?:[ _-]?\d)?"
 )
-"""Keys of JSON under which a verdict stands."""
 
 
 def verdicts(text: str) -> list[Verdict]:

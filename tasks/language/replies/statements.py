@@ -255,29 +255,15 @@ _ENDS_IN_PART = expression(
     r"(?:\s*$| (?:that|of)\b(?:(?!\b(?:is|are|does|contradicts|matches)\b).){0,200}$)"
 )
 """Stands at the end of a clause, so that no verb of the part's own follows."""
-_VERBS = {
-    "is": "is",
-    "isn't": "is not",
-    "are": "is",
-    "aren't": "is not",
-    "was": "was",
-    "wasn't": "was not",
-    "were": "was",
-    "does": "does",
-    "doesn't": "does not",
-    "do": "does",
-    "don't": "does not",
-    "contradicts": "contradicts",
-    "contradict": "contradicts",
-    "conflicts": "conflicts",
-    "conflict": "conflicts",
-    "matches": "matches",
-    "match": "matches",
-    "agrees": "agrees",
-    "agree": "agrees",
-    "misrepresents": "misrepresents",
-    "reflects": "reflects",
-}
+_VERBS = dict(
+    re.findall(
+        r"([\w']+): ([\w ]+)",
+        "is: is; isn't: is not; are: is; aren't: is not; was: was; wasn't: was not; were: was; does: does;"
+        " doesn't: does not; do: does; don't: does not; contradicts: contradicts; contradict: contradicts;"
+        " conflicts: conflicts; conflict: conflicts; matches: matches; match: matches; agrees: agrees; agree: agrees;"
+        " misrepresents: misrepresents; reflects: reflects",
+    )
+)
 """Verbs of one and of several parts, as they are judged."""
 _VERB = expression(rf"\b(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})(?![\w'])")
 _WITH_CLAUSE = expression(r"\b(?:that|which|who|where|when|how|whether)\b")
@@ -290,26 +276,17 @@ _WITHIN = 120
 
 
 def judge_part(clause: str) -> tuple[str, Strength] | None:
-    """The letter of the summary whose part a clause begins with, and what is said of the part.
-
-    Where several verbs may be the one that judges, they must judge alike.
-
-    Args:
-        clause: of a canonical reply; the time is linear in its length.
-    """
+    """Judge the summary with whose part a clause begins; if several verbs may judge, they must judge alike."""
     part = next(filter(None, (pattern.match(clause) for pattern in _PARTS)), None)
     if part is None:
         return None
     rest = clause[part.end() :]
-    said = {_judge_verb(rest, verb) for verb in _VERB.finditer(rest[:_WITHIN])} - {None}
+    said = set[Strength]()
+    for verb in _VERB.finditer(rest[:_WITHIN]):
+        strength = verdict(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
+        # Behind "that …" it must plainly be said of the part, and not within the clause.
+        plain = _OF_FACTS.match(rest[verb.start() :]) or _SOURCE.search(rest[verb.end() :])
+        if strength is not None and (plain or not _WITH_CLAUSE.search(rest[: verb.start()])):
+            said.add(strength)
     judged = said.pop() if len(said) == 1 else None
     return (part["letter"], judged) if judged in (Strength.WRONG, Strength.PRAISE) else None
-
-
-def _judge_verb(rest: str, verb: re.Match[str]) -> Strength | None:
-    """Judge what follows one verb; behind "that …" it must plainly be said of the part, and not within the clause."""
-    judged = verdict(f"{_VERBS[verb[0]]}{rest[verb.end() :]}")
-    if judged is None or _WITH_CLAUSE.search(rest[: verb.start()]) is None:
-        return judged
-    plain = _OF_FACTS.match(rest[verb.start() :]) or _SOURCE.search(rest[verb.end() :])
-    return judged if plain else None

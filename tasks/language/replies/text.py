@@ -40,7 +40,6 @@ _PLAIN = str.maketrans(
 )
 _LONG_GAP = expression(r"\s{4,}")
 _ROW = expression(r"(?m)^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
-"""A row of a table with two columns."""
 _EMPTY_LINES = expression(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
 

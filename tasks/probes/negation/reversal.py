@@ -15,7 +15,7 @@ from contrapose.tasks.language.analysis import Analysis
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.context import after_adverbs, before_adverbs, is_finite_aux
 from contrapose.tasks.language.sentence import Sentence
-from contrapose.tasks.language.tokens import flags_of
+from contrapose.tasks.language.vocabulary import flags_of
 from contrapose.tasks.probes.negation.questions import first_verb
 from contrapose.tasks.probes.negation.result import EditPlan, SkipError
 
