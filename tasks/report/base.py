@@ -16,7 +16,7 @@ from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.failures import clear_failures
-from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.report.rows import of_test, without_controls
 from contrapose.tasks.tables.results import columns_of
 
 FIGURES = (
@@ -90,7 +90,7 @@ class Report:
         }
         for part in self.results.parts():
             for test, picture in pictures.items():
-                rows = of_test(tested(part), test)
+                rows = of_test(without_controls(part), test)
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}

@@ -15,9 +15,9 @@ from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.comparison_markdown import (
     against,
-    allowed,
     cases_words,
     difference_words,
+    margin_words,
     rate_words,
     unpaired_words,
 )
@@ -178,7 +178,7 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
     notes += [f"{name}: {note}" for name, pair in pairs if (note := unpaired_words(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]
-    margin = f"a loss of {allowed(comparison)} is not worse. In brackets: 95 %."
+    margin = f"a loss of {margin_words(comparison)} is not worse. In brackets: 95 %."
     for note in (*notes, f"Differences are to {comparison['baseline']}; {margin}"):
         console.print(line(note))
     for model in comparison["models"]:

@@ -63,7 +63,7 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
     status = "FAILED"
     try:
-        of_run = logged(summary)
+        of_run = values_of_run(summary)
         for name, text in of_run.params.items():
             store.log_param(run, name, text)
         for name, value in of_run.metrics.items():
@@ -79,7 +79,7 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     return str(run)
 
 
-def logged(summary: Summary) -> Logged:
+def values_of_run(summary: Summary) -> Logged:
     """Return parameters, metrics and tags of a run; those of a test begin with its name."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}

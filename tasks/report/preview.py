@@ -112,19 +112,19 @@ def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: boo
     first = cases[0]
     frame, role = model.messages("")[:-1], "user" if chat else "text"
 
-    def sent(prompt: str) -> str:
+    def sent_text(prompt: str) -> str:
         return show(prompt if chat else model.in_one_text(prompt))
 
     for place, message in enumerate(frame if chat else []):
         shots = place - (frame[0]["role"] == "system")
         name = message["role"] if message["role"] == "system" else f"{message['role']}, example {shots // 2 + 1}"
         yield Text(name, style="cyan"), Text(show(message["content"]))
-    before = sent(first.original_prompt)
+    before = sent_text(first.original_prompt)
     yield Text(f"{role}, unchanged", style="cyan"), Text(before)
     for case in (first, *(case for case in cases if case.control and case is not first)):
         if case.perturbed_prompt is not None:
             name = f"{role}, {'control' if case.control else 'changed'}"
-            after = sent(case.perturbed_prompt)
+            after = sent_text(case.perturbed_prompt)
             yield Text(name, style="cyan"), inline(before, after, brackets=brackets, whole=True)
 
 

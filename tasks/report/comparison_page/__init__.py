@@ -15,9 +15,9 @@ from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.report import comparison_markdown
 from contrapose.tasks.report.comparison_markdown import (
     against,
-    allowed,
     cases_words,
     difference_words,
+    margin_words,
     unpaired_words,
 )
 from contrapose.tasks.report.failures import MarkedRow, mark_row, text_columns
@@ -26,7 +26,7 @@ from contrapose.tasks.report.html.sample_data import case_numbers, mark_texts, p
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import PAGE, SHARED, inlined, read, style, template
+from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, read, style, template
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import ends, percent
 
@@ -51,7 +51,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
         colour=COLOURS[comparison["verdict"]],
         reason=show(comparison["reason"]),
         models=[{name: show(str(value)) for name, value in model.items()} for model in comparison["models"]],
-        margin=allowed(comparison),
+        margin=margin_words(comparison),
         matrix=[
             (show(test["test_type"]), cases_words(test), list(_matrix_cells(comparison, test, flips, show)))
             for test in comparison["tests"]
@@ -67,7 +67,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
         cut_off=total - len(flips.shown),
         show_toxic=show_toxic,
         data=_pack_flips(comparison, flips, show, show_toxic=show_toxic),
-        **_inlined(),
+        **_page_files(),
     )
     return text.encode()
 
@@ -178,6 +178,6 @@ def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic:
 
 
 @cache
-def _inlined() -> Mapping[str, Markup | str]:
+def _page_files() -> Mapping[str, Markup | str]:
     shared = (read(SHARED, name) for name in ("data.js", "parts.js", "paging.js"))
-    return inlined(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))
+    return inline_files(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))

