@@ -13,14 +13,7 @@ from rich.text import Text
 
 from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
-from contrapose.tasks.report.comparison_markdown import (
-    against,
-    cases_words,
-    difference_words,
-    margin_words,
-    rate_words,
-    unpaired_words,
-)
+from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
@@ -157,18 +150,18 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     for test in comparison["tests"]:
         rows = []
         for standing in test["standings"]:
-            pair = against(test, standing["name"])
+            pair = markdown.against(test, standing["name"])
             rows.append(
                 (
                     Text(str(standing["rank"])),
                     line(standing["name"]),
-                    plain_text(rate_words(standing["rate"])),
-                    plain_text(difference_words(pair["difference"])) if pair else Text(""),
+                    plain_text(markdown.rate_words(standing["rate"])),
+                    plain_text(markdown.difference_words(pair["difference"])) if pair else Text(""),
                     Text("baseline") if pair is None else verdict_text(str(pair["verdict"])),
                 )
             )
         head = ("rank", "model", "pass rate, %", "difference, points", "verdict")
-        tables.append((f"{test['test_type']}: {cases_words(test)}", _table(head, rows)))
+        tables.append((f"{test['test_type']}: {markdown.cases_words(test)}", _table(head, rows)))
     for title, table in tables:
         console.print()
         console.print(line(title))
@@ -176,9 +169,9 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     console.print()
     pairs = [(f"{pair['first']} in {test}", pair) for test, pair in judged(comparison["tests"])]
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
-    notes += [f"{name}: {note}" for name, pair in pairs if (note := unpaired_words(pair))]
+    notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.unpaired_words(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]
-    margin = f"a loss of {margin_words(comparison)} is not worse. In brackets: 95 %."
+    margin = f"a loss of {markdown.margin_words(comparison)} is not worse. In brackets: 95 %."
     for note in (*notes, f"Differences are to {comparison['baseline']}; {margin}"):
         console.print(line(note))
     for model in comparison["models"]:

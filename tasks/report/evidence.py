@@ -139,7 +139,10 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     shares = step_shares(outcome["figures"])
     by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
     unread_share = shares.get(UNREAD_REPLIES)
-    steps = (f"choices were read by {by}" if by else "", f"unread {percent(unread_share)}" if unread_share else "")
+    steps = (
+        f"choices were read by {by}" if by else "",
+        f"unread {percent(unread_share)}" if unread_share else "",
+    )
     known = []
     for (step, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
         text = ", ".join(
@@ -189,7 +192,11 @@ def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
     """Return name, value with its interval, and samples of an effect."""
     samples = f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
-    return measured["name"].replace("_", " "), number(measured["value"]) + between(measured["interval"]), samples
+    return (
+        measured["name"].replace("_", " "),
+        number(measured["value"]) + between(measured["interval"]),
+        samples,
+    )
 
 
 def effect_difference(outcome: Outcome, measured: Effect) -> tuple[str, str]:
@@ -234,25 +241,6 @@ def describe_gate(gate: GateSummary) -> str:
     chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
     text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
-
-
-class Headline(NamedTuple):
-    """The main rate of a test: the documents' pass rate, or where that has no gate, the first that has one."""
-
-    name: str
-    rate: float | None
-    interval: tuple[float, float] | None
-    wanted: float | None
-    chance: float | None
-
-
-def headline(outcome: Outcome) -> Headline:
-    """Return the main rate of a test."""
-    if outcome["min_pass_rate"] is None and outcome["gates"]:
-        gate = outcome["gates"][0]
-        return Headline(gate["name"], gate["rate"], gate["interval"], gate["wanted"], gate["chance"])
-    rate, wanted = outcome["pass_rate"], outcome["min_pass_rate"]
-    return Headline("pass_rate", rate, outcome["interval"], wanted, outcome["chance"])
 
 
 def further_gates(outcome: Outcome) -> list[GateSummary]:

@@ -110,8 +110,7 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     if past is None:
         return
     yield f"### {escape(past.title)}\n\n{escape(past.held_against)}"
-    steps = ((step.name, step.before, step.after, step.change) for step in past.steps)
-    yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
+    yield table(("test", "then", "now", "change"), past.steps, numbers=(1, 2, 3))
     yield from map(escape, past.samples)
     differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
     if not differences:

@@ -23,20 +23,9 @@ from contrapose.tasks.report.passages import MARKS
 from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
+from contrapose.tasks.text import wording
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import (
-    asked,
-    because,
-    counted,
-    dollars,
-    latencies,
-    moment,
-    percent,
-    saved_by,
-    span,
-    totals,
-)
 
 PIECES = 256
 """Parts of the template that are written at once."""
@@ -123,30 +112,30 @@ LETTERS: Mapping[str, str] = {
 
 def head(summary: Summary, show: Show) -> dict[str, Any]:
     """Return the values of the first screen."""
-    reason, counts, model = because(summary), totals(summary), summary["model"]
+    reason, counts, model = wording.because(summary), wording.totals(summary), summary["model"]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
-    rate = f" ({percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
-    rest = [counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
+    rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
+    rest = [wording.counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
     also = f"; besides {', '.join(rest)}" if rest else ""
     stops = [(test["test_type"], early) for test in summary["tests"] if (early := early_stop(test))]
     more = sum(early["cases"] - early["judged"] for _, early in stops)
     verb = "was" if more == 1 else "were"
     not_asked = f"; {more:,} more {verb} not asked, since it was decided without them" if more else ""
-    stopped = (
-        f"{test} after {early['judged']:,} of {counted('cases', early['cases'])}, in {counted('looks', early['looks'])}"
-        for test, early in stops
-    )
+    stopped = []
+    for test, early in stops:
+        cases, looks = wording.counted("cases", early["cases"]), wording.counted("looks", early["looks"])
+        stopped.append(f"{test} after {early['judged']:,} of {cases}, in {looks}")
     facts = {
         "run": summary["run_id"],
-        "took": span(summary["seconds"]),
+        "took": wording.span(summary["seconds"]),
         "provider": model["provider"],
         "revision": model["revision"],
         "precision": "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}",
         "replies with letters": LETTERS.get(model.get("constrained", ""), ""),
         "reader": f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else "",
-        "usage": asked(summary["usage"], saved=saved_by(summary)),
+        "usage": wording.asked(summary["usage"], saved=wording.saved_by(summary)),
         "stopped early": "; ".join(stopped),
-        "latency": latencies(summary["usage"]),
+        "latency": wording.latencies(summary["usage"]),
         "seed": str(summary["seed"]),
         "contrapose": summary["contrapose"],
     }
@@ -157,7 +146,7 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
         "model": name_of(model["id"]),
         "suite": name_of(summary["suite"]),
         "started": show(summary["started"]),
-        "moment": show(moment(summary["started"])),
+        "moment": show(wording.moment(summary["started"])),
         "counted": f"{passed}{rate}{also}, out of {counts['cases']:,} cases{not_asked}.",
         "facts": [(name, show(value)) for name, value in facts.items() if value],
     }
@@ -206,10 +195,10 @@ def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...
         rows: list[tuple[str, ...]] = [
             (
                 elided(show(call["prompt"]), head=160, tail=80),
-                span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
+                wording.span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
                 f"{call['prompt_tokens']:,}",
                 f"{call['completion_tokens']:,}",
-                "–" if call["cost"] is None else dollars(call["cost"]),
+                "–" if call["cost"] is None else wording.dollars(call["cost"]),
             )
             for call in of_kind
         ]
