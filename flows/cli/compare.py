@@ -14,7 +14,7 @@ from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.report.comparison_console import print_comparison
+from contrapose.tasks.report.console import print_comparison
 from contrapose.tasks.report.summary import to_json
 
 EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"

@@ -133,7 +133,7 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
         return GateDecision("fail", reason, gates)
     if short := next((rate for rate in rates if rate.worst.rate < rate.wanted), None):
         return GateDecision("inconclusive", _wrong_before_reason(short) or _open_reason(short), gates)
-    if all(rate.guessed for rate in rates):
+    if all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
     reason = f"The {rates[0].label} {value} reaches {gate}{_open_clause(rates[0], 'failed')}."
@@ -153,7 +153,7 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
         reason = bound_words(worst, "at most", worst.bounds.high, "passed")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in rates if rate.reached > LEVEL), None)
-    if short is None and all(rate.guessed for rate in rates):
+    if short is None and all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
         return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)

@@ -91,7 +91,7 @@ class Rate:
         return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
 
     @property
-    def guessed(self) -> bool:
+    def is_guessed(self) -> bool:
         """True where a model that guesses reaches the gate. A gate of zero asks for nothing."""
         return self.chance is not None and 0 < self.wanted <= self.chance
 

@@ -61,7 +61,7 @@ ROUNDING = 1e-6
 """Scores nearer to zero are round-off: a band holds them even where no control moves at all."""
 
 
-def calibrated(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
+def calibrate_plan(plan: Plan, controls: Iterable[Sequence[Trial]], *, embed: Embed) -> Plan:
     """Return the plan with a band for each scorer in place of `threshold: auto`; any other plan as it is.
 
     Scorers have a band of which at least 20 samples have a scored control. Controls come a portion at a time, and are

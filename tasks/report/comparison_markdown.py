@@ -55,8 +55,9 @@ def render(comparison: Comparison) -> bytes:
     )
     head = ("rank", "model", "mean rank", *(f"rank in {name_of(test)}" for test in tests))
     needed = f"{MIN_COVERAGE:.0%} of the cases that either model was asked"
+    applies = f"Where at least {needed} were scored for both, the first that applies:"
     meanings = (
-        f"The margin is {allowed(comparison)}. Where at least {needed} were scored for both, the first that applies:",
+        f"The margin is {margin_words(comparison)}. {applies}",
         *(f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items()),
     )
     parts = [
@@ -160,6 +161,6 @@ def cases_words(test: Contest) -> str:
     return f"{counted('cases', test['cases'])}, {test['common']:,} scored for every model"
 
 
-def allowed(comparison: Comparison) -> str:
+def margin_words(comparison: Comparison) -> str:
     """Return the margin in points."""
     return f"{number(100 * comparison['margin'])} points"

@@ -1,8 +1,8 @@
-"""The outcome of a run in a terminal of 80 columns."""
+"""The outcome of a run, or of a comparison, in a terminal of 80 columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rich import box
@@ -11,13 +11,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut, one_line, visible
 from contrapose.tasks.text.masking import masked
-from contrapose.tasks.text.wording import asked, because, first_line, further_reason, saved_by, span
+from contrapose.tasks.text.wording import asked, because, first_line, further_reason, number, saved_by, span
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -29,28 +31,6 @@ STYLES = {
 
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""
-
-
-def verdict_table(summary: Summary, *, width: int) -> Table:
-    """Return a table with a line per rate: rate with its 95 % interval, gate, chance, scored of all cases, verdict.
-
-    A terminal of few columns gets fewer figures.
-    """
-    table = plain_table()
-    table.add_column("test", overflow="fold", max_width=20)
-    figures = ("rate", "95 % CI", "gate", "chance", "scored")[: 5 if width >= 80 else 3 if width >= 60 else 1]
-    for title in figures:
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for outcome in summary["tests"]:
-        for cells in rate_cells(outcome):
-            texts = [*cells[1:5], f"{cells.scored}/{cells.cases}"][: len(figures)]
-            if cells.verdict:
-                row = map(plain_text, (one_line(cells.name), *texts))
-                table.add_row(*row, verdict_text(cells.verdict))
-            else:
-                table.add_row(*(plain_text(text, style="dim") for text in (f"  {one_line(cells.name)}", *texts)))
-    return table
 
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
@@ -75,7 +55,20 @@ def print_summary(
     console.print()
     console.print(verdict_text(summary["verdict"]), line(because(summary)), sep="  ")
     console.print()
-    console.print(verdict_table(summary, width=console.width))
+    # A terminal of few columns gets fewer figures.
+    most = 5 if console.width >= 80 else 3 if console.width >= 60 else 1
+    table = plain_table()
+    table.add_column("test", overflow="fold", max_width=20)
+    for title in ("rate", "95 % CI", "gate", "chance", "scored")[:most]:
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for outcome in summary["tests"]:
+        for cells in rate_cells(outcome):
+            name = one_line(cells.name) if cells.verdict else f"  {one_line(cells.name)}"
+            texts = (name, *[*cells[1:5], f"{cells.scored}/{cells.cases}"][:most])
+            row = [plain_text(text, style="" if cells.verdict else "dim") for text in texts]
+            table.add_row(*row, *([verdict_text(cells.verdict)] if cells.verdict else []))
+    console.print(table)
     console.print()
     for outcome in summary["tests"]:
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
@@ -139,3 +132,57 @@ def _encodable(text: str, console: Console) -> Text:
     # A terminal that cannot write a character must not end the run.
     encoding = console.encoding
     return Text(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def print_comparison(comparison: Comparison, *, console: Console) -> None:
+    """Print verdict, leaderboard, a table for each test, what was left out, and which runs these are.
+
+    Colours are left to the console.
+    """
+    line = partial(text_line, console=console, show_toxic=True)
+    console.print()
+    console.print(verdict_text(comparison["verdict"]), line(comparison["reason"]), sep="  ")
+    places = [
+        (Text(str(place["rank"])), line(place["name"]), Text(number(place["mean_rank"])))
+        for place in comparison["leaderboard"]
+    ]
+    tables = [("Over all tests", _table(("rank", "model", "mean rank"), places))]
+    for test in comparison["tests"]:
+        rows = []
+        for standing in test["standings"]:
+            pair = markdown.against(test, standing["name"])
+            rows.append(
+                (
+                    Text(str(standing["rank"])),
+                    line(standing["name"]),
+                    plain_text(markdown.rate_words(standing["rate"])),
+                    plain_text(markdown.difference_words(pair["difference"])) if pair else Text(""),
+                    Text("baseline") if pair is None else verdict_text(str(pair["verdict"])),
+                )
+            )
+        head = ("rank", "model", "pass rate, %", "difference, points", "verdict")
+        tables.append((f"{test['test_type']}: {markdown.cases_words(test)}", _table(head, rows)))
+    for title, table in tables:
+        console.print()
+        console.print(line(title))
+        console.print(table)
+    console.print()
+    pairs = [(f"{pair['first']} in {test}", pair) for test, pair in judged(comparison["tests"])]
+    notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
+    notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.unpaired_words(pair))]
+    notes += [f"Warning: {warning}" for warning in comparison["warnings"]]
+    margin = f"a loss of {markdown.margin_words(comparison)} is not worse. In brackets: 95 %."
+    for note in (*notes, f"Differences are to {comparison['baseline']}; {margin}"):
+        console.print(line(note))
+    for model in comparison["models"]:
+        console.print(line(f"{model['name']}: {model['folder']}"), soft_wrap=True)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
+    table = plain_table()
+    for title in head:
+        justify = "left" if title in ("model", "verdict") else "right"
+        table.add_column(title, justify=justify, overflow="fold", no_wrap=title != "model", max_width=24)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
+    return table

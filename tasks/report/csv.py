@@ -24,7 +24,7 @@ _MARKED = re.compile(rf"([{_PARTING}])'({_BLANK}{_SIGN})")
 
 
 def render(report: Report) -> Iterator[bytes]:
-    """The results as UTF-8 without a byte order mark, lines ended by newlines, missing values empty.
+    """Write the results as UTF-8 without a byte order mark, lines ended by newlines, missing values empty.
 
     Texts are raw, toxic words too. Where a spreadsheet might see the beginning of a formula, an apostrophe is put
     before it, which `restored` takes away; numbers and truth values stay what they are.
@@ -36,7 +36,7 @@ def render(report: Report) -> Iterator[bytes]:
 
 
 def inert(text: str) -> str:
-    """A text in which no spreadsheet finds a formula.
+    """Return a text in which no spreadsheet finds a formula.
 
     Source: OWASP, "CSV Injection".
     """
@@ -48,7 +48,7 @@ def inert(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """The text that `inert` was given, but for control characters, which are not stored."""
+    """Return the text before `inert`, but for control characters, which are not stored."""
     later = _MARKED.sub(r"\1\2", text)
     return later[1:] if later[:1] == "'" and _FIRST.match(later, 1) else later
 

@@ -85,23 +85,73 @@ class TestFacts:
 
 def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
     """Fill the clauses of a test."""
+    missing = dependent = guessing = langtest = ""
+    coverage, extremes = outcome["coverage"], outcome["extremes"]
+    if coverage is not None and extremes is not None and coverage != 1:
+        worst, best = map(percent, extremes)
+        asked = outcome["cases"] - outcome["skipped"]
+        missing = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
+        missing += f"; with the others the pass rate is {worst} to {best}"
+    if (gate := next(iter(outcome["gates"]), None)) and gate["clusters"] != gate["rows"]:
+        groups = f"{gate['clusters']:,} groups of cases that belong together"
+        dependent = f"{gate['rows']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+    chance, wanted = outcome["chance"], outcome["min_pass_rate"]
+    if chance is not None and wanted is not None and 0 < wanted <= chance:
+        others = " and the ".join(own["name"].replace("_", " ") for own in further_gates(outcome))
+        guessing = f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}"
+        guessing += f", so a pass rests on the {others}" if others else ""
+    if theirs := outcome["langtest"]:
+        rate = percent(theirs["passed"] / theirs["judged"])
+        langtest = (
+            f"LangTest would have passed {rate} of {theirs['judged']:,} cases, {theirs['agreed']:,} of them as here"
+        )
+    effects = []
+    for measured in outcome["effects"]:
+        name, value, samples = _effect_parts(outcome, measured)
+        sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under its control"
+        effects.append(f"{name} {value}: {sides}; {samples}")
+    unread, steps, known_errors = _describe_reading(outcome)
     return TestFacts(
         looked=tuple(describe_looks(outcome)),
-        guessing=describe_guessing(outcome),
-        dependent=describe_clusters(outcome),
+        guessing=guessing,
+        dependent=dependent,
         noise=noise(outcome["control"]) if outcome["control"] else "",
-        effects=tuple(describe_effect(outcome, measured) for measured in outcome["effects"]),
+        effects=tuple(effects),
         sums=sums(outcome),
-        missing=describe_missing(outcome),
-        unread=describe_unread(outcome),
-        steps=describe_steps(outcome),
-        known_errors=tuple(describe_known_errors(outcome)),
+        missing=missing,
+        unread=unread,
+        steps=steps,
+        known_errors=known_errors,
         trust=tuple(describe_trust(outcome, reader=reader)),
         spoken_of=spoken_of(outcome),
         skipped=skipped(outcome["test_type"], outcome["skip_reasons"]),
         unscored=unscored(outcome),
-        langtest=describe_langtest(outcome),
+        langtest=langtest,
     )
+
+
+def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
+    """Return pairs of orders without a choice, shares of the reading steps, and known errors of these by letter."""
+    counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
+    count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
+    pairs = f"{count:,} of {outcome['scored'] + outcome['unscored']:,} pairs"
+    unread = f"{pairs} lack a choice in one order or both: the verdict holds whatever they are" if count else ""
+    shares = step_shares(outcome["figures"])
+    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
+    unread_share = shares.get(UNREAD_REPLIES)
+    steps = (
+        f"choices were read by {by}" if by else "",
+        f"unread {percent(unread_share)}" if unread_share else "",
+    )
+    known = []
+    for (step, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
+        text = ", ".join(
+            f"{error['letter']}: missed {percent(error['missed'] / error['replies'])}, "
+            f"read wrongly {percent(error['misread'] / error['replies'])} of {error['replies']:,}"
+            for error in errors
+        )
+        known.append(f"known error of {step}: {text} ({source})")
+    return unread, "; ".join(filter(None, steps)), tuple(known)
 
 
 def sentence(text: str) -> str:
@@ -142,40 +192,17 @@ def figures(outcome: Outcome) -> Iterator[tuple[str, str]]:
 def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
     """Return name, value with its interval, and samples of an effect."""
     samples = f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
-    return measured["name"].replace("_", " "), number(measured["value"]) + between(measured["interval"]), samples
-
-
-def describe_effect(outcome: Outcome, measured: Effect) -> str:
-    """Return `net toxicity 0.1 (0.02 to 0.18): 0.12 under the change, 0.02 under its control; 50 samples`."""
-    name, value, samples = _effect_parts(outcome, measured)
-    sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under its control"
-    return f"{name} {value}: {sides}; {samples}"
+    return (
+        measured["name"].replace("_", " "),
+        number(measured["value"]) + between(measured["interval"]),
+        samples,
+    )
 
 
 def effect_difference(outcome: Outcome, measured: Effect) -> tuple[str, str]:
     """Return name and value of an effect, such as `0.12 - 0.02 = 0.1 (0.02 to 0.18); 50 samples`."""
     name, value, samples = _effect_parts(outcome, measured)
     return name, f"{number(measured['case'])} - {number(measured['control'])} = {value}; {samples}"
-
-
-def describe_missing(outcome: Outcome) -> str:
-    """Return how the cases without a score could change the rate; empty where every asked case was scored."""
-    coverage, extremes = outcome["coverage"], outcome["extremes"]
-    if coverage is None or extremes is None or coverage == 1:
-        return ""
-    worst, best = map(percent, extremes)
-    asked = outcome["cases"] - outcome["skipped"]
-    text = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
-    return f"{text}; with the others the pass rate is {worst} to {best}"
-
-
-def describe_clusters(outcome: Outcome) -> str:
-    """Return the effective number of cases where they are not independent of each other; else empty."""
-    gate = next(iter(outcome["gates"]), None)
-    if gate is None or gate["clusters"] == gate["rows"]:
-        return ""
-    groups = f"{gate['clusters']:,} groups of cases that belong together"
-    return f"{gate['rows']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
 
 
 def looks(outcome: Outcome) -> str:
@@ -216,38 +243,9 @@ def describe_gate(gate: GateSummary) -> str:
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
 
 
-class Headline(NamedTuple):
-    """The main rate of a test: the documents' pass rate, or where that has no gate, the first that has one."""
-
-    name: str
-    rate: float | None
-    interval: tuple[float, float] | None
-    wanted: float | None
-    chance: float | None
-
-
-def headline(outcome: Outcome) -> Headline:
-    """Return the main rate of a test."""
-    if outcome["min_pass_rate"] is None and outcome["gates"]:
-        gate = outcome["gates"][0]
-        return Headline(gate["name"], gate["rate"], gate["interval"], gate["wanted"], gate["chance"])
-    rate, wanted = outcome["pass_rate"], outcome["min_pass_rate"]
-    return Headline("pass_rate", rate, outcome["interval"], wanted, outcome["chance"])
-
-
 def further_gates(outcome: Outcome) -> list[GateSummary]:
     """Return the rates with a gate besides the documents' pass rate."""
     return [gate for gate in outcome["gates"] if gate["name"] != "pass_rate"]
-
-
-def describe_guessing(outcome: Outcome) -> str:
-    """Return that random guessing reaches the gate of the pass rate, and what decides then; else empty."""
-    chance, wanted = outcome["chance"], outcome["min_pass_rate"]
-    if chance is None or wanted is None or not 0 < wanted <= chance:
-        return ""
-    others = " and the ".join(gate["name"].replace("_", " ") for gate in further_gates(outcome))
-    rests = f", so a pass rests on the {others}" if others else ""
-    return f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}{rests}"
 
 
 def describe_slice(part: Slice) -> str:
@@ -255,44 +253,6 @@ def describe_slice(part: Slice) -> str:
     sure = "" if part["interval"] is None else f"; {ends(part['interval'])}"
     unlike = f", unlike the others (p = {part['p']:.3f})" if part["p"] is not None and part["p"] <= 0.05 else ""
     return f"{percent(part['pass_rate'])} ({part['passed']:,} of {part['scored']:,}{sure}){unlike}"
-
-
-def describe_langtest(outcome: Outcome) -> str:
-    """Return what LangTest would have said for the same replies; empty where that was not computed."""
-    theirs = outcome["langtest"]
-    if theirs is None:
-        return ""
-    rate = percent(theirs["passed"] / theirs["judged"])
-    return f"LangTest would have passed {rate} of {theirs['judged']:,} cases, {theirs['agreed']:,} of them as here"
-
-
-def describe_unread(outcome: Outcome) -> str:
-    """Return how many pairs of orders lack a choice; empty where both orders always gave one."""
-    counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
-    count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
-    pairs = outcome["scored"] + outcome["unscored"]
-    text = f"{count:,} of {pairs:,} pairs lack a choice in one order or both: the verdict holds whatever they are"
-    return text if count else ""
-
-
-def describe_steps(outcome: Outcome) -> str:
-    """Return how choices were read: `choices were read by the letter alone 81%, a statement 16%; unread 3%`."""
-    shares = step_shares(outcome["figures"])
-    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
-    unread_share = shares.get(UNREAD_REPLIES)
-    more = f"unread {percent(unread_share)}" if unread_share else ""
-    return "; ".join(filter(None, (f"choices were read by {by}" if by else "", more)))
-
-
-def describe_known_errors(outcome: Outcome) -> Iterator[str]:
-    """Known error rates of the steps that read choices, by letter, a clause for each set."""
-    for (by, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
-        text = ", ".join(
-            f"{error['letter']}: missed {percent(error['missed'] / error['replies'])}, "
-            f"read wrongly {percent(error['misread'] / error['replies'])} of {error['replies']:,}"
-            for error in errors
-        )
-        yield f"known error of {by}: {text} ({source})"
 
 
 def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes.base import DescribesFailures
-from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
@@ -65,7 +65,7 @@ def clear_failures(test: str, figures: pd.DataFrame, results: Results, *, most: 
     Of the first `LOOKED_AT` failures those come first that have both replies, then those whose change is sure, then
     the shortest; where these are equal, the order of the run decides.
     """
-    rows = tested(of_test(figures, test))
+    rows = without_controls(of_test(figures, test))
     failed = rows[outcomes(rows) == "fail"].index[:LOOKED_AT]
     if failed.empty:
         return pd.DataFrame()

@@ -16,7 +16,7 @@ from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import describe_looks, looks, sentence, sentences_of
-from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, of_test, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show, shower
@@ -114,7 +114,7 @@ def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
         kind = "error" if outcome["verdict"] == "incomplete" else "failure"
         gate = TestCase(kind, outcome["verdict"], show(outcome["reason"]), "\n".join(filter(None, lines)))
     yield "gate", gate
-    rows = tested(of_test(report.results.figures, test))
+    rows = without_controls(of_test(report.results.figures, test))
     ranks = outcomes(rows).map(ORDER.index).sort_values(kind="stable").head(MOST)
     places = sorted(ranks.index)
     parts = report.results.at(places)

@@ -11,7 +11,16 @@ from contrapose.tasks.report import evidence, passages
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import facts_of, rate_cells, sentence, sentences_of
 from contrapose.tasks.report.failures import MarkedRow, shown_failures
-from contrapose.tasks.report.rows import in_part, left_out, name_of, of_test, outcomes, read_columns, taken_by, tested
+from contrapose.tasks.report.rows import (
+    in_part,
+    left_out,
+    name_of,
+    of_test,
+    outcomes,
+    read_columns,
+    taken_by,
+    without_controls,
+)
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.cleaning import escape, table
 from contrapose.tasks.text.diff import Segments
@@ -101,8 +110,7 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     if past is None:
         return
     yield f"### {escape(past.title)}\n\n{escape(past.held_against)}"
-    steps = ((step.name, step.before, step.after, step.change) for step in past.steps)
-    yield table(("test", "then", "now", "change"), steps, numbers=(1, 2, 3))
+    yield table(("test", "then", "now", "change"), past.steps, numbers=(1, 2, 3))
     yield from map(escape, past.samples)
     differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
     if not differences:
@@ -134,7 +142,7 @@ def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block
     yield Block(DETAILS, _fold(f"Counts and figures of {name}", tables))
     if examples := list(map(_example, shown_failures(test, report.failures[test], show))):
         rows = of_test(report.results.figures, test)
-        failed = int((outcomes(tested(rows)) == "fail").sum())
+        failed = int((outcomes(without_controls(rows)) == "fail").sum())
         yield Block(LAST, _fold(f"{len(examples)} of {failed:,} failing examples of {name}", examples))
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from contrapose.tasks.core.errors import require
-from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.process_state import SharedChange, lent_variables
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import visible
 from contrapose.tasks.text.wording import saved_by
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
-"""What is kept with the run; the raw results stay in its folder."""
+"""Files kept with the run; the raw results stay in its folder."""
 
 PATIENCE = lent_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGING_LEVEL": "WARNING"})
 """Where nobody set them: by its own, MLflow waits four minutes for a server that is down."""
@@ -29,14 +29,14 @@ _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
 
 class Logged(NamedTuple):
-    """What is told of a run beside its files."""
+    """Values that are logged of a run with its files."""
 
     params: dict[str, str]
-    """What it was configured with."""
+    """Its configuration."""
     metrics: dict[str, float]
-    """What it found; figures without a value are left out."""
+    """Its results; figures without a value are left out."""
     tags: dict[str, str]
-    """What it is looked up by."""
+    """Names that it is looked up by."""
 
 
 def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
@@ -63,7 +63,7 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     run = store.create_run(number, start_time=round(1000 * started), run_name=summary["run_id"]).info.run_id
     status = "FAILED"
     try:
-        of_run = logged(summary)
+        of_run = values_of_run(summary)
         for name, text in of_run.params.items():
             store.log_param(run, name, text)
         for name, value in of_run.metrics.items():
@@ -79,8 +79,8 @@ def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) 
     return str(run)
 
 
-def logged(summary: Summary) -> Logged:
-    """Parameters, metrics and tags of a run; those of a test begin with its name."""
+def values_of_run(summary: Summary) -> Logged:
+    """Return parameters, metrics and tags of a run; those of a test begin with its name."""
     params = {name: str(summary[name]) for name in ("suite", "seed", "contrapose")}
     params |= {f"model.{name}": str(value) for name, value in summary["model"].items()}
     params |= {f"reader.{name}": str(value) for name, value in summary.get("reader", {}).items()}
@@ -90,36 +90,23 @@ def logged(summary: Summary) -> Logged:
     tags = {"verdict": summary["verdict"], "run_id": summary["run_id"]}
     for outcome in summary["tests"]:
         test = _ODD.sub("_", outcome["test_type"][:100])
-        params |= {f"{test}.{name}": value for name, value in _params(outcome)}
-        metrics |= {f"{test}.{name}": value for name, value in _metrics(outcome)}
+        params[f"{test}.min_pass_rate"] = str(outcome["min_pass_rate"])
+        params[f"{test}.probe_version"] = outcome["probe_version"]
+        params[f"{test}.data"] = outcome["data"]["source"]
+        params[f"{test}.data_sha256"] = outcome["data"]["sha256"]
+        rates = (outcome["pass_rate"], *(outcome["interval"] or (None, None)), outcome["scored"], outcome["errors"])
+        metrics |= {f"{test}.{n}": v for n, v in zip(("pass_rate", "low", "high", "n", "errors"), rates, strict=True)}
         tags[f"{test}.verdict"] = outcome["verdict"]
-        if "stopping" in outcome:
+        if stopping := outcome.get("stopping"):
+            metrics[f"{test}.looks"] = stopping["looks"]
+            metrics[f"{test}.not_asked"] = stopping["cases"] - stopping["judged"]
             tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
+    tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": summary["reason"]}
     return Logged(
         params={name: visible(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
-        tags={f"contrapose.{name}": visible(value)[:LONGEST] for name, value in tags.items()}
-        | {"mlflow.note.content": visible(summary["reason"])[:LONGEST]},
+        tags={name: visible(value)[:LONGEST] for name, value in tags.items()},
     )
-
-
-def _params(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    yield "min_pass_rate", str(outcome["min_pass_rate"])
-    yield "probe_version", outcome["probe_version"]
-    yield "data", outcome["data"]["source"]
-    yield "data_sha256", outcome["data"]["sha256"]
-
-
-def _metrics(outcome: Outcome) -> Iterator[tuple[str, float | None]]:
-    low, high = outcome["interval"] or (None, None)
-    yield "pass_rate", outcome["pass_rate"]
-    yield "low", low
-    yield "high", high
-    yield "n", outcome["scored"]
-    yield "errors", outcome["errors"]
-    if stopping := outcome.get("stopping"):
-        yield "looks", stopping["looks"]
-        yield "not_asked", stopping["cases"] - stopping["judged"]
 
 
 def _hush_retries() -> Callable[[], None]:

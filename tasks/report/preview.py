@@ -1,4 +1,4 @@
-"""What a test would ask, in a terminal: counts, reasons of skips, and texts with their changes."""
+"""Preview of a test in a terminal: counts, reasons of skips, and texts with their changes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ Marked = tuple[Text, Text]
 
 @dataclass(slots=True, kw_only=True)
 class PreviewTally:
-    """What became of the samples of one test, taken one after the other."""
+    """Counts of the samples of one test, taken one after the other."""
 
     cases: int = 0
     """Cases that a model would be asked, without controls."""
     controls: int = 0
-    """Cases that change the wording and keep the meaning."""
     changed: list[int] = field(default_factory=list)
     """Positions of the samples with a case to ask."""
     skipped: list[int] = field(default_factory=list)
     """Positions of the samples without one."""
     reasons: Counter[str] = field(default_factory=Counter)
-    """Why samples were skipped, by code."""
+    """Codes of the reasons why samples were skipped."""
     confidence: Counter[str] = field(default_factory=Counter)
-    """How sure the changes are."""
+    """Confidence of the changes."""
 
     def add(self, cases: Sequence[Case]) -> None:
         """Count the next sample, by its cases."""
@@ -51,17 +50,9 @@ class PreviewTally:
             self.skipped.append(position)
             self.reasons.update([str(cases[0].skip_reason)])
 
-    def in_words(self) -> str:
-        """The counts in one line."""
-        samples, changed = len(self.changed) + len(self.skipped), len(self.changed)
-        parts = [f"{changed:,} changed, {len(self.skipped):,} skipped"]
-        parts += [counted("cases", self.cases)] if self.cases != changed else []
-        parts += [counted("controls", self.controls)] if self.controls else []
-        return f"{counted('samples', samples)}: {'; '.join(parts)}"
-
 
 def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
-    """The lines about a test that come before its samples.
+    """Lines about a test that come before its samples.
 
     Args:
         test: its name.
@@ -70,13 +61,16 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
         judged: how many rows it takes.
         columns: which columns are read as what.
     """
-    of = f", {judged}" if judged else ""
+    samples, changed, of = len(tally.changed) + len(tally.skipped), len(tally.changed), f", {judged}" if judged else ""
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
     if columns:
         yield Text(f"columns: {one_line(columns)}", style="dim")
-    if first := foreign(tally.reasons, len(tally.changed) + len(tally.skipped)):
+    if first := foreign(tally.reasons, samples):
         yield Text(first, style="yellow")
-    yield Text(tally.in_words())
+    parts = [f"{changed:,} changed, {len(tally.skipped):,} skipped"]
+    parts += [counted("cases", tally.cases)] if tally.cases != changed else []
+    parts += [counted("controls", tally.controls)] if tally.controls else []
+    yield Text(f"{counted('samples', samples)}: {'; '.join(parts)}")
     if tally.confidence:
         yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
     if tally.reasons:
@@ -86,18 +80,24 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
 
 
 def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterator[Marked]:
-    """A heading and a text for each case of a sample."""
+    """Headings and texts for the cases of a sample."""
     for case in cases:
         skipped = skip_words(case.probe, case.skip_reason) if case.skip_reason else None
         notes = (skipped, case.confidence, "control" if case.control else None)
         # The sample's id, and the number of the case when it has one.
         name = case.id.removeprefix(f"{case.probe}/")
         heading = Text.assemble((one_line(name), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
-        yield heading, _difference(case, show, brackets=brackets)
+        before, after = case.original, case.perturbed
+        if after is None or case.perturbed_prompt is None:
+            yield heading, Text(elided(show(before), head=2 * CONTEXT, tail=CONTEXT))
+            continue
+        if before == after:
+            before, after = case.original_prompt, case.perturbed_prompt
+        yield heading, inline(show(before), show(after), brackets=brackets)
 
 
 def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
-    """What a model is sent for the first case of a sample, and for its control if there is one; nothing left out.
+    """Messages sent to a model for the first case of a sample, and for its control if there is one, uncut.
 
     Args:
         cases: of the sample; the first is asked.
@@ -107,25 +107,25 @@ def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: boo
         brackets: mark changes for readers without colours.
 
     Yields:
-        A heading and a text for each message, or for each text.
+        Headings and texts of the messages, or of the texts.
     """
     first = cases[0]
     frame, role = model.messages("")[:-1], "user" if chat else "text"
+
+    def sent_text(prompt: str) -> str:
+        return show(prompt if chat else model.in_one_text(prompt))
+
     for place, message in enumerate(frame if chat else []):
         shots = place - (frame[0]["role"] == "system")
         name = message["role"] if message["role"] == "system" else f"{message['role']}, example {shots // 2 + 1}"
         yield Text(name, style="cyan"), Text(show(message["content"]))
-    before = _whole(first.original_prompt, model, chat=chat)
-    yield Text(f"{role}, unchanged", style="cyan"), Text(show(before))
+    before = sent_text(first.original_prompt)
+    yield Text(f"{role}, unchanged", style="cyan"), Text(before)
     for case in (first, *(case for case in cases if case.control and case is not first)):
         if case.perturbed_prompt is not None:
-            after = _whole(case.perturbed_prompt, model, chat=chat)
             name = f"{role}, {'control' if case.control else 'changed'}"
-            yield Text(name, style="cyan"), inline(show(before), show(after), brackets=brackets, whole=True)
-
-
-def _whole(prompt: str, model: ModelSpec, *, chat: bool) -> str:
-    return prompt if chat else model.in_one_text(prompt)
+            after = sent_text(case.perturbed_prompt)
+            yield Text(name, style="cyan"), inline(before, after, brackets=brackets, whole=True)
 
 
 def print_indented(text: Text, console: Console, *, by: int) -> None:
@@ -134,11 +134,3 @@ def print_indented(text: Text, console: Console, *, by: int) -> None:
         shown = Text(" " * by) + line
         shown.rstrip()
         console.print(shown, soft_wrap=True)
-
-
-def _difference(case: Case, show: Show, *, brackets: bool) -> Text:
-    if case.perturbed is None or case.perturbed_prompt is None:
-        return Text(elided(show(case.original), head=2 * CONTEXT, tail=CONTEXT))
-    if case.original == case.perturbed:
-        return inline(show(case.original_prompt), show(case.perturbed_prompt), brackets=brackets)
-    return inline(show(case.original), show(case.perturbed), brackets=brackets)

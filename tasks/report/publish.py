@@ -1,4 +1,4 @@
-"""The run folder: written aside, then put in place whole; its tables tell what their columns hold."""
+"""The run folder: written aside, then put in place; its tables describe their columns."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def write_files(
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(text.encode())
     tests = (test["test_type"] for test in report.summary["tests"])
-    asked = described(schema_of(Case), of_cases(), report.summary)
+    asked = describe_schema(schema_of(Case), of_cases(), report.summary)
     columns = of_results(tests, passages=tells_of_passages(results.schema.names))
-    answered = described(results.schema, columns, report.summary)
+    answered = describe_schema(results.schema, columns, report.summary)
     save(folder / "cases.parquet", (part for table in cases for part in batches(table)), asked)
     save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
@@ -62,12 +62,12 @@ def write_files(
 
 
 def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> None:
-    """Have a new folder filled, aside first: whoever looks finds it whole or not at all.
+    """Have a new folder filled, aside first: a reader finds it complete or not at all.
 
     Args:
         folder: as `free_folder` gave it.
         fill: writes its files into a local folder.
-        last: the file that makes it whole, where folders cannot be renamed.
+        last: the file that completes it, where folders cannot be renamed.
 
     Raises:
         ConfigError: the folder cannot be written.
@@ -81,21 +81,27 @@ def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> N
 
 
 def run_id(started: str, config: RunConfig) -> str:
-    """`<time>-<suite>-<model>`, safe as a folder name everywhere."""
+    """Return `<time>-<suite>-<model>`, safe as a folder name everywhere."""
     in_files = config.model.startswith(("hf/", "recorded/"))
     model = re.sub(r"[^\w.-]+", "-", Path(config.model).name if in_files else config.model)
     return f"{started}-{config.suite}-{model.strip('-.')[-60:]}"
 
 
 def free_folder(base: Place, name: str) -> Place:
-    """A folder for `write_folder` that nobody else has, or is given from now on: two runs of one second do not meet.
+    """Return a folder for `write_folder` that nobody else has, or gets from now on: two runs of one second differ.
 
     Raises:
         ConfigError: the folder around it cannot be written.
         CutShortError: the server that keeps it did not answer.
     """
     if not base.is_local:
-        return _free_elsewhere(base, name)
+        # Nothing can be made by one alone there: who finds another's sign takes a name that nobody thinks of.
+        folder, sign = base / name, uuid4().hex
+        (aside(folder) / sign).write(b"")
+        if aside(folder).names() == [sign] and not folder.exists():
+            return folder
+        (aside(folder) / sign).remove()
+        return base / f"{name}-{sign[:8]}"
     for count in itertools.count(1):
         folder = base / (name if count == 1 else f"{name}-{count}")
         try:
@@ -110,19 +116,9 @@ def free_folder(base: Place, name: str) -> Place:
     raise AssertionError("the numbers have no end")
 
 
-def _free_elsewhere(base: Place, name: str) -> Place:
-    """Where nothing can be made by one alone: who finds another's sign takes a name that nobody thinks of."""
-    folder, sign = base / name, uuid4().hex
-    (aside(folder) / sign).write(b"")
-    if aside(folder).names() == [sign] and not folder.exists():
-        return folder
-    (aside(folder) / sign).remove()
-    return base / f"{name}-{sign[:8]}"
-
-
 @contextmanager
 def reserved_folder(base: Place, name: str) -> Iterator[Place]:
-    """A folder as `free_folder` gives it, to be written inside; nothing is left aside, however the work ends.
+    """Give a folder as `free_folder` does, to be written inside; nothing is left aside, however the work ends.
 
     Raises:
         ConfigError: the folder around it cannot be written.
@@ -143,7 +139,7 @@ def unwritable(
     what: str = "the run folder",
     remedy: str = "Choose another one with --out.",
 ) -> ConfigError:
-    """The error that something cannot be written into a folder."""
+    """Return the error that something cannot be written into a folder."""
     return ConfigError(
         f"cannot write {what} ({error.strerror or type(error).__name__})",
         expected="a folder that can be written",
@@ -153,18 +149,16 @@ def unwritable(
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that matter."""
+    """Return versions of Python and of the packages that matter."""
     installed = {"python": platform.python_version()}
     for package in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             installed[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return installed
 
 
 def git_commit() -> str | None:
-    """Commit of the working folder, when it is a git checkout."""
+    """Return the commit of the working folder, when it is a git checkout."""
     try:
         answered = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -173,43 +167,42 @@ def git_commit() -> str | None:
 
 
 class StoredResults:
-    """The `Results` of some tables, one after the other, under one schema."""
+    """Implement `Results` by some tables, one after the other, under one schema."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of all tables, the common ones first."""
+        """Columns of all tables, the common ones first."""
         return pa.unify_schemas([next(batches(table)).schema for table in self.tables])
 
     @cached_property
     def figures(self) -> pd.DataFrame:
-        """Every row, counted from 0, with those of its columns that are in `FIGURES`."""
-        columns = [name for name in self.schema.names if name in FIGURES]
-        frame: pd.DataFrame = self._read(columns).to_pandas()
+        """Rows, counted from 0, with those of their columns that are in `FIGURES`."""
+        frame: pd.DataFrame = self._read([name for name in self.schema.names if name in FIGURES]).to_pandas()
         return frame
 
     def at(self, places: Sequence[int]) -> pd.DataFrame:
-        """Some rows, whole; `places` are ascending."""
+        """Return some rows with all columns; `places` are ascending."""
         ends = list(accumulate(table["rows"] for table in self.tables))
         parts = [
             take(table, [place - end + table["rows"] for place in places if end - table["rows"] <= place < end])
             for table, end in zip(self.tables, ends, strict=True)
         ]
-        return self._frame(pa.concat_tables(map(self._whole, parts)))
+        return self._to_frame(pa.concat_tables(map(self._complete, parts)))
 
     def parts(self) -> Iterator[pd.DataFrame]:
-        """All rows, whole, one part after the other."""
-        yield from map(self._frame, self.arrow())
+        """Rows with all columns, one part after the other."""
+        yield from map(self._to_frame, self.arrow())
 
     def arrow(self) -> Iterator[pa.Table]:
-        """The same as Arrow tables."""
-        yield from (self._whole(part) for table in self.tables for part in batches(table))
+        """Rows as Arrow tables."""
+        yield from (self._complete(part) for table in self.tables for part in batches(table))
 
     @cached_property
     def _as_floats(self) -> pa.Schema:
-        """Whole numbers that are missing in some row become floats in every part, as pandas has them."""
+        """Schema in which whole numbers that are missing in some row are floats, as pandas has them."""
         whole = [field.name for field in self.schema if pa.types.is_integer(field.type)]
         numbers = self._read(whole)
         return pa.schema(
@@ -218,23 +211,22 @@ class StoredResults:
         )
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows."""
         # A table without any of them would lose its rows: a column that every table has is read too.
         parts = (part for table in self.tables for part in batches(table, columns=["test_type", *columns]))
         empty = self.schema.empty_table().select(list(columns))
         return pa.concat_tables([empty, *map(fitted, parts)], promote_options="default").select(list(columns))
 
-    def _whole(self, part: pa.Table) -> pa.Table:
-        """A part with every column; those that its test does not have are empty."""
+    def _complete(self, part: pa.Table) -> pa.Table:
+        """Return a part with every column; those that its test does not have are empty."""
         return pa.concat_tables([self.schema.empty_table(), part], promote_options="default")
 
-    def _frame(self, part: pa.Table) -> pd.DataFrame:
+    def _to_frame(self, part: pa.Table) -> pd.DataFrame:
         frame: pd.DataFrame = part.cast(self._as_floats).to_pandas()
         return frame
 
 
 def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
-    """The prompts of the cases that were asked, one after the other."""
+    """Prompts of the cases that were asked, one after the other."""
     columns = ["id", "original_prompt", "perturbed_prompt", "skip_reason"]
     for table in tables:
         for part in batches(table, columns=columns):
@@ -244,14 +236,14 @@ def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
 
 
 def messages_before(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Role and text of the messages before every prompt of a run, by its configuration."""
+    """Return role and text of the messages before every prompt of a run, by its configuration."""
     kept = {name: config[name] for name in ("system_instruction", "few_shot") if config.get(name)}
     *before, _ = ModelSpec.model_validate({"id": "", **kept}).messages("")
     return tuple((message["role"], message["content"]) for message in before)
 
 
 def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
-    """The first cases of each test and reason that were not asked."""
+    """Return the first cases of each test and reason that were not asked."""
     columns = ["probe", "sample_id", "original", "skip_reason"]
     examples = pd.DataFrame({name: [] for name in columns}, dtype=str)
     for part in (part for table in tables for part in batches(table, columns=columns)):
@@ -261,12 +253,8 @@ def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
     return examples.rename(columns={"probe": "test_type"}).reset_index(drop=True)
 
 
-PREFIX = "contrapose."
-"""Before every key about the whole file, since other programs add keys of their own."""
-
-
 class DescribedColumn(NamedTuple):
-    """What a column holds, as files tell it."""
+    """Description of a column in a file."""
 
     description: str
     """In a sentence."""
@@ -275,7 +263,7 @@ class DescribedColumn(NamedTuple):
 
 
 def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, DescribedColumn]:
-    """Of results.parquet, as each test's probe describes its columns; those that tell of passages on demand."""
+    """Return the columns of results.parquet, as each test's probe describes them; of passages on demand."""
     known = names("probes")
     columns = {name: column for test in tests if test in known for name, column in columns_of(probe(test)).items()}
     columns = {**columns, **(PASSAGES if passages else {})}
@@ -283,37 +271,37 @@ def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Des
 
 
 def of_cases() -> dict[str, DescribedColumn]:
-    """Of cases.parquet, as the record describes its fields."""
+    """Return the columns of cases.parquet, as the record describes its fields."""
     # Only through a list are fields of a plain dataclass described by what is written beneath them.
     adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
     fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
     return {name: DescribedColumn(field.get("description", "")) for name, field in fields.items()}
 
 
-def described(schema: pa.Schema, columns: Mapping[str, DescribedColumn], summary: Summary) -> pa.Schema:
-    """The schema with its columns described, each in its field, and all in one key that needs no Arrow to be read."""
+def describe_schema(schema: pa.Schema, columns: Mapping[str, DescribedColumn], summary: Summary) -> pa.Schema:
+    """Return the schema with columns described, each in its field, and all in one key that needs no Arrow to be read.
+
+    The other keys are what the rows depend on; neither the run's name nor its time, since two runs of the same have the
+    same files.
+    """
     descriptions = {name: columns[name]._asdict() for name in schema.names if name in columns}
     fields = [field.with_metadata(descriptions.get(field.name)) for field in schema]
-    facts = {**_facts(summary), "columns": _json(descriptions)}
-    return pa.schema(fields, {f"{PREFIX}{name}": valid(text) for name, text in facts.items()})
-
-
-def _facts(summary: Summary) -> dict[str, str]:
-    """What the rows depend on; neither the run's name nor its time, since two runs of the same have the same files."""
     tests = summary["tests"]
-    return {
+    facts = {
         "suite": summary["suite"],
         "model": summary["model"]["id"],
         "revision": summary["model"]["revision"],
         "version": summary["contrapose"],
         "schema_version": str(summary["schema_version"]),
-        "probe_versions": _json({test["test_type"]: test["probe_version"] for test in tests}),
-        "data_sha256": _json({test["test_type"]: test["data"]["sha256"] for test in tests}),
     }
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True)
+    tables = {
+        "probe_versions": {test["test_type"]: test["probe_version"] for test in tests},
+        "data_sha256": {test["test_type"]: test["data"]["sha256"] for test in tests},
+        "columns": descriptions,
+    }
+    facts |= {name: json.dumps(content, sort_keys=True) for name, content in tables.items()}
+    # Other programs add keys of their own to a file.
+    return pa.schema(fields, {f"contrapose.{name}": valid(text) for name, text in facts.items()})
 
 
 REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
@@ -321,6 +309,6 @@ REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
 
 
 def report_url(folder: str) -> str | None:
-    """URL of the report in the folder of a run; None where nobody serves it."""
+    """Return the URL of the report in the folder of a run; None where nobody serves it."""
     base = os.environ.get(REPORTS_URL, "").rstrip("/")
     return f"{base}/{quote(PurePath(folder).name)}/report.html" if base else None

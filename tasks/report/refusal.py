@@ -14,27 +14,28 @@ from contrapose.tasks.core.validation import Checked, finding_in_words, refused
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
 from contrapose.tasks.report.validation import ValidationHead, as_json, page
-from contrapose.tasks.tables.table import Table, batches, save
+from contrapose.tasks.tables.table import batches, save
 from contrapose.tasks.text.cleaning import storable
 from contrapose.tasks.text.masking import shower
 
-TOLD = 3
+MOST_BROKEN = 3
 """Broken expectations of one table that an error names."""
 LONGEST = 120
 """Characters of one value in an error."""
 
 
 def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
-    """The error of tables that break expectations; it names rows, columns and values of the first such table."""
+    """Return the error of tables that break expectations; it names rows, columns and values of the first such table."""
     show = shower(show_toxic=show_toxic, longest=LONGEST)
     bad = [table for table in checked if refused(table)]
     broken = refused(bad[0])
     files = dict.fromkeys(finding["suite"]["file"] for finding in broken)
-    more = [f"and {len(broken) - TOLD} more expectations of the same table"] if len(broken) > TOLD else []
+    beyond = len(broken) - MOST_BROKEN
+    more = [f"and {beyond} more expectations of the same table"] if beyond > 0 else []
     others = [f"and the {table['table']} of {table['test']}" for table in bad[1:]]
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
-        "; ".join([*(finding_in_words(finding, show) for finding in broken[:TOLD]), *more, *others]),
+        "; ".join([*(finding_in_words(finding, show) for finding in broken[:MOST_BROKEN]), *more, *others]),
         expected=f"{bad[0]['table']} that keep to {', '.join(files)}",
         remedy=f"Nothing was published. Mend the rows named here, or what made them.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",
@@ -42,9 +43,10 @@ def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_tox
 
 
 def write_evidence(folder: Place, head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> None:
-    """Write the folder of a refused run, whole or not at all: what was found, and the rows that broke expectations.
+    """Write the folder of a refused run, complete or not at all: the findings, and the rows that broke expectations.
 
-    The tables are all of those at the gate, sound ones too.
+    The tables are all of those at the gate, sound ones too. Rows are written for machines, and as CSV in which no
+    spreadsheet finds a formula.
 
     Raises:
         ConfigError: the folder cannot be written.
@@ -55,22 +57,18 @@ def write_evidence(folder: Place, head: ValidationHead, checked: Sequence[Checke
         (part / "validation.html").write_bytes(page(head, checked, show_toxic=show_toxic))
         for table in checked:
             if table["broken"] is not None:
-                _write_rows(part / f"{table['test']}-{table['table']}", table["broken"])
+                path, rows = part / f"{table['test']}-{table['table']}", list(batches(table["broken"]))
+                save(path.with_name(f"{path.name}.parquet"), rows, rows[0].schema)
+                frame = pd.concat([one.to_pandas() for one in rows])
+                safe = pd.DataFrame({inert(str(name)): frame[name].astype(object).map(_cell) for name in frame})
+                content = safe.to_csv(index=False, lineterminator="\n").encode()
+                path.with_name(f"{path.name}.csv").write_bytes(content)
 
     write_folder(folder, write, last="validation.json")
 
 
-def _write_rows(path: Path, rows: Table) -> None:
-    """Broken rows as a file for machines, and as one for people that no spreadsheet runs."""
-    parts = list(batches(rows))
-    save(path.with_name(f"{path.name}.parquet"), parts, parts[0].schema)
-    frame = pd.concat([part.to_pandas() for part in parts])
-    safe = pd.DataFrame({inert(str(name)): frame[name].astype(object).map(_cell) for name in frame})
-    path.with_name(f"{path.name}.csv").write_bytes(safe.to_csv(index=False, lineterminator="\n").encode())
-
-
 def _cell(value: object) -> object:
-    """A cell as a spreadsheet may hold it; lists and the like are written as JSON."""
+    """Return a cell as a spreadsheet may hold it; lists and the like become JSON."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):

@@ -72,7 +72,7 @@ def outcomes(results: pd.DataFrame) -> pd.Series:
     return names.mask(wrong & names.eq("fail"), "wrong before").where(~column("error").notna(), "error")
 
 
-def tested(results: pd.DataFrame) -> pd.DataFrame:
+def without_controls(results: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that count: all but the controls."""
     return results[results["control"].ne(True)] if "control" in results else results
 

@@ -25,7 +25,7 @@ class Untitled(GenerateJsonSchema):
 
 
 def summary_schema() -> dict[str, Any]:
-    """Draft 2020-12. It lets a file have more than it names, but not another `schema_version`."""
+    """Return the schema (draft 2020-12). A file may have more than it names, but no other `schema_version`."""
     # Only through a list are fields of dictionaries described by what is written beneath them.
     adapter = TypeAdapter(list[Summary], config=ConfigDict(use_attribute_docstrings=True))
     parts = adapter.json_schema(schema_generator=Untitled)["$defs"]
@@ -40,15 +40,15 @@ def summary_schema() -> dict[str, Any]:
     }
 
 
-def written() -> bytes:
-    """The schema as it is published."""
+def schema_bytes() -> bytes:
+    """Return the schema as it is published."""
     return f"{to_json(summary_schema())}\n".encode()
 
 
 def path() -> Path:
-    """Where it is published: beside the bundled data, in a checkout and in a wheel."""
+    """Return its place next to the bundled data, in a checkout and in a wheel."""
     return Path(str(files("contrapose.data"))) / "schemas" / "summary.schema.json"
 
 
 if __name__ == "__main__":
-    path().write_bytes(written())
+    path().write_bytes(schema_bytes())

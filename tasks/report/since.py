@@ -13,24 +13,14 @@ from contrapose.tasks.text.wording import moment, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One test, then and now."""
-
-    name: str
-    before: str
-    after: str
-    change: str
-    """In percentage points; empty where one of the two is unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Since:
     """This run and an earlier one."""
 
     title: str
     held_against: str
     """Names the earlier run."""
-    steps: tuple[Step, ...]
+    steps: tuple[tuple[str, str, str, str], ...]
+    """Tests with their pass rates then and now, and the change in points; empty where one of the two is unknown."""
     samples: tuple[str, ...]
     """A sentence on each test that was stopped early in one of the two: how far both were asked."""
     differences: tuple[Change, ...]
@@ -49,7 +39,7 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
         pasts = [past for past in before["tests"] if past["test_type"] == outcome["test_type"]]
         then = pasts[0]["pass_rate"] if pasts else None
         change = "" if rate is None or then is None else f"{100 * (rate - then):+.1f} points"
-        steps.append(Step(name=name, before=percent(then), after=percent(rate), change=change))
+        steps.append((name, percent(then), percent(rate), change))
         for past in pasts:
             stops = [early_stop(outcome), early_stop(past)]
             if any(stops):

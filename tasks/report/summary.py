@@ -13,25 +13,25 @@ from contrapose.tasks.text.cleaning import valid
 
 
 def render(report: Report) -> bytes:
-    """The summary as strictly valid JSON, ended by a newline."""
+    """Return the summary as strictly valid JSON, ended by a newline."""
     return f"{to_json(report.summary)}\n".encode()
 
 
 def to_json(content: Mapping[str, object]) -> str:
-    """A summary or the like as JSON: keys sorted, indented by two, ASCII only so that every terminal can print it.
+    """Return content as JSON: keys sorted, indented by two, ASCII only so that every terminal can print it.
 
     A number that is not finite becomes null, a lone surrogate the replacement character.
     """
-    return json.dumps(_plain(content), indent=2, sort_keys=True, allow_nan=False)
+    return json.dumps(_to_plain(content), indent=2, sort_keys=True, allow_nan=False)
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return _to_plain(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {valid(str(key)): _plain(item) for key, item in value.items()}
+        return {valid(str(key)): _to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     return value if value is None or isinstance(value, (bool, int)) else valid(str(value))

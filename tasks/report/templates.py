@@ -63,7 +63,7 @@ def source_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def inlined(style: str, *scripts: str) -> Mapping[str, Markup | str]:
+def inline_files(style: str, *scripts: str) -> Mapping[str, Markup | str]:
     """Return style and scripts of a page, which are files of these packages, with their hashes."""
     script = "\n".join(['"use strict";', *scripts])
     return {

@@ -19,7 +19,7 @@ from contrapose.tasks.core.comparison import EXIT_CODES, Comparison, FlipCount
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.report import comparison_markdown, comparison_page
-from contrapose.tasks.report.comparison_console import print_comparison
+from contrapose.tasks.report.console import print_comparison
 from contrapose.tasks.report.notebook import comparison_html
 
 STOPPED = Stopping(cases=100, judged=40, looks=2, shares=[0.2, 0.4], saved=99, beside=[])

@@ -16,7 +16,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Completion, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrated, controls_in, score_trials
+from contrapose.tasks.evaluate.scoring import ROUNDING, band, calibrate_plan, controls_in, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.tables.table import write
@@ -63,7 +63,7 @@ def thresholds(plan: Plan) -> dict[str, Any]:
 
 
 def test_the_band_holds_the_central_scores_of_the_controls() -> None:
-    found = calibrated(plan_of(), controls(trials(MOVES)), embed=no_embeddings)
+    found = calibrate_plan(plan_of(), controls(trials(MOVES)), embed=no_embeddings)
     assert thresholds(found)["loss"] == pytest.approx(tuple(np.quantile(MOVES, (0.025, 0.975))))
     assert thresholds(found)["embedding"] is None
 
@@ -71,7 +71,7 @@ def test_the_band_holds_the_central_scores_of_the_controls() -> None:
 def test_portions_are_one_set_of_controls() -> None:
     every = controls(trials(MOVES))[0]
     parts = [every[:10], [], every[10:]]
-    whole, split = (calibrated(plan_of(), each, embed=no_embeddings) for each in ([every], parts))
+    whole, split = (calibrate_plan(plan_of(), each, embed=no_embeddings) for each in ([every], parts))
     assert whole == split
 
 
@@ -92,7 +92,7 @@ def test_twenty_scored_controls_are_needed(count: int, known: bool) -> None:
     made = trials([0.1] * count)
     spoilt = replace(made[-1], actual=Completion(error="it broke"))
     unscored = replace(made[-1], actual=Completion(text="x"))
-    found = calibrated(plan_of(), [*controls(made), [spoilt, unscored]], embed=no_embeddings)
+    found = calibrate_plan(plan_of(), [*controls(made), [spoilt, unscored]], embed=no_embeddings)
     assert (thresholds(found)["loss"] is not None) is known
 
 
@@ -101,13 +101,13 @@ def test_a_control_with_a_failed_call_on_either_side_is_no_noise(side: str) -> N
     """A loss beside an error is what was left of a call that failed."""
     made = controls(trials(MOVES))[0]
     spoilt = [replace(each, **{side: Completion(text="x", loss=9.0, error="it broke")}) for each in made[:5]]
-    found = calibrated(plan_of(), [[*made, *spoilt]], embed=no_embeddings)
-    assert found == calibrated(plan_of(), [made], embed=no_embeddings)
+    found = calibrate_plan(plan_of(), [[*made, *spoilt]], embed=no_embeddings)
+    assert found == calibrate_plan(plan_of(), [made], embed=no_embeddings)
 
 
 def test_all_else_that_was_set_stays_beside_the_band() -> None:
     plan = plan_of()
-    found = calibrated(plan, controls(trials(MOVES)), embed=no_embeddings)
+    found = calibrate_plan(plan, controls(trials(MOVES)), embed=no_embeddings)
     assert {**found.settings, "threshold": None} == {**plan.settings, "threshold": None}
     assert set(thresholds(found)) == {"choice", "embedding", "loss", "langtest_loss"}
 
@@ -127,13 +127,13 @@ def test_a_band_of_more_noise_than_round_off_is_the_noise() -> None:
 
 def test_repeats_of_a_control_count_once() -> None:
     few = controls(trials([0.1] * 10))
-    found = calibrated(plan_of(), few * 3, embed=no_embeddings)
+    found = calibrate_plan(plan_of(), few * 3, embed=no_embeddings)
     assert thresholds(found)["loss"] is None
 
 
 def test_a_plan_with_a_threshold_stays_and_reads_no_control() -> None:
     plan = plan_of(threshold=[-0.1, 0.1])
-    assert calibrated(plan, iter(["never read"]), embed=no_embeddings) is plan  # type: ignore[list-item]
+    assert calibrate_plan(plan, iter(["never read"]), embed=no_embeddings) is plan  # type: ignore[list-item]
 
 
 def test_controls_are_found_in_stored_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_controls_are_found_in_stored_trials(tmp_path: Path, monkeypatch: pytest
 
 def outcome(made: list[Trial]) -> Any:
     """The outcome of trials whose threshold comes from their controls."""
-    plan = calibrated(plan_of(), controls(made), embed=no_embeddings)
+    plan = calibrate_plan(plan_of(), controls(made), embed=no_embeddings)
     rows = score_trials(made, plan, model="mock", embed=no_embeddings).to_pandas()
     rules = Rules(min_pass_rate=0.5, max_error_share=0.02, gate="rate")
     return summarise(rows, NONE_SKIPPED, plan, data=DATA, rules=rules)  # type: ignore[arg-type]

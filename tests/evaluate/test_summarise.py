@@ -30,7 +30,7 @@ from contrapose.tasks.evaluate.summarise import (
     summarise,
     unscored_reasons,
 )
-from contrapose.tasks.evaluate.task import scored, skipped
+from contrapose.tasks.evaluate.task import scored, skipped_cases
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.statistics.shares import independent, wilson
 from contrapose.tasks.tables.results import schema_for
@@ -205,7 +205,7 @@ def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: objec
     assert not {"original", "actual_result", "model"} & set(found.columns)
     schema = pa.schema([("sample_id", pa.string()), ("skip_reason", pa.string())])
     cases = pa.table({"sample_id": ["a", "b", "c"], "skip_reason": [None, "empty", None]}, schema=schema)
-    assert skipped(write_arrow([cases], schema)).to_dict("list") == {"sample_id": ["b"], "skip_reason": ["empty"]}
+    assert skipped_cases(write_arrow([cases], schema)).to_dict("list") == {"sample_id": ["b"], "skip_reason": ["empty"]}
 
 
 def far(texts: Sequence[str]) -> np.ndarray:

@@ -24,9 +24,9 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.report.comparison_console import print_comparison
 from contrapose.tasks.report.comparison_markdown import render
 from contrapose.tasks.report.comparison_page import write_comparison
+from contrapose.tasks.report.console import print_comparison
 
 
 def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) -> Comparison:

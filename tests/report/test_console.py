@@ -7,7 +7,7 @@ import pytest
 from factories import control, outcome, summary
 from rich.console import Console
 
-from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.console import print_summary
 
 
@@ -41,28 +41,44 @@ def test_it_fits_the_terminal(width: int) -> None:
     assert ("scored" in text.split("\n")[3]) == (width == 80)
 
 
-def test_the_verdict_comes_first() -> None:
-    assert printed(summary()).startswith("\nFAIL  because of order_bias.\n")
+def test_verdict_comes_first_and_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = printed(summary())
+    assert text.startswith("\nFAIL  because of order_bias.\n")
+    assert ("36/40" in text, "58.9-86.2%" in text, "\x1b" in text) == (True, True, False)
+    assert "\x1b[1;31mFAIL" in printed(summary(), colour=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "31m" not in printed(summary(), colour=True)
 
 
-def test_what_could_not_be_scored_is_told_with_its_reasons() -> None:
-    told = outcome(unscored=3, unscored_reasons={"The reply is empty.": 2, "The loss is not finite": 1})
-    text = " ".join(printed(summary(tests=[told])).split())
-    assert "3 could not be scored: The reply is empty (2); The loss is not finite (1)." in text
+UNSCORED = outcome(unscored=3, unscored_reasons={"The reply is empty.": 2, "The loss is not finite": 1})
 
 
-def test_a_test_with_nothing_to_tell_is_only_in_the_table() -> None:
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (UNSCORED, "3 could not be scored: The reply is empty (2); The loss is not finite (1)."),
+        (outcome(refused=["summary-007", "summary-031"]), "Refused summary-007, summary-031."),
+        (outcome(), "Skipped: 1 negated already; 1 asking in a way that leaves the end of the subject unclear."),
+        (outcome(samples=20, skip_reasons={"not_english": 9}), "Skipped: 9 not in English."),
+        (outcome(control=control()), "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning."),
+        (
+            outcome(test_type="option_order", figures={"outcome_unparsed": 4}),
+            "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are.",
+        ),
+    ],
+    ids=["unscored", "refused", "skipped", "few foreign rows", "noise", "pairs without a choice"],
+)
+def test_notes_on_a_test_say(test: Outcome, words: str) -> None:
+    text = " ".join(printed(summary(tests=[test])).split())
+    assert words in text
+    assert "rows are not in English" not in text
+
+
+def test_test_without_notes_is_in_the_table_only() -> None:
     whole = {"skip_reasons": {}, "unscored": 0, "errors": 0, "coverage": 1.0, "gate": None}
-    assert printed(summary(tests=[outcome(verdict="pass", reason="It is fine.", **whole)])).count("It is fine") == 0
-
-
-def test_refused_samples_are_named() -> None:
-    assert "  Refused summary-007, summary-031.\n" in unpadded(printed(summary()))
-
-
-def test_skips_are_told_by_reason() -> None:
-    text = " ".join(printed(summary()).split())
-    assert "Skipped: 1 negated already; 1 asking in a way that leaves the end of the subject unclear." in text
+    text = printed(summary(tests=[outcome(verdict="pass", reason="It is fine.", **whole)]))
+    assert "It is fine" not in text
+    assert "Noise" not in text
 
 
 @pytest.mark.parametrize(("verdict", "lead"), [("inconclusive", True), ("pass", False), ("fail", False)])
@@ -75,42 +91,6 @@ def test_first_line_of_a_test_says_that_most_rows_are_not_in_english(verdict: st
     assert unpadded(text).splitlines()[1].endswith(f"add_negation. {foreign}.")
     assert text.count(foreign) == 2
     assert ("It is odd." in text) == (verdict != "pass")
-
-
-def test_tests_with_few_foreign_rows_say_so_among_the_skips_alone() -> None:
-    text = printed(summary(tests=[outcome(samples=20, skip_reasons={"not_english": 9})]))
-    assert "rows are not in English" not in text
-    assert "Skipped: 9 not in English." in text
-
-
-def test_the_noise_stands_beside_the_test() -> None:
-    text = " ".join(printed(summary(tests=[outcome(control=control())])).split())
-    assert "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning." in text
-    assert "Noise" not in printed(summary())
-
-
-def test_pairs_without_a_choice_stand_beside_the_test() -> None:
-    text = " ".join(
-        printed(summary(tests=[outcome(test_type="option_order", figures={"outcome_unparsed": 4})])).split()
-    )
-    assert "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are." in text
-
-
-def test_it_reads_without_colours() -> None:
-    text = printed(summary())
-    assert "FAIL  because of order_bias." in text
-    assert "36/40" in text
-    assert "58.9-86.2%" in text
-
-
-def test_verdicts_are_coloured_on_a_terminal() -> None:
-    assert "\x1b[1;31mFAIL" in printed(summary(), colour=True)
-    assert "\x1b" not in printed(summary())
-
-
-def test_colours_can_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "31m" not in printed(summary(), colour=True)
 
 
 def test_the_folder_is_printed_whole_so_that_it_can_be_copied() -> None:

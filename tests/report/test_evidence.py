@@ -7,14 +7,10 @@ from factories import gate, outcome
 
 from contrapose.tasks.core.outcome import Estimate, Slice
 from contrapose.tasks.report.evidence import (
-    describe_clusters,
-    describe_effect,
     describe_gate,
-    describe_guessing,
-    describe_langtest,
-    describe_missing,
     describe_slice,
     effect_difference,
+    facts_of,
     figures,
 )
 
@@ -24,10 +20,10 @@ def test_a_figure_that_is_a_mean_has_its_interval() -> None:
 
 
 def test_an_effect_tells_both_sides() -> None:
-    assert describe_effect(outcome(), made()) == (
+    assert facts_of(outcome(effects=[made()])).effects[0] == (
         "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
     )
-    assert describe_effect(outcome(), made(interval=None)).startswith("net sensitivity 0.3125: ")
+    assert facts_of(outcome(effects=[made(interval=None)])).effects[0].startswith("net sensitivity 0.3125: ")
 
 
 def test_an_effect_is_a_subtraction() -> None:
@@ -39,7 +35,11 @@ def test_what_leaves_out_wrong_answers_says_so() -> None:
     known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22, among="not answered wrongly before")
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
     assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7), of 22 not answered wrongly before"}
-    assert describe_effect(told, made(samples=20)).endswith("; 20 samples not answered wrongly before")
+    assert (
+        facts_of({**told, "effects": [made(samples=20)]})
+        .effects[0]
+        .endswith("; 20 samples not answered wrongly before")
+    )
     assert effect_difference(told, made(samples=20))[1].endswith("; 20 samples not answered wrongly before")
 
 
@@ -51,24 +51,24 @@ def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
 
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
     assert (
-        describe_missing(outcome())
+        facts_of(outcome()).missing
         == "36 of 38 cases could be scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
     )
-    assert describe_missing(outcome(coverage=1.0)) == ""
-    assert describe_missing(outcome(coverage=None, extremes=None)) == ""
+    assert facts_of(outcome(coverage=1.0)).missing == ""
+    assert facts_of(outcome(coverage=None, extremes=None)).missing == ""
 
 
 def test_cases_that_belong_together_are_told_only_where_there_are_some() -> None:
-    assert describe_clusters(outcome()) == ""
-    assert describe_clusters(outcome(gates=[gate(clusters=9, effective=12.3)])) == (
+    assert facts_of(outcome()).dependent == ""
+    assert facts_of(outcome(gates=[gate(clusters=9, effective=12.3)])).dependent == (
         "38 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
     )
 
 
 def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
-    assert describe_guessing(outcome()) == ""
+    assert facts_of(outcome()).guessing == ""
     contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
-    told = describe_guessing(outcome(chance=0.75, gates=[gate(chance=0.75), contrast]))
+    told = facts_of(outcome(chance=0.75, gates=[gate(chance=0.75), contrast])).guessing
     assert told == "guessing alone passes 75%, and the gate is 70%, so a pass rests on the contrast rate"
     assert describe_gate(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
 
@@ -80,6 +80,6 @@ def test_a_slice_is_marked_when_it_differs() -> None:
 
 
 def test_langtest_is_told_where_it_was_computed() -> None:
-    assert describe_langtest(outcome()) == ""
-    told = describe_langtest(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27}))
+    assert facts_of(outcome()).langtest == ""
+    told = facts_of(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27})).langtest
     assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"

@@ -67,6 +67,154 @@ def island(page: str) -> list[list[Any]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def plain() -> str:
+    """The page of the realistic report."""
+    return page_of()
+
+
+def test_page_neither_loads_nor_writes_markup(plain: str) -> None:
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", plain)
+    addresses = {value for name, value in Seen(plain).attributes if name in ("href", "src", "action", "srcset")}
+    own = {"#samples", "data:,", "validation.html", "#decides-title", "#tests-title"}
+    assert addresses <= {*own, "#test-1", "#test-2", "#test-3"}
+    assert "default-src 'none'" in plain
+    for tag, directive in (("style", "style-src"), ("script", "script-src")):
+        text = re.search(rf"<{tag}>(.*?)</{tag}>", plain, re.DOTALL)
+        assert text
+        digest = base64.b64encode(hashlib.sha256(text[1].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in plain
+
+
+def test_toxic_words_are_in_the_packed_data_alone_unless_asked_for(plain: str) -> None:
+    assert not re.search(r"shit|fuck", plain, re.IGNORECASE)
+    assert "hold them as they are" in plain
+    swearing = next(row for row in island(plain) if row[0].startswith("The report"))
+    assert swearing[1][1::2] == ["shit", "fucking"]
+    shown = page_of(show_toxic=True)
+    assert any("what the fuck is this shit?" in row[3] for row in island(shown))
+    assert 'id="reveal"' not in shown
+
+
+def test_cards_and_first_rows_show_counts_reasons_and_changes(plain: str) -> None:
+    texts = (
+        "40 cases = 2 skipped + 36 scored + 1 unscored + 1 error",
+        "40 cases = 0 skipped + 40 scored + 0 unscored + 0 errors",
+        "<li>summary-007</li><li>summary-031</li>",
+        "mostly answers A in both orders",
+        "are <ins>not </ins>",
+        '<span class="name">high</span>',
+        '<span class="count">38</span> <span class="share">100%</span>',
+        "Why cases have no score",
+        "Why cases have no answer",
+        '<span class="name">timeout after 3 tries</span>',
+    )
+    assert [text for text in texts if text not in plain] == []
+    samples = plain.partition('id="samples"')[2]
+    assert Seen(samples).tags.count("tbody") == 20
+    assert "proud" in samples
+
+
+def test_page_without_a_past_or_replies_to_read_does_not_mention_them(plain: str) -> None:
+    nothing = "Since the last|Over the runs|Calls that took|held to a letter|How the choices were read"
+    assert not re.search(nothing, plain)
+
+
+CALL = Call(prompt="What the fuck is it?", seconds=0.25, prompt_tokens=6, completion_tokens=1, cost=0.0123)
+NOT_ENGLISH = "17 of 20 rows are not in English. No case could be scored."
+READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
+TOXIC = row(test_type="add_toxic_words", added_slur=0, added_strong=2, added_sexual=0, added_mild=1)
+ORDERS = [
+    row(test_type="option_order", rotation=1, letter="A", rotated_letter="A", outcome=found, swapped_result=None)
+    for found in ("letter", "letter", "letter", "unparsed")
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "others", "texts", "absent"),
+    [
+        pytest.param(
+            {"tests": [outcome(skip_reasons={f"reason_{number}": 20 - number for number in range(12)})]},
+            {},
+            [f'<span class="name">{name}</span>' for name in ("reason 9", "for 2 other reasons")],
+            "reason 10",
+            id="rare reasons of skips together",
+        ),
+        pytest.param(
+            {"tests": [outcome(samples=20, skip_reasons={"not_english": 17}, reason=NOT_ENGLISH)]},
+            {},
+            ['<p class="first">17 of 20 rows are not in English.</p>', "<p>No case could be scored.</p>", NOT_ENGLISH],
+            "held to",
+            id="first that most rows are not in English",
+        ),
+        pytest.param(
+            {"tests": [outcome(test_type="option_order")]},
+            {"results": frame(ORDERS)},
+            ["Among the 3 of 4 pairs with a choice each time, always chooses the same letter", ">letter</span>"],
+            '<table class="grid">',
+            id="choices of option order",
+        ),
+        pytest.param(
+            {"tests": [outcome(test_type="add_toxic_words")]},
+            {"results": frame([TOXIC] * 3)},
+            [f'<th scope="row">{tier}</th><td class="number">{n}</td>' for tier, n in (("strong", "+6"), ("slur", 0))],
+            "&minus;6",
+            id="bad words by tier",
+        ),
+        pytest.param(
+            {"tests": [outcome(figures=READ)]},
+            {},
+            ["How the choices were read", '<span class="name">asking back</span>'],
+            "read by asked",
+            id="steps of reading",
+        ),
+        pytest.param(
+            {"model": {**summary()["model"], "constrained": "json_schema"}},
+            {},
+            ["held to a letter by a JSON schema"],
+            "free:",
+            id="constraint on letters",
+        ),
+        pytest.param(
+            {},
+            {"calls": Calls(slowest=(CALL,))},
+            ["What the f*** is it?", "250 ms"],
+            "Dearest calls",
+            id="slowest calls, masked",
+        ),
+    ],
+)
+def test_page_shows(changes: dict[str, Any], others: dict[str, Any], texts: list[str], absent: str) -> None:
+    page = page_of(summary=summary(**changes), **others)
+    assert [text for text in texts if text not in page] == []
+    assert absent not in page.partition("<script>")[0].partition("</style>")[2]
+
+
+def test_answers_that_changed_are_counted_by_kind_of_text() -> None:
+    texts = ("Is it blue?", "It is blue.", "It is", "True or false: It is blue.", "Is it red?")
+    rows = [row(original=text, answer_changed=text.endswith("?"), **{"pass": True}) for text in texts]
+    page = page_of(summary=summary(tests=[outcome()]), results=frame(rows))
+    shown = re.findall(r'<span class="name">([^<]*)</span>.*?<span class="count">([^<]*)</span>', page)
+    kinds = {("question", "2 of 2"), ("statement", "0 of 1"), ("unfinished", "0 of 1"), ("true or false", "0 of 1")}
+    assert kinds <= set(shown)
+
+
+def test_controls_are_counted_numbered_and_shown_by_a_switch_only(plain: str) -> None:
+    rows = [
+        row(case_id="add_negation/negation-001/1"),
+        row(case_id="add_negation/negation-001/2"),
+        row(case_id="add_negation/negation-001/control", control=True, reason="Only the control says this."),
+        row(sample_id="negation-002", case_id="add_negation/negation-002"),
+    ]
+    page = page_of(summary=summary(tests=[outcome(control=control())]), results=frame(rows))
+    assert "Only the control says this." not in page
+    assert (columns(page)["control"], columns(page)["number"]) == ("0010", ["1", "2", "", ""])
+    assert "<small>add_negation · 2</small>" in page
+    assert f"{noise(control()).capitalize()}." in page
+    assert "show 1 control row too" in page
+    assert 'id="controls"' not in plain
+
+
 SOME = HOSTILE[::25]
 
 
@@ -86,73 +234,6 @@ def test_the_data_hold_no_sign_that_could_end_their_element() -> None:
     page = written(hostile_report("</script><!--&\u2028"))
     for packed in re.findall(r'<script type="text/plain"[^>]*>([^<]*)</script>', page):
         assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
-
-
-def test_the_policy_allows_the_own_style_and_script_alone() -> None:
-    page = page_of()
-    for tag, directive in (("style", "style-src"), ("script", "script-src")):
-        text = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-        assert text
-        digest = base64.b64encode(hashlib.sha256(text[1].encode()).digest()).decode()
-        assert f"{directive} 'sha256-{digest}'" in page
-    assert "default-src 'none'" in page
-
-
-def test_the_page_asks_for_nothing_from_the_network() -> None:
-    addresses = [value for name, value in Seen(page_of()).attributes if name in ("href", "src", "action", "srcset")]
-    assert set(addresses) <= {
-        "#samples",
-        "data:,",
-        "validation.html",
-        "#decides-title",
-        "#tests-title",
-        "#test-1",
-        "#test-2",
-        "#test-3",
-    }
-
-
-def test_the_script_never_writes_markup() -> None:
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", page_of())
-
-
-def test_toxic_words_are_nowhere_but_in_the_packed_data() -> None:
-    page = page_of()
-    assert not re.search(r"shit|fuck", page, re.IGNORECASE)
-    assert "hold them as they are" in page
-    swearing = next(row for row in island(page) if row[0].startswith("The report"))
-    assert swearing[1][1::2] == ["shit", "fucking"]
-
-
-def test_toxic_words_are_shown_when_asked_for() -> None:
-    page = page_of(show_toxic=True)
-    assert any("what the fuck is this shit?" in row[3] for row in island(page))
-    assert 'id="reveal"' not in page
-
-
-def test_the_counts_of_every_test_are_told() -> None:
-    page = page_of()
-    assert "40 cases = 2 skipped + 36 scored + 1 unscored + 1 error" in page
-    assert "40 cases = 0 skipped + 40 scored + 0 unscored + 0 errors" in page
-
-
-def test_refused_rows_are_named() -> None:
-    assert "<li>summary-007</li><li>summary-031</li>" in page_of()
-
-
-def test_a_dominant_position_is_told_in_words() -> None:
-    assert "mostly answers A in both orders" in page_of()
-
-
-def test_twenty_rows_are_there_without_the_script() -> None:
-    samples = page_of().partition('id="samples"')[2]
-    assert Seen(samples).tags.count("tbody") == 20
-
-
-def test_changed_words_are_set_apart() -> None:
-    samples = page_of().partition('id="samples"')[2]
-    assert "proud" in samples
-    assert re.search(r"are <ins>not </ins>", samples)
 
 
 def test_no_asked_case_makes_a_page_too() -> None:
@@ -201,17 +282,6 @@ def test_a_huge_cell_is_cut_and_told() -> None:
     assert "more characters)" in island(page)[0][0]
 
 
-def with_controls() -> str:
-    """A page of one sample with two cases and a control, and of one without."""
-    rows = [
-        row(case_id="add_negation/negation-001/1"),
-        row(case_id="add_negation/negation-001/2"),
-        row(case_id="add_negation/negation-001/control", control=True, reason="Only the control says this."),
-        row(sample_id="negation-002", case_id="add_negation/negation-002"),
-    ]
-    return page_of(summary=summary(tests=[outcome(control=control())]), results=frame(rows))
-
-
 def test_skipped_samples_are_shown_with_their_reason() -> None:
     skipped = pd.DataFrame(
         [
@@ -232,106 +302,12 @@ def test_skipped_samples_are_shown_with_their_reason() -> None:
     assert '<small>negation-2</small><div class="text" dir="auto">It is never s*** 2.</div>' in page
 
 
-def test_rare_reasons_of_skips_are_counted_together() -> None:
-    many = {f"reason_{number}": 20 - number for number in range(12)}
-    page = page_of(summary=summary(tests=[outcome(skip_reasons=many)]))
-    assert '<span class="name">reason 9</span>' in page
-    assert '<span class="name">for 2 other reasons</span>' in page
-    assert '<span class="count">19</span>' in page
-
-
-def test_card_says_first_that_most_rows_are_not_in_english() -> None:
-    told = "17 of 20 rows are not in English. No case could be scored."
-    page = page_of(summary=summary(tests=[outcome(samples=20, skip_reasons={"not_english": 17}, reason=told)]))
-    assert '<p class="first">17 of 20 rows are not in English.</p>' in page
-    assert "<p>No case could be scored.</p>" in page
-    assert "17 of 20 rows are not in English. No case could be scored." in page, "the overview says it too"
-
-
-def test_the_confidence_of_the_changes_is_counted() -> None:
-    page = page_of()
-    assert '<span class="name">high</span>' in page
-    assert '<span class="count">38</span> <span class="share">100%</span>' in page
-
-
-def test_controls_are_not_among_the_first_rows() -> None:
-    page = with_controls()
-    assert "Only the control says this." not in page
-    assert columns(page)["control"] == "0010"
-
-
-def test_controls_are_shown_by_a_switch_that_is_there_only_with_them() -> None:
-    assert "show 1 control row too" in with_controls()
-    assert 'id="controls"' not in page_of()
-
-
-def test_what_the_controls_changed_is_told_on_the_card() -> None:
-    assert f"{noise(control()).capitalize()}." in with_controls()
-
-
-def test_the_cases_of_one_sample_are_numbered() -> None:
-    page = with_controls()
-    assert columns(page)["number"] == ["1", "2", "", ""]
-    assert "<small>add_negation · 2</small>" in page
-
-
-def test_what_the_choices_of_option_order_followed_is_drawn() -> None:
-    rows = [
-        row(test_type="option_order", rotation=1, letter="A", rotated_letter="A", outcome=found, swapped_result=None)
-        for found in ("letter", "letter", "letter", "unparsed")
-    ]
-    page = page_of(summary=summary(tests=[outcome(test_type="option_order")]), results=frame(rows))
-    assert "Among the 3 of 4 pairs with a choice each time, always chooses the same letter" in page
-    assert '<span class="name">letter</span>' in page
-    assert '<table class="grid">' not in page
-
-
-def test_the_reasons_of_cases_without_a_score_are_counted() -> None:
-    page = page_of()
-    assert "Why cases have no score" in page
-    assert "Why cases have no answer" in page
-    assert '<span class="name">timeout after 3 tries</span>' in page
-
-
-def test_bad_words_are_told_by_tier() -> None:
-    rows = [row(test_type="add_toxic_words", added_slur=0, added_strong=2, added_sexual=0, added_mild=1)] * 3
-    page = page_of(summary=summary(tests=[outcome(test_type="add_toxic_words")]), results=frame(rows))
-    assert re.search(r'<th scope="row">strong</th><td class="number">\+6</td>', page)
-    assert re.search(r'<th scope="row">slur</th><td class="number">0</td>', page)
-
-
-def test_answers_that_changed_are_counted_by_kind_of_text() -> None:
-    texts = ("Is it blue?", "It is blue.", "It is", "True or false: It is blue.", "Is it red?")
-    rows = [row(original=text, answer_changed=text.endswith("?"), **{"pass": True}) for text in texts]
-    page = page_of(summary=summary(tests=[outcome()]), results=frame(rows))
-    shown = re.findall(r'<span class="name">([^<]*)</span>.*?<span class="count">([^<]*)</span>', page)
-    assert ("question", "2 of 2") in shown
-    assert ("statement", "0 of 1") in shown
-    assert ("unfinished", "0 of 1") in shown
-    assert ("true or false", "0 of 1") in shown
-
-
-def test_the_calls_that_took_most_are_told_masked() -> None:
-    call = Call(prompt="What the fuck is it?", seconds=0.25, prompt_tokens=6, completion_tokens=1, cost=0.0123)
-    page = page_of(calls=Calls(slowest=(call,)))
-    assert "What the f*** is it?" in page
-    assert "250 ms" in page
-    assert "Dearest calls" not in page
-
-
-def test_without_a_past_nothing_is_told_of_it() -> None:
-    assert not re.search("Since the last|Over the runs|Calls that took", page_of())
-
-
 def test_what_changed_since_the_last_green_run_is_told() -> None:
     page = page_of(history=past_of(summary(), changes=(Change(facet="library", name="torch", before="2", after="3"),)))
     assert "Since the last run that passed" in page
     assert '<td class="key">library</td><th scope="row">torch</th><td>2</td><td>3</td>' in page
     assert '<td class="number">90%</td><td class="number">75%</td><td class="number">-15.0 points</td>' in page
     assert page.count("Over the runs of this suite") == 3
-
-
-def test_a_difference_without_a_cause_is_called_chance() -> None:
     assert "what differs is chance" in page_of(history=past_of(summary()))
 
 
@@ -357,19 +333,3 @@ def past_of(now: Summary, *, changes: tuple[Change, ...] = ()) -> History:
 
     before = run("earlier", 0.9)
     return History(runs=(before, run(now["run_id"], None)), green=before, previous=before, changes=changes)
-
-
-def test_how_letters_were_asked_for_is_told() -> None:
-    assert "held to a letter" not in page_of()
-    asked = summary()
-    asked["model"]["constrained"] = "json_schema"
-    assert "held to a letter by a JSON schema" in written(report(summary=asked))
-
-
-def test_the_card_shows_how_the_choices_were_read() -> None:
-    read = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
-    page = page_of(summary=summary(tests=[outcome(figures=read)]))
-    assert "How the choices were read" in page
-    assert '<span class="name">asking back</span>' in page
-    assert "read by asked" not in page
-    assert "How the choices were read" not in page_of()

@@ -9,6 +9,7 @@ from factories import control, frame, outcome, report, row, summary
 from hostile import hostile_report, rendered
 
 from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
+from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.text.cleaning import escape
 
@@ -25,20 +26,32 @@ def test_an_escaped_text_is_shown_as_it_was(text: str) -> None:
     assert unescape(rendered(escape(text))).replace("\u200b", "").strip() == f"<p>{text}</p>"
 
 
-def test_the_verdict_and_its_reason_come_first() -> None:
-    assert render(report()).decode().startswith("**❌ Fail** because of order_bias.\n")
-
-
-def test_toxic_words_are_masked() -> None:
-    assert not re.search(r"shit|fuck", render(report()).decode())
-
-
-def test_toxic_words_are_shown_when_asked_for() -> None:
+def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> None:
+    page = render(report()).decode()
+    assert page.startswith("**❌ Fail** because of order_bias.\n")
+    assert not re.search(r"shit|fuck", page)
+    texts = ("3 of 31 failing examples", "Refused rows: summary-007, summary-031.")
+    assert [text for text in (*texts, "Not scored: The loss is not finite (1).") if text not in page] == []
+    assert "Since the last" not in page
     assert "what the fuck is this shit?" in render(report(show_toxic=True)).decode()
 
 
-def test_failing_examples_are_few() -> None:
-    assert "3 of 31 failing examples" in render(report()).decode()
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (
+            outcome(control=control(unscored=1, errors=1)),
+            "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning; 2 more could not be",
+        ),
+        (
+            outcome(test_type="order_bias", figures={"unparsed": 4}),
+            "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are.",
+        ),
+    ],
+    ids=["noise", "pairs without a choice"],
+)
+def test_notes_on_a_test_say(test: Outcome, words: str) -> None:
+    assert words in render(report(summary=summary(tests=[test]))).decode()
 
 
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
@@ -47,11 +60,6 @@ def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
     assert "| before | The sky<br>is &#42;blue&#42;. | Yes. |" in page
     assert "| after | The sky<br>is <b>not</b> &#42;blue&#42;. | Yes. |" in page
     assert "options: A. yes<br>B. no" in page
-
-
-def test_the_noise_is_told_with_what_could_not_be_told() -> None:
-    page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
-    assert "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning; 2 more could not be" in page
 
 
 def test_a_control_is_never_an_example() -> None:
@@ -67,15 +75,6 @@ def test_the_orders_of_options_are_told_in_words() -> None:
     page = render(report(summary=told, results=frame([row(**made), row(**made)]))).decode()
     assert "Always chooses the same letter whatever stands there" in page
     assert "Letters chosen: A 3." in page
-
-
-def test_pairs_without_a_choice_are_told_beside_the_figures() -> None:
-    page = render(report(summary=summary(tests=[outcome(test_type="order_bias", figures={"unparsed": 4})]))).decode()
-    assert "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are." in page
-
-
-def test_refused_rows_are_named() -> None:
-    assert "Refused rows: summary-007, summary-031." in render(report()).decode()
 
 
 def test_a_long_report_still_fits_a_comment() -> None:
@@ -123,16 +122,4 @@ def test_what_changed_since_the_last_run_that_passed_is_told() -> None:
     assert "### Since the last run that passed\n\nHeld against earlier of 1 November 2026" in page
     assert "| order&#95;bias | 80% | 23.7% | -56.3 points |" in page.replace("order_bias", "order&#95;bias")
     assert "| library | torch | 2.12.0 | 2.13.0 |" in page
-
-
-def test_a_first_run_says_nothing_of_others() -> None:
-    assert "Since the last" not in render(report()).decode()
-
-
-def test_what_changed_comes_before_the_tests() -> None:
-    page = render(report(history=History(green=past()))).decode()
     assert page.index("### Since") < page.index("| test | pass rate |") < page.index("### add")
-
-
-def test_why_answers_were_not_scored_is_told() -> None:
-    assert "Not scored: The loss is not finite (1)." in render(report()).decode()

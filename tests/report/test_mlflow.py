@@ -15,7 +15,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report import mlflow
-from contrapose.tasks.report.mlflow import log, logged, track
+from contrapose.tasks.report.mlflow import log, track, values_of_run
 
 
 class Store:
@@ -72,7 +72,7 @@ def test_the_times_are_those_of_the_run(tmp_path: Path) -> None:
 
 
 def test_a_figure_without_a_value_is_left_out() -> None:
-    found = logged(summary(tests=[outcome(pass_rate=None, interval=None)]))
+    found = values_of_run(summary(tests=[outcome(pass_rate=None, interval=None)]))
     assert "add_negation.n" in found.metrics
     assert not {"add_negation.pass_rate", "add_negation.low"} & set(found.metrics)
 
@@ -94,7 +94,7 @@ def test_a_store_that_fails_is_told_in_a_line_without_its_address(
 
 def test_names_and_values_are_such_as_every_store_takes() -> None:
     for text in HOSTILE:
-        found = logged(hostile_report(text).summary)
+        found = values_of_run(hostile_report(text).summary)
         names = [*found.params, *found.metrics, *found.tags]
         assert all(set(name) <= ALLOWED and len(name) <= 250 for name in names), ascii(text)
         values = [*found.params.values(), *found.tags.values()]

@@ -14,7 +14,7 @@ from factories import outcome, report, summary
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.report.publish import StoredResults, described, of_cases, of_results, write_files
+from contrapose.tasks.report.publish import StoredResults, describe_schema, of_cases, of_results, write_files
 from contrapose.tasks.tables.columnar import schema_of
 from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import write, write_arrow
@@ -83,4 +83,4 @@ def test_pandas_and_duckdb_read_the_rows_as_before(folder: Path) -> None:
 
 def test_a_column_that_no_probe_describes_stays_without_words() -> None:
     schema = pa.schema([pa.field("theirs", pa.int64())])
-    assert described(schema, of_results(["add_negation"]), summary()).field("theirs").metadata == {}
+    assert describe_schema(schema, of_results(["add_negation"]), summary()).field("theirs").metadata == {}

@@ -8,12 +8,10 @@ from factories import outcome, summary
 from contrapose.tasks.core.outcome import Estimate, ModelSummary, Outcome, ReaderError
 from contrapose.tasks.report.evidence import (
     describe_agreement,
-    describe_known_errors,
     describe_reader,
-    describe_steps,
     describe_trust,
-    describe_unread,
     doubts,
+    facts_of,
     reader_of,
     warn_of_disagreement,
     warn_of_misreading,
@@ -25,10 +23,10 @@ from contrapose.tasks.report.evidence import (
     [("order_bias", {"unparsed": 3}), ("option_order", {"outcome_unparsed": 1, "outcome_tied": 2})],
 )
 def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
-    assert describe_unread(outcome(test_type=test, figures=counts)) == (
+    assert facts_of(outcome(test_type=test, figures=counts)).unread == (
         "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
     )
-    assert describe_unread(outcome(figures=dict.fromkeys(counts, 0))) == ""
+    assert facts_of(outcome(figures=dict.fromkeys(counts, 0))).unread == ""
 
 
 READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
@@ -36,13 +34,13 @@ READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
 
 def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
     told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
-    assert describe_steps(outcome(figures=READ)) == told
+    assert facts_of(outcome(figures=READ)).steps == told
     assert (
-        describe_steps(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0}))
+        facts_of(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})).steps
         == "choices were read by likelihood 100%"
     )
-    assert describe_steps(outcome(figures={"unread": 1.0})) == "unread 100%"
-    assert describe_steps(outcome()) == ""
+    assert facts_of(outcome(figures={"unread": 1.0})).steps == "unread 100%"
+    assert facts_of(outcome()).steps == ""
 
 
 def test_the_known_errors_stand_beside_what_rules_read() -> None:
@@ -53,11 +51,11 @@ def test_the_known_errors_stand_beside_what_rules_read() -> None:
         for source in ("chat models", "others")
         for letter in "AB"
     ]
-    one, two = describe_known_errors(outcome(reader=letters))
+    one, two = facts_of(outcome(reader=letters)).known_errors
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
     assert one == f"known error of the rules: A: {each}, B: {each} (chat models)"
     assert two.endswith("(others)")
-    assert list(describe_known_errors(outcome())) == []
+    assert list(facts_of(outcome()).known_errors) == []
 
 
 def worded(agreed: float | None, unread_share: float) -> Outcome:

@@ -22,7 +22,7 @@ from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.artifacts import verdict_row
 from contrapose.tasks.report.console import print_summary, print_verdict
 from contrapose.tasks.report.evidence import describe_looks
-from contrapose.tasks.report.mlflow import logged
+from contrapose.tasks.report.mlflow import values_of_run
 from contrapose.tasks.report.notebook import run_html
 from contrapose.tasks.report.schema import summary_schema
 
@@ -68,27 +68,36 @@ def test_no_report_says_that_all_rows_were_asked() -> None:
     assert f"| ❌ fail on {JUDGED} |" in comment(told())
 
 
-def test_a_limit_stands_beside_it() -> None:
-    cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
-    assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
+OTHERS = "Other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along."
 
 
-def test_the_verdict_alone_says_it_too() -> None:
+@pytest.mark.parametrize("read", [printed, page, comment])
+def test_savings_and_looks_are_said_where_a_test_stopped_early(read: Any) -> None:
+    early, plainly, to_the_end = read(told()), read(summary()), read(asked_to_the_end())
+    assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in early
+    assert "Verdict and 95 % intervals of what has a gate count 3 looks" in early
+    assert (OTHERS in early) == (read is not printed)
+    assert ("saved" in plainly, "looks" in plainly) == (False, False)
+    assert "count 2 looks, none of which decided it before all cases were asked" in to_the_end
+    assert ("topped early" in to_the_end, "istic" in to_the_end) == (False, False)
+
+
+def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     file = io.StringIO()
     print_verdict(told(), console=Console(file=file, width=80))
     assert f"Judged: add_negation {JUDGED}." in file.getvalue()
-
-
-@pytest.mark.parametrize("read", [printed, page, comment])
-def test_what_was_saved_stands_beside_what_was_asked(read: Any) -> None:
-    assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in read(told())
-    assert "saved" not in read(summary())
-
-
-@pytest.mark.parametrize("read", [printed, page, comment])
-def test_the_interval_is_said_to_count_all_looks(read: Any) -> None:
-    assert "Verdict and 95 % intervals of what has a gate count 3 looks" in read(told())
-    assert "looks" not in read(summary())
+    cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
+    assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
+    notebook = run_html(told(), folder="x", show_toxic=False)
+    texts = ("Stopped early: decided after 36 of 370 cases, in 3 looks.", "count 3 looks")
+    assert [text for text in (*texts, "675 saved by stopping early") if text not in notebook] == []
+    row = verdict_row(stopped(), model="mock")
+    assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
+    assert "looks" not in verdict_row(outcome(), model="mock")
+    assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
+    assert "after" not in headline(asked_to_the_end())
+    assert run_told(told(), "x", str, ()).rates == ("add_negation 75%, stopped early",)
+    assert run_told(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
 
 
 @pytest.mark.parametrize(("verdict", "word"), [("fail", "pessimistic"), ("pass", "optimistic")])
@@ -97,22 +106,6 @@ def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, wor
     for text in (printed(shown), page(shown), comment(shown)):
         assert text.count(f"slightly {word}") == 1
         assert "verdict and interval hold" in text
-
-
-def test_the_reports_say_how_to_take_other_intervals() -> None:
-    words = (
-        "Other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along."
-    )
-    assert all(words in read(told()) for read in (page, comment))
-    assert words not in printed(told())
-
-
-def test_a_test_that_no_look_decided_says_why_its_interval_is_wider() -> None:
-    for read in (printed, page, comment):
-        text = read(asked_to_the_end())
-        assert "count 2 looks, none of which decided it before all cases were asked" in text
-        assert "topped early" not in text
-        assert "istic" not in text
 
 
 @pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[]), None])
@@ -170,38 +163,14 @@ def test_a_test_view_is_told_it() -> None:
     assert "stopped_early" not in {item.get("name") for item in suite(outcome()).iter("property")}
 
 
-def test_a_notebook_shows_it() -> None:
-    text = run_html(told(), folder="x", show_toxic=False)
-    assert "Stopped early: decided after 36 of 370 cases, in 3 looks." in text
-    assert "count 3 looks" in text
-    assert "675 saved by stopping early" in text
-
-
-def test_the_table_in_prefect_tells_it() -> None:
-    row = verdict_row(stopped(), model="mock")
-    assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
-    assert "looks" not in verdict_row(outcome(), model="mock")
-
-
-def test_the_state_of_the_flow_run_tells_it() -> None:
-    assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
-    assert "after" not in headline(asked_to_the_end())
-
-
 def test_mlflow_is_told_it() -> None:
-    found = logged(told())
+    found = values_of_run(told())
     assert (found.metrics["saved"], found.metrics["add_negation.looks"]) == (675, 3)
     assert found.metrics["add_negation.not_asked"] == 334
     assert found.tags["contrapose.add_negation.stopped_early"] == "true"
-    untouched = logged(summary())
+    untouched = values_of_run(summary())
     assert not {"saved", "add_negation.looks"} & {*untouched.metrics}
-    assert logged(asked_to_the_end()).tags["contrapose.add_negation.stopped_early"] == "false"
-
-
-def test_the_list_of_runs_tells_it() -> None:
-    listed = run_told(told(), "x", str, ())
-    assert listed.rates == ("add_negation 75%, stopped early",)
-    assert run_told(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
+    assert values_of_run(asked_to_the_end()).tags["contrapose.add_negation.stopped_early"] == "false"
 
 
 def test_the_schema_describes_it() -> None:

@@ -49,7 +49,7 @@ CONFIG = {
 
 
 def drawing(chart: Chart, description: str) -> Markup:
-    """The chart as one `svg` element, which its description names, or that alone where it cannot be drawn.
+    """Draw a chart as one `svg` element, which its description names, or the description where it cannot be drawn.
 
     Its colours are variables of the style sheet; texts that are not ours belong into its data.
     """
@@ -91,7 +91,7 @@ for line in sys.stdin:
 lower than usual, since the run and its server need the processor meanwhile."""
 
 SECONDS = 60.0
-"""How long a drawing may take."""
+"""Time that a drawing may take."""
 
 
 @cache
@@ -105,6 +105,6 @@ def prepare_to_draw() -> None:
 
 
 def svg(chart: Mapping[str, Any]) -> str | None:
-    """A Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
+    """Draw a Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
     drawn: str | None = json.loads(_artist().ask(json.dumps(chart)) or "null")
     return drawn or None

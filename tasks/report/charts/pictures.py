@@ -1,16 +1,15 @@
-"""Pictures: how eval_scores are distributed, the pass rate over runs, and of every test the rate against its gate."""
+"""Pictures: the distribution of eval_scores, the pass rate over runs, and the rate and gate of every test."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from contrapose.tasks.core.history_records import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.report.charts.drawing import Chart, drawing, svg
 from contrapose.tasks.report.rows import name_of
@@ -23,42 +22,36 @@ BINS = 24
 
 
 def scores(cases: np.ndarray, controls: np.ndarray, *, name: str) -> Markup | None:
-    """The drawing of finite eval_scores, each of shape (rows,); None where there are too few, or two different ones.
+    """Draw finite eval_scores, each of shape (rows,); None where there are too few, or two different ones.
 
     There may be no controls; the name says what the scores are.
     """
     if len(cases) < LEAST or len(np.unique(cases)) <= 2:
         return None
-    edges = _edges(np.concatenate([cases, controls]))
-    bars = [*_bars(cases, edges, "cases"), *(_bars(controls, edges, "controls") if len(controls) else ())]
-    return drawing(_histogram(bars), _quartiles_in_words(cases, controls, name))
-
-
-def _edges(values: np.ndarray) -> np.ndarray:
-    """Bins of one width; those of whole numbers are centred on them."""
+    values = np.concatenate([cases, controls])
     if (values == np.round(values)).all() and np.ptp(values) < BINS:
-        return np.arange(values.min() - 0.5, values.max() + 1)
-    return np.histogram_bin_edges(values, bins=BINS)
-
-
-def _bars(values: np.ndarray, edges: np.ndarray, kind: str) -> list[dict[str, Any]]:
-    counts, _ = np.histogram(values, bins=edges)
-    shares = [*(float(count / len(values)) for count in counts), 0.0]
-    # The one beyond the last ends the outline; as a bar it has no width.
-    ends = [*edges[1:], edges[-1]]
-    return [
-        {"kind": kind, "start": float(start), "end": float(end), "share": share}
-        for start, end, share in zip(edges, ends, shares, strict=True)
-    ]
-
-
-def _histogram(bars: list[dict[str, Any]]) -> Chart:
+        # Bins of whole numbers are centred on them.
+        edges = np.arange(values.min() - 0.5, values.max() + 1)
+    else:
+        edges = np.histogram_bin_edges(values, bins=BINS)
+    bars, texts = list[dict[str, Any]](), []
+    for kind, own in (("cases", cases), ("controls", controls)):
+        if len(own):
+            low, middle, high = map(number, np.quantile(own, [0.25, 0.5, 0.75]))
+            texts.append(f"{name} of {len(own):,} {kind}: median {middle}, half of them between {low} and {high}")
+            counts, _ = np.histogram(own, bins=edges)
+            shares = [*(float(count / len(own)) for count in counts), 0.0]
+            # The one beyond the last ends the outline; as a bar it has no width.
+            bars += [
+                {"kind": kind, "start": float(start), "end": float(end), "share": share}
+                for start, end, share in zip(edges, [*edges[1:], edges[-1]], shares, strict=True)
+            ]
     scale = {"zero": False, "nice": False}
     across = {"bin": "binned", "title": None, "scale": scale, "axis": {"grid": False, "tickCount": 5}}
-    share = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 3}}
-    encoding = {"x": {"field": "start", "type": "quantitative", **across}, "y": share}
+    share_axis = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 3}}
+    encoding = {"x": {"field": "start", "type": "quantitative", **across}, "y": share_axis}
     outline = {"type": "line", "stroke": "var(--ink)", "strokeWidth": 1.5, "interpolate": "step-after"}
-    return {
+    chart = {
         "data": {"values": bars},
         "width": 320,
         "height": 110,
@@ -75,41 +68,41 @@ def _histogram(bars: list[dict[str, Any]]) -> Chart:
             },
         ],
     }
-
-
-def _quartiles_in_words(cases: np.ndarray, controls: np.ndarray, name: str) -> str:
-    texts = []
-    for kind, values in (("cases", cases), ("controls", controls)):
-        if len(values):
-            low, middle, high = map(number, np.quantile(values, [0.25, 0.5, 0.75]))
-            texts.append(f"{name} of {len(values):,} {kind}: median {middle}, half of them between {low} and {high}")
-    return "; ".join(texts)
+    return drawing(chart, "; ".join(texts))
 
 
 MOST_RUNS = 40
-"""The latest ones are drawn."""
+"""Number of the latest runs that are drawn."""
 
 
 def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
-    """The drawing; None where the model of the last run has fewer than two runs with a pass rate.
+    """Draw the pass rate; None where the model of the last run has fewer than two runs with one.
 
     Other models of the suite are drawn as rings: they took the same test.
     """
-    drawn_points = [
-        (run["model"], _point(run, past))
-        for run in runs
-        for past in run["tests"]
-        if past["test_type"] == test and past["pass_rate"] is not None
-    ]
-    points = [(model, {**point, "run": place}) for place, (model, point) in enumerate(drawn_points[-MOST_RUNS:])]
-    own = [point for model, point in points if model == runs[-1]["model"]]
-    others = [point for model, point in points if model != runs[-1]["model"]]
+    points = list[tuple[str, dict[str, Any]]]()
+    for run in runs:
+        for past in run["tests"]:
+            rate = past["pass_rate"]
+            if past["test_type"] == test and rate is not None:
+                low, high = past["interval"] or (rate, rate)
+                point = {"rate": rate, "low": low, "high": high, "gate": past["min_pass_rate"]}
+                points.append((run["model"], {**point, "date": _date(run["started"])}))
+    latest = [(model, {**point, "run": place}) for place, (model, point) in enumerate(points[-MOST_RUNS:])]
+    own = [point for model, point in latest if model == runs[-1]["model"]]
+    others = [point for model, point in latest if model != runs[-1]["model"]]
     if len(own) < 2:
         return None
-    return drawing(_lines(own, others), " ".join(_trend_in_words(own, others)))
+    rates = ", ".join(f"{percent(point['rate'])} ({point['date']})" for point in own)
+    words = f"Pass rate of this model in {len(own)} runs, the oldest first: {rates}."
+    words += f" The gate is {percent(own[-1]['gate'])}."
+    if others:
+        verb = "is" if len(others) == 1 else "are"
+        words += f" {counted('runs', len(others))} of other models {verb} shown beside it."
+    return drawing(_trend_chart(own, others), words)
 
 
-def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
+def _trend_chart(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
     last = max(point["run"] for point in (*own, *others))
     run = {"field": "run", "type": "quantitative", "axis": None, "scale": {"domain": [-0.3, last + 0.3]}}
     rate = {"title": None, "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}}
@@ -143,22 +136,8 @@ def _lines(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Chart:
     }
 
 
-def _point(run: PastRun, past: PastTest) -> dict[str, Any]:
-    rate = past["pass_rate"]
-    low, high = past["interval"] or (rate, rate)
-    return {"rate": rate, "low": low, "high": high, "gate": past["min_pass_rate"], "date": _date(run["started"])}
-
-
-def _trend_in_words(own: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[str]:
-    rates = ", ".join(f"{percent(point['rate'])} ({point['date']})" for point in own)
-    yield f"Pass rate of this model in {len(own)} runs, the oldest first: {rates}."
-    yield f"The gate is {percent(own[-1]['gate'])}."
-    if others:
-        yield f"{counted('runs', len(others))} of other models {'is' if len(others) == 1 else 'are'} shown beside it."
-
-
 def _date(started: str) -> str:
-    """Day and month; empty when the time is none."""
+    """Return day, month and year; empty when the time is none."""
     try:
         when = datetime.fromisoformat(started)
     except ValueError:
@@ -181,15 +160,10 @@ ROW = 34
 
 
 def image_url(summary: Summary) -> str | None:
-    """The picture as a data URL: it needs no server, and nothing in it can run or load anything.
+    """Return the picture as a data URL: it needs no server, and nothing in it can run or load anything.
 
     Tests without a score have their gate only. None where it cannot be drawn.
     """
-    drawn = svg(_chart(summary))
-    return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
-
-
-def _chart(summary: Summary) -> Chart:
     across = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     axis = {
         "format": ".0%",
@@ -206,8 +180,8 @@ def _chart(summary: Summary) -> Chart:
         test = {"field": "test", "type": "nominal", "sort": None, "title": None, "axis": names}
         return {"mark": mark, "encoding": {"y": test, **encoding}}
 
-    return {
-        "data": {"values": [_values(outcome) for outcome in summary["tests"]]},
+    chart = {
+        "data": {"values": [_rate_values(outcome) for outcome in summary["tests"]]},
         "width": WIDTH,
         "height": {"step": ROW},
         "background": "white",
@@ -227,9 +201,11 @@ def _chart(summary: Summary) -> Chart:
             "view": {"stroke": None},
         },
     }
+    drawn = svg(chart)
+    return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
-def _values(outcome: Outcome) -> dict[str, str | float | None]:
+def _rate_values(outcome: Outcome) -> dict[str, str | float | None]:
     low, high = outcome["interval"] or (None, None)
     rate = "" if low is None else f": {percent(outcome['pass_rate'])} ({interval(outcome)})"
     return {

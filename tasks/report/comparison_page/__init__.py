@@ -12,21 +12,14 @@ from markupsafe import Markup
 
 from contrapose.tasks.core.comparison import COLOURS, DEFINITIONS, Comparison, Contest, Flip, FlipCount, Flips, judged
 from contrapose.tasks.core.damage import folder_as_above, put_in_place
-from contrapose.tasks.report import comparison_markdown
-from contrapose.tasks.report.comparison_markdown import (
-    against,
-    allowed,
-    cases_words,
-    difference_words,
-    unpaired_words,
-)
+from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.failures import MarkedRow, mark_row, text_columns
 from contrapose.tasks.report.html.meter import RateMeter
 from contrapose.tasks.report.html.sample_data import case_numbers, mark_texts, pack
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.report.templates import PAGE, SHARED, inlined, read, style, template
+from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, read, style, template
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import ends, percent
 
@@ -44,16 +37,16 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     total = sum(sum(count) for count in flips.counts.values())
     reasons = []
     for test_name, pair in judged(comparison["tests"]):
-        rest = unpaired_words(pair)
+        rest = markdown.unpaired_words(pair)
         reasons.append(f"{pair['first']} in {test_name}: {pair['reason']}" + (f" {rest}." if rest else ""))
     text = template(__package__, PAGE).render(
         verdict=comparison["verdict"],
         colour=COLOURS[comparison["verdict"]],
         reason=show(comparison["reason"]),
         models=[{name: show(str(value)) for name, value in model.items()} for model in comparison["models"]],
-        margin=allowed(comparison),
+        margin=markdown.margin_words(comparison),
         matrix=[
-            (show(test["test_type"]), cases_words(test), list(_matrix_cells(comparison, test, flips, show)))
+            (show(test["test_type"]), markdown.cases_words(test), list(_matrix_cells(comparison, test, flips, show)))
             for test in comparison["tests"]
         ],
         reasons=list(map(show, reasons)),
@@ -67,7 +60,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
         cut_off=total - len(flips.shown),
         show_toxic=show_toxic,
         data=_pack_flips(comparison, flips, show, show_toxic=show_toxic),
-        **_inlined(),
+        **_page_files(),
     )
     return text.encode()
 
@@ -82,7 +75,7 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
     """
     contents = {
         "comparison.html": render(comparison, flips, show_toxic=show_toxic),
-        "comparison.md": comparison_markdown.render(comparison),
+        "comparison.md": markdown.render(comparison),
         "comparison.json": f"{to_json(comparison)}\n".encode(),
     }
     try:
@@ -99,7 +92,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
     """Values of each model in one test, the baseline first; texts are fit to be seen."""
     standings = {standing["name"]: standing for standing in test["standings"]}
     for standing in (standings[model["name"]] for model in comparison["models"]):
-        rate, pair = standing["rate"], against(test, standing["name"])
+        rate, pair = standing["rate"], markdown.against(test, standing["name"])
         verdict = None if pair is None else pair["verdict"]
         value, bounds = (None, None) if rate is None else (rate["value"], rate["interval"])
         yield {
@@ -109,7 +102,7 @@ def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Sho
             "meter": RateMeter(value, bounds, standing["gate"]),
             "scored": f"{standing['scored']:,} of {standing['asked']:,} scored",
             # Against the baseline, for which these are empty.
-            "difference": "" if pair is None else difference_words(pair["difference"]),
+            "difference": "" if pair is None else markdown.difference_words(pair["difference"]),
             "verdict": verdict or "",
             "colour": COLOURS[verdict] if verdict else "",
             "flipped": flips.counts.get((test["test_type"], standing["name"]), FlipCount(lost=0, gained=0)),
@@ -178,6 +171,6 @@ def _pack_flips(comparison: Comparison, flips: Flips, show: Show, *, show_toxic:
 
 
 @cache
-def _inlined() -> Mapping[str, Markup | str]:
+def _page_files() -> Mapping[str, Markup | str]:
     shared = (read(SHARED, name) for name in ("data.js", "parts.js", "paging.js"))
-    return inlined(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))
+    return inline_files(style(__package__, "page.css"), *shared, read(__package__, "flips.js"))

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
+import pandas as pd
 from markupsafe import Markup
 
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.core.outcome import Summary, Verdict
+from contrapose.tasks.core.records import Calls
+from contrapose.tasks.core.stopping import early_stop
+from contrapose.tasks.report.base import Report, Results
 from contrapose.tasks.report.evidence import reader_of
+from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
 from contrapose.tasks.report.html.cards import card
 from contrapose.tasks.report.html.glossary import Glossary
-from contrapose.tasks.report.html.head import call_tables, first_rows, head, opening_evidence
 from contrapose.tasks.report.html.meter import tallies
-from contrapose.tasks.report.html.sample_data import SampleData, fitting
+from contrapose.tasks.report.html.sample_data import OUTCOMES, SampleData, case_numbers, fitting, without_langtest
 from contrapose.tasks.report.passages import MARKS
-from contrapose.tasks.report.rows import left_out, name_of, of_test, tested
+from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.report.since import since
-from contrapose.tasks.report.templates import PAGE, inlined, read, style, template
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
+from contrapose.tasks.text import wording
+from contrapose.tasks.text.inline import elided
+from contrapose.tasks.text.masking import Show, shower
 
 PIECES = 256
 """Parts of the template that are written at once."""
@@ -37,7 +44,7 @@ def render(report: Report) -> Iterator[bytes]:
     cards = [
         card(
             test,
-            tested(of_test(figures, test["test_type"])),
+            without_controls(of_test(figures, test["test_type"])),
             of_test(report.skipped, test["test_type"]),
             counted[test["test_type"]],
             show,
@@ -68,19 +75,132 @@ def render(report: Report) -> Iterator[bytes]:
         warnings=[show(text) for text in summary["warnings"]],
         evidence=list(opening_evidence(report, show)),
         first_rows=first_rows(report.results, figures, places, show, show_langtest=report.show_langtest),
-        controls=len(figures.loc[places]) - len(tested(figures.loc[places])),
+        controls=len(figures.loc[places]) - len(without_controls(figures.loc[places])),
         shown=len(places),
         total=len(figures),
         show_toxic=report.show_toxic,
         island=island,
         marks=MARKS,
-        **_inlined(),
+        **_page_files(),
     )
     stream.enable_buffering(PIECES)
     return (piece.encode() for piece in stream)
 
 
 @cache
-def _inlined() -> Mapping[str, Markup | str]:
+def _page_files() -> Mapping[str, Markup | str]:
     scripts = ("data.js", "parts.js", "paging.js", "page.js", "share.js")
-    return inlined(style(), *(read(__package__, name) for name in scripts))
+    return inline_files(style(), *(read(__package__, name) for name in scripts))
+
+
+ANSWERS: Mapping[Verdict, str] = {
+    "pass": "Ready to ship, by these gates",
+    "fail": "Not ready to ship",
+    "inconclusive": "Too little evidence to tell",
+    "incomplete": "Too little was answered to tell",
+}
+"""May this model be shipped?"""
+
+LETTERS: Mapping[str, str] = {
+    "no": "free: the endpoint cannot be held to a letter",
+    "json_schema": "held to a letter by a JSON schema",
+    "structured_outputs": "held to a letter by structured_outputs",
+    "guided_choice": "held to a letter by guided_choice",
+}
+"""Ways to ask for letters in words, by the key in the summary."""
+
+
+def head(summary: Summary, show: Show) -> dict[str, Any]:
+    """Return the values of the first screen."""
+    reason, counts, model = wording.because(summary), wording.totals(summary), summary["model"]
+    passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
+    rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
+    rest = [wording.counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
+    also = f"; besides {', '.join(rest)}" if rest else ""
+    stops = [(test["test_type"], early) for test in summary["tests"] if (early := early_stop(test))]
+    more = sum(early["cases"] - early["judged"] for _, early in stops)
+    verb = "was" if more == 1 else "were"
+    not_asked = f"; {more:,} more {verb} not asked, since it was decided without them" if more else ""
+    stopped = []
+    for test, early in stops:
+        cases, looks = wording.counted("cases", early["cases"]), wording.counted("looks", early["looks"])
+        stopped.append(f"{test} after {early['judged']:,} of {cases}, in {looks}")
+    facts = {
+        "run": summary["run_id"],
+        "took": wording.span(summary["seconds"]),
+        "provider": model["provider"],
+        "revision": model["revision"],
+        "precision": "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}",
+        "replies with letters": LETTERS.get(model.get("constrained", ""), ""),
+        "reader": f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else "",
+        "usage": wording.asked(summary["usage"], saved=wording.saved_by(summary)),
+        "stopped early": "; ".join(stopped),
+        "latency": wording.latencies(summary["usage"]),
+        "seed": str(summary["seed"]),
+        "contrapose": summary["contrapose"],
+    }
+    return {
+        "verdict": summary["verdict"],
+        "answer": ANSWERS[summary["verdict"]],
+        "reason": show(f"{reason[:1].upper()}{reason[1:]}"),
+        "model": name_of(model["id"]),
+        "suite": name_of(summary["suite"]),
+        "started": show(summary["started"]),
+        "moment": show(wording.moment(summary["started"])),
+        "counted": f"{passed}{rate}{also}, out of {counts['cases']:,} cases{not_asked}.",
+        "facts": [(name, show(value)) for name, value in facts.items() if value],
+    }
+
+
+def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
+    """Values of the tests that the page opens on, each with its clearest failure where there is one."""
+    for outcome in report.summary["tests"]:
+        test, scored = outcome["test_type"], outcome["scored"]
+        became = outcomes(without_controls(of_test(report.results.figures, test))).value_counts()
+        failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
+        kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
+        yield {
+            "test": name_of(test),
+            "verdict": outcome["verdict"],
+            "asks": asks(test),
+            "failed": f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
+            "failure": next(iter(shown_failures(test, report.failures[test].head(1), show)), None),
+            "nothing": f"None of {scored:,} scored cases failed.{kept}" if scored else "No case was scored.",
+        }
+
+
+FIRST_ROWS = 20
+
+
+def first_rows(
+    results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
+) -> list[MarkedRow]:
+    """Return the first of the rows at `places` that are no controls, failures first, masked."""
+    counted = without_controls(figures.loc[figures.index.isin(places)])
+    failed = outcomes(counted).map({name: rank for rank, name in enumerate(OUTCOMES)})
+    chosen = failed.sort_values(kind="stable").index[:FIRST_ROWS]
+    rows = results.at(sorted(chosen)).set_axis(sorted(chosen)).loc[chosen]
+    rows = without_langtest(rows, show_langtest=show_langtest)
+    named = text_columns(figures["test_type"].unique()) if "test_type" in figures else []
+    numbered = zip(read_rows(rows, show), case_numbers(rows), strict=True)
+    return [mark_row(row, named, number=number) for row, number in numbered]
+
+
+def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Return a title and rows for each kind of calls of which there are any: prompt, time, tokens, cost."""
+    # Where nothing has a price, they are those with the most tokens.
+    dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
+    tables = list[tuple[str, list[tuple[str, ...]]]]()
+    for title, of_kind in (("Slowest calls", calls.slowest), (dearest, calls.dearest)):
+        rows: list[tuple[str, ...]] = [
+            (
+                elided(show(call["prompt"]), head=160, tail=80),
+                wording.span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
+                f"{call['prompt_tokens']:,}",
+                f"{call['completion_tokens']:,}",
+                "–" if call["cost"] is None else wording.dollars(call["cost"]),
+            )
+            for call in of_kind
+        ]
+        tables += [(title, rows)] if rows else []
+    return tables

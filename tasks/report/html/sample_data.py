@@ -17,7 +17,7 @@ import pandas as pd
 from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.report.base import Results, SentPrompts
 from contrapose.tasks.report.failures import text_columns
-from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, tested
+from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut, visible
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import LONGEST, offending, split
@@ -171,7 +171,9 @@ def fitting(figures: pd.DataFrame) -> list[int]:
     """Return places of the rows that fit on the page, in the order of the results."""
     if len(figures) <= MOST_ROWS:
         return list(range(len(figures)))
-    dispensable = (outcomes(figures) == "pass").astype(int).mask(~figures.index.isin(tested(figures).index), 2)
+    dispensable = (
+        (outcomes(figures) == "pass").astype(int).mask(~figures.index.isin(without_controls(figures).index), 2)
+    )
     return sorted(dispensable.to_numpy().argsort(kind="stable")[:MOST_ROWS].tolist())
 
 

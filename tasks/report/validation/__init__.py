@@ -10,7 +10,7 @@ from typing import Any
 
 from contrapose.tasks.core.validation import KINDS, Checked, Finding, refused, row_told
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.templates import PAGE, inlined, style, template
+from contrapose.tasks.report.templates import PAGE, inline_files, style, template
 from contrapose.tasks.text.cleaning import valid
 from contrapose.tasks.text.masking import Show, shower
 from contrapose.tasks.text.wording import counted, moment
@@ -66,7 +66,7 @@ def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) 
         noted=sum(line["state"] == "noted" for line in lines),
         expectations=len(lines),
         looked_at=f"{counted('rows', sum(table['rows'] for table in checked))} of {tables}",
-        **inlined(style(__package__, "page.css")),
+        **inline_files(style(__package__, "page.css")),
     )
     return text.encode()
 
