@@ -126,14 +126,9 @@ def merged(base: Any, changes: Any) -> Any:
 
 
 def data_of(own: Any, general: Any) -> DataSettings:
-    """Return the data of a test.
+    """Return the data of a test: its own settings, laid over `general` where they name no source.
 
-    Args:
-        own: what the test says itself; without a source it is laid over `general`, with one it replaces that.
-        general: the run's data, or the bundled samples of the test.
-
-    Raises:
-        ValidationError: what the test says itself is wrong.
+    Raises ValidationError where the test's own settings are wrong.
     """
     base = DataSettings.model_validate(general)
     if not own:

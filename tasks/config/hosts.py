@@ -85,11 +85,7 @@ def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[
 
 
 def read_rule(entry: str, *, where: str) -> HostRule:
-    """Return the rule of an entry: `host`, `host:port` or `https://host:port`.
-
-    Raises:
-        ConfigError: it is none of these.
-    """
+    """Return the rule of an entry, `host`, `host:port` or `https://host:port`, or raise ConfigError."""
     try:
         url = urlsplit(entry if "://" in entry else f"//{entry}")
         host, port = _host(url), url.port
@@ -113,16 +109,7 @@ def is_loopback(host: str) -> bool:
 
 
 def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) -> None:
-    """Refuse what nobody means to be asked: link-local addresses, those of a cloud's metadata, and no host's.
-
-    Args:
-        host: a name or an IP address.
-        where: it was named.
-        addresses: addresses that a name was found to have.
-
-    Raises:
-        ConfigError: it is, or has, such an address.
-    """
+    """Raise ConfigError for a host or address that is link-local, a cloud's metadata service or no host."""
     why = "the name of a cloud's metadata service" if host.rstrip(".") in METADATA_NAMES else ""
     for written in () if why else (host, *addresses):
         address = _address(written)
@@ -157,13 +144,9 @@ class ForbiddenAddressError(OSError):
 
 
 def open_socket(address: tuple[Any, ...]) -> socket.socket:
-    """Return a socket for a connection of aiohttp, which asks for one for names and redirects alike.
+    """Return a socket of aiohttp for an address as `getaddrinfo` lists it, or raise ForbiddenAddressError.
 
-    Args:
-        address: as `socket.getaddrinfo` lists it.
-
-    Raises:
-        ForbiddenAddressError: nothing is sent there.
+    aiohttp asks for one whatever led to the address: a name, or a redirect.
     """
     family, kind, protocol, _, place = address
     try:
@@ -174,15 +157,9 @@ def open_socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None:
-    """Refuse a name that leads into a private network which the list does not name besides.
+    """Raise ConfigError for a name that leads into a private network which the variable does not name as well.
 
-    Args:
-        host: a name or an IP address; the latter says itself where it leads.
-        addresses: addresses that it was found to have.
-        variable: the list; it may name addresses and networks, such as 10.0.0.0/8.
-
-    Raises:
-        ConfigError: it has such an address.
+    The variable may name addresses and networks, such as 10.0.0.0/8; a host that is an address says where it leads.
     """
     refuse_forbidden(host, where=variable, addresses=addresses)
     if _address(host) is not None or is_loopback(host):

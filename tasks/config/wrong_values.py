@@ -12,7 +12,7 @@ from contrapose.tasks.core.errors import ConfigError, meant, together
 
 def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
     """Return one error with every problem of values from some place that a model refused."""
-    return together([_in_words(problem, model, where) for problem in error.errors(include_url=False)])
+    return together([_to_error(problem, model, where) for problem in error.errors(include_url=False)])
 
 
 def place_of(problem: Mapping[str, Any]) -> list[str | int]:
@@ -20,7 +20,7 @@ def place_of(problem: Mapping[str, Any]) -> list[str | int]:
     return [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-"))]
 
 
-def _in_words(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
+def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
     """Return a problem as an error; our own checks may name observed and expected, with `; expected ` between them."""
     path = [str(part) for part in place_of(problem)]
     place = f"{where}: {'.'.join(path)}" if path else where

@@ -66,12 +66,7 @@ class UnboundedError(yaml.MarkedYAMLError):
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file of YAML.
-
-    Raises:
-        OSError: it cannot be read.
-        YAMLError: it is too large.
-    """
+    """Return the bytes of a file of YAML, or raise OSError, or YAMLError where it is too large."""
     with regular(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
@@ -80,11 +75,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse(content: str | bytes) -> Any:
-    """Return the values of a YAML text.
-
-    Raises:
-        YAMLError: it is no YAML, or exceeds a bound; also where it holds a date or number that there is not.
-    """
+    """Return the values of a YAML text, or raise YAMLError: also for a date or number that does not exist."""
     loader = _Bounded(content)
     try:
         return loader.get_single_data()
@@ -93,13 +84,7 @@ def parse(content: str | bytes) -> Any:
 
 
 def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
-    """Return what an error of `parse` says.
-
-    Args:
-        error: that was raised.
-        where: the file.
-        expected: of a file that is no YAML.
-    """
+    """Return what an error of `parse` says of a file; `expected`: of one that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     if isinstance(error, UnboundedError):
@@ -188,21 +173,12 @@ for _kind in ("int", "float", "bool", "binary", "timestamp"):
 
 
 def is_bomb(*, packed: int, unpacked: int) -> bool:
-    """Return whether a packed file of so many bytes grows as no file does that holds data.
-
-    Args:
-        packed: bytes, as stored.
-        unpacked: bytes that came out of them, or that are said to come.
-    """
+    """Return whether a packed file of so many bytes holds more bytes, or says so, than any file with data."""
     return unpacked > HARMLESS and unpacked > MOST_RATIO * packed
 
 
 def within(call: Callable[[], R], seconds: float = SECONDS) -> R:
-    """Return or raise what a call does, unless that takes too long; it is then left to itself.
-
-    Raises:
-        TimeoutError: there was no answer in that time.
-    """
+    """Return or raise what a call does, or raise TimeoutError and leave it to itself where that takes too long."""
     results: list[R] = []
     errors: list[BaseException] = []
 

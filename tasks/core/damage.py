@@ -50,10 +50,9 @@ def private_folder(folder: Path) -> None:
 
 
 def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
-    """Make a folder that is as open to others as the one above it, and never more than the process lets folders be.
+    """Make a folder that is as open to others as the one above it, as far as the process permits, or raise OSError.
 
     Where the one above has to be made too, it is open to nobody else: so is a new `runs`, and all that is put there.
-    Raises OSError where it cannot be made.
     """
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -73,10 +72,7 @@ def files_as_above(made: Path, above: Path) -> None:
 def put_in_place(made: Path, path: Path) -> None:
     """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
 
-    A file becomes as readable for others as the folder that it lies in, as far as the process lets its files be.
-
-    Raises:
-        OSError: it cannot be written; nothing of that name was changed.
+    It becomes as readable for others as the folder that it lies in. Raises OSError where nothing was changed.
     """
     files_as_above(made, path.parent)
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
@@ -97,11 +93,7 @@ def sync(path: Path) -> None:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename what is damaged, in place of what was set aside of it before, so that it is neither used nor lost.
-
-    Returns:
-        Where it is now; None where another process was faster.
-    """
+    """Rename what is damaged, so that it is neither used nor lost; None where another process was faster."""
     aside = path.with_name(path.name + SUFFIX)
     try:
         if path.is_dir():
@@ -114,11 +106,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def note(aside: str) -> None:
-    """Warn that something damaged was set aside and is made again; together with others where `told_together`.
-
-    Args:
-        aside: where it is now.
-    """
+    """Warn that something damaged was set aside and is made again; together with others where `told_together`."""
     with told_together():
         cast(list[str], _together.get()).append(aside)
 

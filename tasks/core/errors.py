@@ -128,12 +128,7 @@ Problem = TypeVar("Problem", bound=ContraposeError)
 
 
 def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
-    """Return one error that tells all problems, each once; its type is that of the first.
-
-    Args:
-        errors: one at least.
-        uncounted: how many more problems there are, beside those that they do not count themselves.
-    """
+    """Return one error with all problems, each once, and a count of further ones; its type is that of the first."""
     distinct = list({str(error): error for error in errors}.values())
     every: list[ContraposeError] = []
     for error in distinct:
@@ -157,16 +152,7 @@ def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:
 
 
 def require(package: str, *, extra: str, where: str) -> None:
-    """Refuse a setting whose package is not installed; the package is not imported.
-
-    Args:
-        package: as it is imported.
-        extra: of contrapose, which installs it.
-        where: the setting, or its value, that asks for it.
-
-    Raises:
-        ConfigError: it is not installed.
-    """
+    """Raise ConfigError for a setting whose package is not installed, with the extra that installs it."""
     if find_spec(package) is None:
         raise ConfigError(
             f"the package {package} is not installed",

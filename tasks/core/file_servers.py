@@ -30,10 +30,7 @@ CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation"
 
 
 def time_limits(address: str) -> dict[str, dict[str, Any]]:
-    """Return options of fsspec for an address, by scheme, so that a server that stays silent is given up.
-
-    What the user has configured for fsspec wins.
-    """
+    """Return options of fsspec, by scheme, that give a silent server up; the user's configuration wins."""
     chosen: dict[str, dict[str, Any]] = {}
     for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):
         if f"{scheme}://" not in address:
@@ -60,14 +57,7 @@ def time_limits(address: str) -> dict[str, dict[str, Any]]:
 def steadily(ask: Callable[[], R], *, where: str) -> R:
     """Ask a server of files, and again while it may only be away for a moment; the first time a warning says so.
 
-    Args:
-        ask: asks once.
-        where: address that is asked for.
-
-    Raises:
-        FileNotFoundError: there is nothing at the address.
-        ConfigError: the server refuses.
-        CutShortError: it did not answer for so long.
+    Raises FileNotFoundError, ConfigError where the server refuses, or CutShortError where it does not answer.
     """
     begun, pause = time.monotonic(), FIRST_PAUSE
     while True:

@@ -11,13 +11,7 @@ from contrapose.tasks.core.provider import Check
 
 
 def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
-    """Return whether a model is here.
-
-    Args:
-        chosen: a folder or a hub id.
-        setting: where it is chosen.
-        revision: of the model on the hub; None: the newest.
-    """
+    """Return whether a model is here: a folder, or a hub id at a revision (None: the newest), chosen in a setting."""
     folder = Path(os.path.expanduser(chosen))
     if any((folder / name).is_file() for name in ("config.json", "modules.json")):
         return Check(state="ok", observed=f"folder {folder}")
@@ -51,22 +45,13 @@ def cached_commit(name: str) -> str:
 
 
 def existing_folder(name: str) -> Path | None:
-    """Return the folder of that name; None where there is none, however impossible the name is.
-
-    Args:
-        name: a path, in which `~` is a home; or a hub id, a run's id and the like.
-    """
+    """Return the folder of that name, in which `~` is a home; None where there is none, whatever the name."""
     path = os.path.expanduser(name)
     return Path(path) if os.path.isdir(path) else None
 
 
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:
-    """Return the hash of names and contents: other weights in the same place are another model.
-
-    Args:
-        folder: what the names are taken relative to.
-        files: in it or below.
-    """
+    """Return the hash of names, relative to a folder, and contents: other weights are another model."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(str(path.relative_to(folder)).encode())

@@ -46,14 +46,9 @@ class Place:
 
     @classmethod
     def at(cls, address: str | Path, *, setting: str) -> Self:
-        """Return the place at an address.
+        """Return the place at a path or any URL that fsspec knows.
 
-        Args:
-            address: a path or any URL that fsspec knows.
-            setting: what names it, for errors.
-
-        Raises:
-            ConfigError: it holds a password, which every message about it would repeat, or nothing here reaches it.
+        Raises ConfigError where it holds a password, which every message would repeat, or nothing here reaches it.
         """
         text = str(address)
         if holds_password(text):
@@ -65,7 +60,7 @@ class Place:
             )
         place = cls(text.rstrip("/") or text)
         try:
-            place._reached  # noqa: B018
+            place._file_system  # noqa: B018
         except Exception as error:
             # A file system of fsspec raises whatever the library beneath it does.
             if not isinstance(error, ImportError) and "not known" not in str(error):
@@ -81,7 +76,7 @@ class Place:
         return place
 
     @cached_property
-    def _reached(self) -> tuple[Any, str]:
+    def _file_system(self) -> tuple[Any, str]:
         """File system and path in it; what a server lists now is wanted, not what it listed once."""
         options = {"use_listings_cache": False} if "://" in self.address else {}
         files, path = fsspec.core.url_to_fs(self.address, **options, **time_limits(self.address))
@@ -90,12 +85,12 @@ class Place:
     @property
     def files(self) -> Any:
         """The file system of fsspec that it lies in."""
-        return self._reached[0]
+        return self._file_system[0]
 
     @property
     def inside(self) -> str:
         """Its path in that file system."""
-        return self._reached[1]
+        return self._file_system[1]
 
     @property
     def is_local(self) -> bool:
@@ -187,7 +182,7 @@ class Place:
     def write(self, content: bytes) -> None:
         """Give a file its content; readers see all of it or nothing."""
         if not self.is_local:
-            self._put(lambda path: self.files.pipe_file(path, content))
+            self._send(lambda path: self.files.pipe_file(path, content))
             return
         folder_as_above(self.path.parent, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
@@ -199,12 +194,7 @@ class Place:
             Path(name).unlink(missing_ok=True)
 
     def try_writing(self) -> None:
-        """See that files can be written into a folder elsewhere, and leave none.
-
-        Raises:
-            ConfigError: they cannot.
-            CutShortError: its server does not answer.
-        """
+        """Write and remove a file in a folder elsewhere, or raise ConfigError or CutShortError."""
         tried = self / f".{uuid4().hex}.part"
         tried.write(b"")
         tried.remove()
@@ -214,12 +204,12 @@ class Place:
         if self.is_local:
             put_in_place(made, self.path)
         else:
-            self._put(lambda path: self.files.put_file(str(made), path))
+            self._send(lambda path: self.files.put_file(str(made), path))
 
-    def _put(self, send: Callable[[str], object]) -> None:
+    def _send(self, send: Callable[[str], object]) -> None:
         """Send a file elsewhere, under a name of its own where an unfinished one would be seen."""
 
-        def put() -> None:
+        def send_all() -> None:
             if self.address.partition("://")[0] in WHOLE:
                 send(self.inside)
                 return
@@ -229,7 +219,7 @@ class Place:
             self.files.mv(part, self.inside)
 
         try:
-            self._ask(put)
+            self._ask(send_all)
         except FileNotFoundError as error:
             raise ConfigError(
                 "nothing can be written there: there is no such bucket or container",
@@ -309,15 +299,8 @@ def filled(folder: Place, *, last: str) -> Iterator[Path]:
     """Yield a new local folder, which becomes the content of a place as the block ends without an error.
 
     Readers find all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside, copied in
-    place, and that named `last` comes when all others are there: without it a folder counts as none.
-
-    Args:
-        folder: nobody else's, and not there yet.
-        last: name of the file that completes it.
-
-    Raises:
-        OSError: it cannot be written on this machine.
-        ContraposeError: it cannot be written elsewhere.
+    place, and that named `last` comes when all others are there: without it a folder counts as none. Raises OSError or
+    ContraposeError where it cannot be written.
     """
     part = aside(folder)
     if part.is_local:

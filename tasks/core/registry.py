@@ -94,11 +94,7 @@ def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iter
 
 
 def find(kind: str, name: str) -> Any:
-    """Import and return what `name` stands for.
-
-    Raises:
-        ConfigError: the name is in no table, or the package that provides it is broken.
-    """
+    """Import and return what `name` stands for, or raise ConfigError where it is unknown or its package is broken."""
     table = names(kind)
     if name not in table:
         raise ConfigError(
@@ -110,7 +106,7 @@ def find(kind: str, name: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        if not (others := foreign(kind, name)):
+        if not (others := foreign_packages(kind, name)):
             raise
         package = ", ".join(others)
         raise ConfigError(
@@ -127,7 +123,7 @@ def modules(kind: str, name: str) -> list[str]:
     return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
 
 
-def foreign(kind: str, name: str) -> dict[str, str]:
+def foreign_packages(kind: str, name: str) -> dict[str, str]:
     """Return the package that provides `name`, with its version; nothing for what is our own."""
     points = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
     return {point.dist.name: point.dist.version for point in points if point.dist}

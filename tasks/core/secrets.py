@@ -19,30 +19,15 @@ SECRET_PART = re.compile(r"[?&;#](?:sig|auth|[^=&;#]*(?:signature|token|key|secr
 
 
 def from_environment(name: str, *, where: str) -> str:
-    """Return the text of an environment variable, empty where it is not set.
-
-    Args:
-        name: of the variable.
-        where: the setting that names it.
-
-    Raises:
-        ConfigError: it is no name.
-    """
+    """Return the text of an environment variable, empty where it is not set; raise ConfigError for what is no name."""
     _refuse_value(name, VARIABLE, where, expected="the name of an environment variable, such as OPENAI_API_KEY")
     return os.environ.get(name, "").strip()
 
 
 def from_block(name: str, *, where: str) -> str:
-    """Return the text of a Prefect Secret block, asked of the Prefect server.
+    """Return the text of a Prefect Secret block, asked of the Prefect server, or raise ConfigError.
 
     It is read anew each time, so that a changed secret counts at once, and in each process, so that it never travels.
-
-    Args:
-        name: of the block.
-        where: the setting that names it.
-
-    Raises:
-        ConfigError: it is no name, there is no such block, it holds no text, or the server cannot be asked.
     """
     value = read_block(name, where=where)
     if not isinstance(value, str):
@@ -51,11 +36,7 @@ def from_block(name: str, *, where: str) -> str:
 
 
 def read_block(name: str, *, where: str) -> object:
-    """Return the value of a Prefect Secret block, which is no empty text; as `from_block` for more than text.
-
-    Raises:
-        ConfigError: as `from_block`.
-    """
+    """Return the value of a Prefect Secret block, which is no empty text; as `from_block` for more than text."""
     _refuse_value(name, BLOCK, where, expected="the name of a Prefect Secret block: lower case, digits and dashes")
     from prefect.client.orchestration import get_client
     from prefect.exceptions import ObjectNotFound
@@ -77,11 +58,7 @@ def read_block(name: str, *, where: str) -> object:
 
 
 def resolved(value: str, *, where: str) -> str:
-    """Return a value unchanged, or the text of the block that it names as `secret://<block>`, read once a process.
-
-    Raises:
-        ConfigError: the block cannot be used.
-    """
+    """Return a value unchanged, or the text of the block that it names as `secret://<block>`, read once a process."""
     return _read_once(value.removeprefix(SCHEME), where=where) if value.startswith(SCHEME) else value
 
 

@@ -97,10 +97,7 @@ class SideProcess:
 
 
 def at_leisure(work: Callable[[], None]) -> None:
-    """Do what nobody waits for yet, and take the processor only where nobody else wants it; a side process calls this.
-
-    On Linux each thread has a priority of its own, and what is done afterwards is done at the usual one.
-    """
+    """Do what nobody waits for yet, at the lowest priority, which on Linux each thread has for itself."""
 
     def run() -> None:
         # Where that is forbidden, it is done all the same.

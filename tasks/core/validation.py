@@ -93,12 +93,7 @@ def refused(checked: Checked) -> list[Finding]:
 
 
 def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
-    """Return a broken expectation in words, with the first rows that break it and what is there.
-
-    Args:
-        finding: of an expectation that does not hold.
-        show: makes a text of unknown origin fit to be seen.
-    """
+    """Return a broken expectation in words, with its first rows; `show` makes unknown texts fit to be seen."""
     kwargs = finding["kwargs"]
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
     names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))

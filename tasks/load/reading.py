@@ -64,14 +64,10 @@ class SourceReading:
     """Row number of each suspected id."""
 
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
-        """Yield the samples of a source in its order; problems with rows are raised after the last one.
+        """Yield the samples of a source in its order, of `most` rows; problems with rows are raised after the last one.
 
-        Args:
-            most: read only so many rows.
-
-        Raises:
-            DataError: there are no rows, a column is missing, or rows cannot be used: any of them, or, where bad ones
-                are to be left out, all of them.
+        Raises DataError where there are no rows, a column is missing, or rows cannot be used: any of them, or, where
+        bad ones are left out, all of them.
         """
         rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
         head = list(islice(rows, HEAD))
@@ -177,11 +173,7 @@ class SourceReading:
 
 
 def format_of(data: DataSettings) -> str:
-    """Return the name in `SOURCES` that reads a source.
-
-    Raises:
-        DataError: neither the settings nor the name show it.
-    """
+    """Return the name in `SOURCES` that reads a source, or raise DataError."""
     if data.format is not None:
         return data.format
     if data.source.startswith(HUGGING_FACE):

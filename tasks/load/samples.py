@@ -81,12 +81,7 @@ class Drawing:
     """Hashes of ids that look repeated, once they are known."""
 
     def samples(self) -> Iterator[Any]:
-        """Yield samples in the order of the source; without a limit they come before all rows are checked.
-
-        Raises:
-            ConfigError: a package that the source needs is missing.
-            DataError: the source cannot be read, lacks a column, or holds rows that cannot be used.
-        """
+        """Yield samples in the order of the source, or raise ConfigError or DataError."""
         if self.limit is None:
             yield from self._read_source()
             return
@@ -120,12 +115,7 @@ class Drawing:
 
 
 def content_sha256(data: DataSettings) -> str:
-    """Return the hash of a source's content, found without parsing a file.
-
-    Raises:
-        ConfigError: a package that the source needs is missing.
-        DataError: the source cannot be reached.
-    """
+    """Return the hash of a source's content, found without parsing a file, or raise ConfigError or DataError."""
     special = {"bundled": bundled.sha256, "hf": huggingface.sha256}
     own = special.get(format_of(data))
     return own(data) if own else opening.sha256(data.source)
@@ -134,8 +124,7 @@ def content_sha256(data: DataSettings) -> str:
 def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
     """Return places of samples in an order of which every beginning is a fair sample.
 
-    The order is that of hashes, so that it depends on no other sample. Samples of one cluster stay together, in their
-    own order: a cluster is drawn as a whole.
+    It is the order of hashes, so that it depends on no other sample. Samples of one cluster stay together.
     """
 
     def digest(place: int) -> bytes:

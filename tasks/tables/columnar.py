@@ -30,13 +30,7 @@ def schema_of(kind: Any) -> pa.Schema:
 
 
 def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | None = None) -> pa.Table:
-    """Return records as an Arrow table.
-
-    Args:
-        records: of one dataclass.
-        kind: that dataclass.
-        known: fields whose columns are there already, as they were read: they need not be made again.
-    """
+    """Return records of one dataclass as an Arrow table; columns of fields that are `known` need not be made again."""
     schema, there, rest = schema_of(kind), known or {}, list(records)
     columns = [
         there[name].cast(schema.field(name).type) if name in there else _to_column(rest, name, hint)
@@ -46,12 +40,7 @@ def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | No
 
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
-    """Return the records in an Arrow table that has a column for each of their fields, and perhaps others.
-
-    Args:
-        table: the columns.
-        kind: a slotted dataclass; it has no `__post_init__`, since none would run.
-    """
+    """Return the records of a slotted dataclass without `__post_init__` from a table that has at least its columns."""
     with uncollected():
         return _to_records([table.column(name) for name in _hints(kind)], kind)
 
@@ -67,7 +56,7 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield portion
 
 
-def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+def regroup_rows(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     """Yield the rows of tables in tables of `rows`, the last one shorter."""
     kept: list[pa.Table] = []
     for part in parts:

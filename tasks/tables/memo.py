@@ -18,12 +18,12 @@ MOST = 300
 
 
 def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
-    """Return the value that was found before under a name, or find it now and keep it.
+    """Return the value that was found before under a name, or find it now and keep it; values are plain JSON.
 
     Args:
         file: JSON in the home, which may be deleted at any time, and need not be writable.
         name: all that the value depends on.
-        find: finds it; what it returns is plain JSON.
+        find: finds it.
         sound: whether a value can be one that was found and may be used again; others are neither kept nor used.
     """
     from filelock import FileLock

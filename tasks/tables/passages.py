@@ -72,8 +72,7 @@ def of_passages(trials: Sequence[Trial]) -> dict[str, list[Any]]:
 def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
     """Return whether passages are the same, and the share of the first ones among the second; None: not known.
 
-    One that comes several times counts once, at its first place. Nothing retrieved twice is the same; of nothing there
-    is no share.
+    A repeated one counts once. Nothing retrieved twice is the same; of nothing there is no share.
     """
     if before is None or after is None:
         return None, None

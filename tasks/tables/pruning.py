@@ -29,16 +29,10 @@ class Unneeded(NamedTuple):
 
 
 def unneeded_cached(*, before: float) -> Iterator[Unneeded]:
-    """Yield what is cached here, and in the place that machines share, and was not used since a moment.
+    """Yield what is cached here, and in the place that machines share, and was not used since a Unix time.
 
     Results come before tables: each table that a result names which stays is needed. A result that another machine
-    made counts from when it was shared. Answers are none of it: they were paid for.
-
-    Args:
-        before: Unix time.
-
-    Raises:
-        ContraposeError: the place that is shared cannot be read.
+    made counts from when it was shared. Answers are none of it: they were paid for. Raises ContraposeError.
     """
     here, shared = Place(str(home())), storage()
     for folder in [here] if shared == here / "tables" else [here, shared]:

@@ -78,11 +78,7 @@ NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"}
 
 
 def settled(results: pd.DataFrame) -> pd.Series:
-    """Return which rows say whether their case passed: they are scored, and their replies decide it.
-
-    Args:
-        results: with the columns `pass`, `error` and, but for runs of older versions, `undecided`.
-    """
+    """Return which rows say whether their case passed; runs of older versions have no column `undecided`."""
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
 
@@ -119,14 +115,9 @@ def figure_columns(probe: Probe) -> list[str]:
 def result_table(
     trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str, passages: bool = False
 ) -> pa.Table:
-    """Return a row for each trial; a value that is no finite number is stored as missing, never as NaN.
+    """Return a row for each trial of a test; a value that is no finite number is stored as missing, never as NaN.
 
-    Args:
-        trials: of one test.
-        scores: theirs, in the same order.
-        probe: the test's; it names the columns after the common ones.
-        model: id of the model.
-        passages: whether some trial of the test has any.
+    `passages`: whether some trial of the test has any.
     """
     rows = [
         {"category": probe.category, "model": model, **_common_values(trial, score)}

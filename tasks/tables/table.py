@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.damage import private_folder, put_in_place, sha256
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.tables.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
+from contrapose.tasks.tables.columnar import batched, from_arrow, regroup_rows, schema_of, to_arrow
 
 Record = TypeVar("Record")
 
@@ -52,11 +52,7 @@ def home() -> Path:
 
 
 def storage() -> Place:
-    """Return the folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`.
-
-    Raises:
-        ConfigError: it holds a password, which every reference to a table would repeat, or nothing here reaches it.
-    """
+    """Return the place of tables, `CONTRAPOSE_STORAGE` or a folder in `home()`, or raise ConfigError."""
     return Place.at(os.environ.get(STORAGE) or str(home() / "tables"), setting=STORAGE)
 
 
@@ -66,11 +62,7 @@ def write(records: Iterable[Any], kind: type[Any]) -> Table:
 
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
-    """Store rows under the hash of their file; storing the same rows twice is harmless.
-
-    Raises:
-        CutShortError: there is no room for them.
-    """
+    """Store rows under the hash of their file, which is harmless twice; CutShortError where there is no room."""
     folder = storage()
     kept = _local_folder(folder)
     try:
@@ -148,18 +140,16 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
     """Write rows to a local Parquet file, one row group after the other; returns how many there are."""
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in regrouped(parts, ROWS):
+        for group in regroup_rows(parts, ROWS):
             writer.write_table(group)
             rows += group.num_rows
     return rows
 
 
 def joined(tables: Iterable[Table], schema: pa.Schema) -> Table:
-    """Store the rows of several tables, in order, as if they were written at once.
+    """Store the rows of several tables, in order, as if they were written at once with a schema.
 
-    Args:
-        tables: of the same columns, or with fewer at the end, which are filled with nothing.
-        schema: as they were written with; what is read calls members of lists by another name.
+    Tables may lack columns at the end, which are filled with nothing.
     """
 
     def widen(part: pa.Table) -> pa.Table:
@@ -200,22 +190,16 @@ def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Tabl
 
 
 def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
-    """Yield the rows behind a reference, `rows` at a time; one part without rows where there are none.
+    """Yield the rows behind a reference, `rows` at a time, of some columns or all; one empty part without rows.
 
-    Args:
-        table: the reference.
-        columns: those to read; None: all.
-        rows: of a part.
-
-    Raises:
-        ContraposeError: the file is gone or is not what was stored.
+    Raises ContraposeError where the file is gone or is not what was stored.
     """
     with _open_checked(table) as file:
         groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
         empty = file.schema_arrow.empty_table()
         # As in row groups, each once, without those that the file lacks.
         wanted = [name for name in empty.column_names if columns is None or name in columns]
-        yield from regrouped(groups, rows) if table["rows"] else [empty.select(wanted)]
+        yield from regroup_rows(groups, rows) if table["rows"] else [empty.select(wanted)]
 
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
@@ -224,14 +208,7 @@ def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list
 
 
 def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return some neighbouring rows; only the row groups that hold them are read.
-
-    Args:
-        table: the reference.
-        first: place of the first row, from 0.
-        end: place after the last one; `first` where there are none.
-        columns: those to read; None: all.
-    """
+    """Return the rows from place `first` before place `end`; only the row groups that hold them are read."""
     groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
     with _open_checked(table) as file:
         part = file.read_row_groups(list(groups), columns=columns)
