@@ -35,11 +35,9 @@ class Origin:
     """Where the requests to an address go."""
 
     scheme: str
-    """`http` or `https`."""
     host: str
     """A name or an IP address, as all ways of writing it are written here."""
     port: int
-    """The one that is named, or the usual one."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -132,10 +130,7 @@ def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) ->
             break
     if why:
         raise ConfigError(
-            f"{host} is {why}",
-            expected="a host that receives such things",
-            remedy="Name another address.",
-            where=where,
+            f"{host} is {why}", expected="a host that receives such things", remedy="Name another address.", where=where
         )
 
 

@@ -37,7 +37,6 @@ class Generation(BaseModel):
 
 
 MOST_SHOTS = 100
-"""Examples before a prompt."""
 LONGEST_SHOT = 20_000
 """Characters of a side of one."""
 

@@ -58,9 +58,7 @@ class Permissions:
     """What a run in one place may name."""
 
     folder: Path
-    """The working folder."""
     environment: Mapping[str, str] = field(repr=False)
-    """The variables of the run's process."""
 
     @classmethod
     def here(cls) -> Self:

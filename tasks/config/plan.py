@@ -30,7 +30,6 @@ class Plan(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     test: str
-    """Name of the probe."""
     settings: dict[str, Any]
     """Its settings, as JSON, without what is resolved below."""
     versions: Mapping[str, str] = Field(default_factory=dict)

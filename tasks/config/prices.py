@@ -39,7 +39,6 @@ def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None])
 
 
 FREE = Price(input=0, output=0)
-"""Of local models."""
 
 
 def listed_price(name: str) -> Price | None:

@@ -22,7 +22,6 @@ UMASK = os.umask(0o077)
 """Of the process, as it was when this was imported: it is read only by setting another."""
 os.umask(UMASK)
 NAMED = 3
-"""Damaged files that a warning names."""
 
 _together: ContextVar[list[str] | None] = ContextVar("damage", default=None)
 

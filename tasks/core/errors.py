@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from typing import Self, TypeVar
 
 MOST_SHOWN = 20
-"""Problems that one answer describes; the others it counts."""
 
 
 class ContraposeError(Exception):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 NAME = "frame.jsonl"
 """Rows without an id are named after it, `frame-0001` and so on, whatever the other rows hold."""
 DIGITS = 16
-"""Of the hash of its content, which names the folder of a frame."""
 
 
 def frame_lines(frame: pd.DataFrame) -> bytes:

@@ -27,7 +27,6 @@ MOST_OPTIONS = 10
 Cells = Sequence[Any]
 """The cells of a record; None for an empty one."""
 Record = tuple[int, Cells]
-"""Row number and cells."""
 
 
 class Header(NamedTuple):

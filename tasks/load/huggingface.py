@@ -19,7 +19,6 @@ from contrapose.tasks.load.rows import Row, quote, quote_all
 from contrapose.tasks.load.tabular import columns_to_decode
 
 BATCH = 1024
-"""Rows that are decoded at once."""
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:

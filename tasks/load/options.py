@@ -50,7 +50,6 @@ class MarkedOptions(NamedTuple):
     marks: tuple[str, ...]
     """A, B, C or 1, 2, 3, as they are written; empty where they are not in order."""
     texts: tuple[str, ...]
-    """The options without them."""
 
 
 def read_options(value: Any) -> Options | None:

@@ -35,11 +35,8 @@ class SourceReading:
     """A pass over a source, and what it has found so far; it keeps no samples."""
 
     data: DataSettings
-    """The source and its columns."""
     sample_type: type[Sample]
-    """What its rows become."""
     uses_answers: bool = True
-    """Whether the test uses right answers."""
     description: TableDescription | None = None
     """Which column holds what; known once the first rows are read."""
     suspects: frozenset[int] | None = None
@@ -51,11 +48,9 @@ class SourceReading:
     omitted: Counter[str] = field(default_factory=Counter)
     """Rows that are in order and have no sample, by the reason."""
     good: int = 0
-    """How many rows fit."""
     problems: list[tuple[int, Problem]] = field(default_factory=list)
     """Row number and problem of the first bad rows."""
     bad: int = 0
-    """How many rows do not fit."""
     hashes: array[int] = field(default_factory=lambda: array("q"))
     """Of every sample id: 8 bytes a row, where a set of the ids takes a hundred."""
     asked: array[int] = field(default_factory=lambda: array("q"))

@@ -34,7 +34,6 @@ class Row:
     """1-based, as a person counts in that file: the line of a JSONL file, the record of a JSON list,
     a Parquet file or a dataset, the row of a CSV file or sheet with its header as row 1."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Column name to value."""
     problem: Problem | None = None
     """Why the row could not be read; `values` is empty then."""
     notes: tuple[str, ...] = ()

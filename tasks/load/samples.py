@@ -57,14 +57,12 @@ class Drawing:
     """Samples drawn from a source, one after the other."""
 
     data: DataSettings
-    """The source and its columns."""
     sample_type: type[Sample]
     """`TextSample`, `ItemSample`, `SummaryPair` or `AnswerPair`."""
     limit: int | None
     """At most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
     What a smaller limit draws is part of what a larger one draws."""
     seed: int
-    """Of the drawing."""
     most: int | None = None
     """Read only so many rows of the source; None: all."""
     uses_answers: bool = True

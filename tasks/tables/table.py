@@ -41,7 +41,6 @@ class Table(TypedDict):
     sha256: str
     """Of the file's bytes; checked whenever it is read."""
     rows: int
-    """Number of rows."""
 
 
 def home() -> Path:
