@@ -132,12 +132,13 @@ class Builder:
     def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair | Omission:
         """Make a pair of answers; what was asked for may stand before the answers themselves."""
         order = ("better", "worse")
+        writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         if "first" in values or "second" in values:
             preferred = self._read_optional(values, "winner", read_preference)
             if preferred is None:
                 return Omission("a tie: neither is better")
             order = ("first", "second") if preferred == 1 else ("second", "first")
-        writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
+            writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         replies = [
             self._read_cell(name, self._column(name), values.get(place), _read_reply) or (None, "")
             for name, place in zip(("better", "worse"), order, strict=True)

@@ -131,7 +131,7 @@ class _Finder:
             if not (path in taken or NO_QUESTION.fullmatch(plain) or plain in (*CONTEXTS, *COMPARED))
             and head.is_text(path)
             and head.mean_words(path) >= 3
-            and 2 * len(set(head.values[path])) > len(head.rows)
+            and 2 * len(set(map(str, head.values[path]))) > len(head.rows)
         ]
         if len(texts) == 1:
             self.fields["text"] = FieldSource(columns=(texts[0],), reason="the only column of sentences")
