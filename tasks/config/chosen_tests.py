@@ -35,23 +35,16 @@ class Defaults(BaseModel):
     )
 
 
-def _category(name: str) -> Any:
-    """A model with one optional field per probe of a category."""
-    probes = [registry.probe(probe_name) for probe_name in registry.names("probes")]
-    fields: dict[str, Any] = {
-        probe.name: (probe.settings_type | None, Field(default=None, description=probe.summary))
-        for probe in probes
-        if probe.category == name
-    }
-    return create_model(name.title(), __config__=ConfigDict(extra="forbid", frozen=True, title=name.title()), **fields)
-
-
-def _tests() -> Any:
-    """A model with `defaults` and one field per category; the probes' own table says which."""
-    categories = dict.fromkeys(registry.probe(probe_name).category for probe_name in registry.names("probes"))
+def _make_model() -> Any:
+    """Return a model with `defaults` and one field per category, which has an optional field per probe."""
+    members: dict[str, dict[str, Any]] = {}
+    for probe in map(registry.probe, registry.names("probes")):
+        field = (probe.settings_type | None, Field(default=None, description=probe.summary))
+        members.setdefault(probe.category, {})[probe.name] = field
     fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
-    for name in categories:
-        model = _category(name)
+    for name, probes in members.items():
+        config = ConfigDict(extra="forbid", frozen=True, title=name.title())
+        model = create_model(name.title(), __config__=config, **probes)
         fields[name] = (model, Field(default_factory=model, description=f"Tests of {name}; empty ones do not run."))
     return create_model("Tests", __config__=ConfigDict(extra="forbid", frozen=True, title="Tests"), **fields)
 
@@ -64,11 +57,11 @@ if TYPE_CHECKING:
         defaults: Defaults
 
 else:
-    Tests = _tests()
+    Tests = _make_model()
 
 
 def all_tests() -> Tests:
-    """Every probe that runs by default, with its default settings."""
+    """Return the probes that run by default, with default settings."""
     chosen: dict[str, dict[str, Any]] = {}
     for probe in map(registry.probe, registry.names("probes")):
         if probe.by_default:

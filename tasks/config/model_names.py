@@ -1,4 +1,4 @@
-"""What a model's id may have meant that names no provider."""
+"""Providers of models, and what an id may have meant that names none."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ OF_OPENAI = re.compile(r"(?:gpt|chatgpt|o\d|text-embedding|davinci)\b", re.IGNOR
 
 
 def known_provider(model: str) -> str:
-    """The provider that an id names.
-
-    Raises:
-        ConfigError: it names none; the remedy is the id that was probably meant.
-    """
+    """Return the provider that an id names, or raise ConfigError with the id that was probably meant."""
     name = model.partition("/")[0]
     if name in names("providers"):
         return name

@@ -37,7 +37,6 @@ class Generation(BaseModel):
 
 
 MOST_SHOTS = 100
-"""Examples before a prompt."""
 LONGEST_SHOT = 20_000
 """Characters of a side of one."""
 
@@ -78,38 +77,28 @@ class ModelSpec(BaseModel):
     """How many processes ask it at the same time for one run: they share its limits, and change no answer."""
 
     def messages(self, prompt: str) -> list[Message]:
-        """A prompt as a chat: the system instruction, the examples in their order, and the prompt."""
-        system = self.system_instruction
-        return [
-            *([Message(role="system", content=system)] if system else []),
-            *(message for shot in self.few_shot for message in _turns(shot)),
-            Message(role="user", content=prompt),
-        ]
+        """Return a prompt as a chat: the system instruction, the examples in their order, and the prompt."""
+        messages = [Message(role="system", content=self.system_instruction)] if self.system_instruction else []
+        for shot in self.few_shot:
+            messages += [Message(role="user", content=shot.user), Message(role="assistant", content=shot.assistant)]
+        return [*messages, Message(role="user", content=prompt)]
 
     def in_one_text(self, prompt: str) -> str:
-        """A prompt where there is no chat, as lm-eval has it: a blank before an answer, an empty line after it."""
+        """Return a prompt without a chat, as lm-eval has it: a blank before an answer, an empty line after it."""
         shots = (f"{shot.user} {shot.assistant}" for shot in self.few_shot)
         return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, prompt))
 
     @property
     def provider(self) -> str:
-        """The part of the id before the first slash: a name in `PROVIDERS`."""
+        """Part of the id before the first slash: a name in `PROVIDERS`."""
         return self.id.partition("/")[0]
 
     @property
     def known_provider(self) -> str:
-        """The same, where there is such a provider.
-
-        Raises:
-            ConfigError: there is none.
-        """
+        """Part of the id before the first slash, or ConfigError where there is no such provider."""
         return known_provider(self.id)
 
     @property
     def name(self) -> str:
-        """The part of the id after the first slash; empty for a provider with one model."""
+        """Part of the id after the first slash; empty for a provider with one model."""
         return self.id.partition("/")[2]
-
-
-def _turns(shot: Shot) -> tuple[Message, Message]:
-    return Message(role="user", content=shot.user), Message(role="assistant", content=shot.assistant)

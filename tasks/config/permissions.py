@@ -1,4 +1,4 @@
-"""What a suite, a form, an announcement or a deployment may name: files to read, folders to write, and what to run.
+"""Permissions of a suite, a form, an announcement or a deployment: files to read, folders to write, what to run.
 
 Whatever you type on your own command line is allowed, for that command. A suite may come from somebody else, and so may
 the parameters of a run: these may name files below the working folder and below the suite's folder, and what the
@@ -58,25 +58,15 @@ class Permissions:
     """What a run in one place may name."""
 
     folder: Path
-    """The working folder."""
     environment: Mapping[str, str] = field(repr=False)
-    """The variables of the run's process."""
 
     @classmethod
     def here(cls) -> Self:
-        """Those of this process."""
+        """Return the permissions of this process."""
         return cls(folder=Path.cwd(), environment={**os.environ, **variables()})
 
     def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
-        """Refuse a configuration that names what it may not.
-
-        Args:
-            config: the run.
-            sources: data sources of its tests.
-
-        Raises:
-            ConfigError: with each address that is not allowed.
-        """
+        """Raise ConfigError with each address that a configuration, or the data of its tests, may not name."""
         problems = Problems()
         files = [("data.source", source) for source in dict.fromkeys(sources)]
         files += [("expectations", file) for file in config.expectations]
@@ -88,20 +78,23 @@ class Permissions:
         for setting, target in (("output", config.output), ("history", config.history)):
             with problems.gathered():
                 self.refuse_target(target, where=setting)
-        with problems.gathered():
-            self._refuse_cluster(config.runner_args.address)
+        # Whoever runs a cluster can run code in the process of the run.
+        address = config.runner_args.address
+        if address is not None and not {"*", address} & set(self._entries(APPS)):
+            shown = without_user(address)
+            problems.errors.append(
+                ConfigError(
+                    f"{shown} may not be reached for a suite or a form",
+                    expected="a cluster that you name yourself",
+                    remedy="Name it on the command line (--set runner_args.address=…), or set "
+                    f"{APPS}={shlex.quote(shown)} where the run takes place.",
+                    where="runner_args.address",
+                )
+            )
         problems.refuse()
 
     def refuse_file(self, address: str, *, where: str) -> None:
-        """Refuse a file or URL that may not be read; links are followed before it is decided.
-
-        Args:
-            address: a path, a URL or a chain of fsspec, or a dataset as `hf/<name>`.
-            where: it was named.
-
-        Raises:
-            ConfigError: it may not be read.
-        """
+        """Raise ConfigError for a path, URL, chain of fsspec or `hf/<name>` that may not be read, behind links too."""
         *packs, place = address.split("::")
         host = origin_of(place)
         if host is not None:
@@ -110,7 +103,7 @@ class Permissions:
             return
         path = _local_path(place.removeprefix(HUGGING_FACE), self.folder)
         is_dataset = place.startswith(HUGGING_FACE) and not (path and path.is_dir())
-        is_open = is_dataset or host is not None or (path is not None and self._may_read(path))
+        is_open = is_dataset or host is not None or (path is not None and self._is_below(path, DATA))
         if not is_open or any(pack.partition("://")[0] not in PACKED for pack in packs):
             shown = without_user(address)
             raise ConfigError(
@@ -123,17 +116,13 @@ class Permissions:
             )
 
     def refuse_target(self, address: str | None, *, where: str) -> None:
-        """Refuse a folder or URL that runs may not be written to.
-
-        Raises:
-            ConfigError: it is one.
-        """
+        """Raise ConfigError for a folder or URL that runs may not be written to."""
         if address is None or address in ALWAYS_WRITABLE or self._is_listed(address, OUTPUT):
             return
         if where == "history" and address == self.environment.get(HISTORY):
             return
         path = _local_path(address, self.folder)
-        if path is None or not _is_below(path, [self.folder, *self._folders(OUTPUT)], but=ALWAYS_WRITABLE):
+        if path is None or not self._is_below(path, OUTPUT, but=ALWAYS_WRITABLE):
             shown = without_user(address)
             option = "--out " if where == "output" else f"--set {where}="
             raise ConfigError(
@@ -145,14 +134,7 @@ class Permissions:
             )
 
     def refuse_app(self, name: str) -> None:
-        """Refuse an application that may not be asked: a callable, a command or an address.
-
-        Args:
-            name: as after `app/`.
-
-        Raises:
-            ModelError: it may not.
-        """
+        """Raise ModelError for an application that may not be asked; its name is as after `app/`."""
         if not {"*", name} & set(self._entries(APPS)):
             verb = "asked" if "://" in name else "run"
             raise ModelError(
@@ -162,31 +144,26 @@ class Permissions:
                 where=f"{PREFIX}{name}",
             )
 
-    def _refuse_cluster(self, address: str | None) -> None:
-        """Refuse a cluster that may not be reached: whoever runs it can run code in the process of the run."""
-        if address is not None and not {"*", address} & set(self._entries(APPS)):
-            raise ConfigError(
-                f"{without_user(address)} may not be reached for a suite or a form",
-                expected="a cluster that you name yourself",
-                remedy=f"Name it on the command line (--set runner_args.address=…), or set "
-                f"{APPS}={shlex.quote(without_user(address))} where the run takes place.",
-                where="runner_args.address",
-            )
-
-    def _may_read(self, path: Path) -> bool:
-        return _is_below(path, [self.folder, *self._folders(DATA)])
-
     def _entries(self, variable: str) -> list[str]:
-        """What a variable lists, and what `contrapose deploy` listed with it."""
+        """Return the entries of a variable, and those that `contrapose deploy` listed with it."""
         text = f"{self.environment.get(variable, '')}\n{self.environment.get(variable + DEPLOYED, '')}"
         return [entry.strip() for entry in re.split(r"[;\n]", text) if entry.strip()]
 
-    def _folders(self, variable: str) -> Iterator[Path]:
-        paths = (_local_path(entry, self.folder) for entry in self._entries(variable))
-        return (path for path in paths if path is not None)
+    def _is_below(self, path: Path, variable: str, *, but: Iterable[str] = ()) -> bool:
+        """Return whether a path is a permitted folder, or lies below one in nothing whose name begins with a dot."""
+        listed = (_local_path(entry, self.folder) for entry in self._entries(variable))
+        for folder in map(os.path.realpath, (self.folder, *filter(None, listed))):
+            if str(path) == folder:
+                return True
+            # Below the root lies everything, the memory of processes too.
+            if folder != os.sep and path.is_relative_to(folder):
+                names = set(path.relative_to(folder).parts) - set(but)
+                if not any(name.startswith(".") for name in names):
+                    return True
+        return False
 
     def _is_listed(self, address: str, variable: str) -> bool:
-        """Whether a variable lists all addresses, this one, or a URL above it."""
+        """Return whether a variable lists all addresses, this one, or a URL above it."""
         above = "://" in address and ".." not in address.split("/")
         return any(
             entry in ("*", address) or (above and "://" in entry and address.startswith(f"{entry.rstrip('/')}/"))
@@ -195,14 +172,12 @@ class Permissions:
 
 
 def typed(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
-    """What somebody names on a command line or in Python, by the variable that allows it.
+    """Return what somebody names on a command line or in Python, by the variable that allows it.
 
-    Args:
-        values: keys of a configuration, dotted or nested, to their values.
-        suite: the file of a suite, whose folder may be read; anything else adds nothing.
+    Keys of a configuration may be dotted or nested. Of a suite that is a file, the folder may be read.
     """
     named: dict[str, list[str]] = {variable: [] for variable in VARIABLES}
-    for key, text in _texts(values):
+    for key, text in _find_texts(values):
         if key in OF_KEYS:
             named[OF_KEYS[key]].append(text)
         elif key in MODELS and text.startswith(PREFIX):
@@ -210,13 +185,14 @@ def typed(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[
         elif key in MODELS:
             named[DATA] += _files_of(ModelSpec(id=text))
     if isinstance(suite, str) and suite.endswith((".yaml", ".yml")):
-        beside = str(Path(os.path.expanduser(suite)).parent)
-        named[DATA] += [] if beside == "." else [beside]
+        folder = str(Path(os.path.expanduser(suite)).parent)
+        named[DATA] += [] if folder == "." else [folder]
     # A list in a variable has signs of its own.
-    kept = {
-        variable: [entry for entry in entries if not set(entry) & {";", "\n"}] for variable, entries in named.items()
+    distinct = {
+        variable: list(dict.fromkeys(entry for entry in entries if not set(entry) & {";", "\n"}))
+        for variable, entries in named.items()
     }
-    return {variable: list(dict.fromkeys(entries)) for variable, entries in kept.items() if entries}
+    return {variable: entries for variable, entries in distinct.items() if entries}
 
 
 _of_call: ContextVar[dict[str, list[str]] | None] = ContextVar("named by a call", default=None)
@@ -247,49 +223,35 @@ def allow(named: Mapping[str, Iterable[str]]) -> None:
 
 
 def variables() -> dict[str, str]:
-    """The variables with what a call named, for processes that are begun from here; those that list nothing lack."""
+    """Return the variables with what a call named, for processes that are begun from here; empty ones are left out."""
     of_call = _of_call.get() or {}
     texts = {name: "\n".join(filter(None, (os.environ.get(name), *of_call.get(name, ())))) for name in VARIABLES}
     return {name: text for name, text in texts.items() if text}
 
 
-def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in nested values, each with the last part of its key."""
+def _find_texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts in nested values, each with the last part of its key."""
     if isinstance(value, str | Path):
         yield key, str(value)
     elif isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _texts(part, str(name).rpartition(".")[2])
+            yield from _find_texts(part, str(name).rpartition(".")[2])
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from _texts(part, key)
+            yield from _find_texts(part, key)
 
 
 def _files_of(spec: ModelSpec) -> list[str]:
-    """Files that the provider of a model reads replies from; none where there is no such provider."""
-    if spec.provider not in registry.names("providers"):
-        return []
-    files = getattr(registry.provider(spec.provider), "files", None)
+    """Return files that the provider of a model reads replies from; none where there is no such provider."""
+    known = spec.provider in registry.names("providers")
+    files = getattr(registry.provider(spec.provider), "files", None) if known else None
     return list(files(spec)) if files else []
 
 
 def _local_path(address: str, folder: Path) -> Path | None:
-    """The path on this machine that fsspec makes of an address, with links followed; None for an address elsewhere."""
+    """Return the path on this machine that fsspec makes of an address, with links followed; None for one elsewhere."""
     scheme, mark, _ = address.partition("://")
     if mark and scheme not in ("file", "local"):
         return None
     bare = re.sub(r"^(file|local):(//)?", "", address)
     return Path(os.path.realpath(os.path.join(folder, os.path.expanduser(bare))))
-
-
-def _is_below(path: Path, folders: Iterable[Path], *, but: Iterable[str] = ()) -> bool:
-    """Whether a path is one of these, or lies below one in no file or folder whose name begins with a dot."""
-    for folder in map(os.path.realpath, folders):
-        if str(path) == folder:
-            return True
-        # Below the root lies everything, the memory of processes too.
-        if folder != os.sep and path.is_relative_to(folder):
-            names = set(path.relative_to(folder).parts) - set(but)
-            if not any(name.startswith(".") for name in names):
-                return True
-    return False

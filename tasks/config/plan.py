@@ -1,8 +1,8 @@
-"""What a configuration comes to: one plan for each selected test, with nothing left open."""
+"""Plans of a configuration: one for each selected test, with all settings resolved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
@@ -25,12 +25,11 @@ SET = "set for this run"
 
 
 class Plan(BaseModel):
-    """One selected test with nothing left open."""
+    """One selected test with all settings resolved."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     test: str
-    """Name of the probe."""
     settings: dict[str, Any]
     """Its settings, as JSON, without what is resolved below."""
     versions: Mapping[str, str] = Field(default_factory=dict)
@@ -49,29 +48,33 @@ class Plan(BaseModel):
 
     @property
     def probe_settings(self) -> ProbeSettings:
-        """The settings as the probe's own type."""
+        """Settings as the probe's own type."""
         return registry.probe(self.test).settings_type.model_validate(self.settings)
 
 
 def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Plan]:
-    """The selected tests, in the order of the probes' table.
+    """Return the selected tests, in the order of the probes' table.
 
-    Args:
-        config: the run.
-        permissions: what it may name; None: what runs of this process may.
-
-    Raises:
-        ConfigError: no test is selected, data of tests are wrong, repeats are asked for that could not differ,
-            thresholds are to come from controls that are not asked, or too few, or a file or folder may not be used.
+    Raises ConfigError where no test is selected, data of tests are wrong, repeats could not differ, a threshold needs
+    more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()
+    temperature = config.gen_kwargs.temperature
     with problems.gathered():
-        _refuse_equal_replies(config)
+        if config.repeats > 1 and (
+            temperature == 0 or (temperature is None and registry.provider(config.model_spec().known_provider).local)
+        ):
+            raise ConfigError(
+                f"{config.repeats}",
+                expected="1 for temperature 0, where replies are greedy and never differ",
+                remedy="Set repeats to 1, or gen_kwargs.temperature above 0.",
+                where="repeats",
+            )
     for name in registry.names("probes"):
         settings = getattr(getattr(config.tests, registry.probe(name).category), name)
         if settings is not None:
             with problems.gathered():
-                chosen.append(_plan(name, settings, config))
+                chosen.append(_make_plan(name, settings, config))
     with problems.gathered():
         (permissions or Permissions.here()).refuse(config, (plan.data.source for plan in chosen))
     problems.refuse()
@@ -85,38 +88,52 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
     return chosen
 
 
-def _plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
-    defaults = config.tests.defaults
-    control = next(
-        choice for choice in (settings.control, defaults.control, registry.probe(name).controlled) if choice is not None
-    )
-    gate, basis = _gate(name, settings, config)
-    data = _data(name, settings, config)
-    limit, limited_by = _limit(name, settings, config, data)
-    if settings.calibrated:
-        _refuse_few_controls(limit if control else 0, f"tests.{registry.probe(name).category}.{name}.threshold")
+def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
+    """Return the plan of one test, or raise ConfigError where its settings cannot work."""
+    probe, defaults = registry.probe(name), config.tests.defaults
+    where = f"tests.{probe.category}.{name}"
+    controls = (settings.control, defaults.control, probe.controlled)
+    control = next(choice for choice in controls if choice is not None)
+    rates = (rate for rate in (settings.min_pass_rate, defaults.min_pass_rate) if rate is not None)
+    gate = next(rates, None)
+    try:
+        data = data_of(settings.data, config.data or probe.bundled_data)
+    except ValidationError as error:
+        # Without its cause, which repeats the values: one may hold a password.
+        raise refused_value(error, DataSettings, where=f"{where}.data") from None
+    limit, limited_by = _find_limit(settings, config, is_bundled=data.source == probe.bundled_data)
+    # A threshold cannot come from controls where there are too few.
+    asked = limit if control else 0
+    if settings.calibrated and asked is not None and asked < LEAST_CONTROLS:
+        raise ConfigError(
+            f"auto, and a limit of {asked}" if asked else "auto, and no controls",
+            expected=f"controls of at least {LEAST_CONTROLS} samples, whose noise such a threshold is taken from",
+            remedy=f"{'Raise the limit' if asked else 'Set control: true for the test'}, or give a pair "
+            "(lower, upper).",
+            where=f"{where}.threshold",
+        )
+    # A probe of another package: what it rests on beyond its own code may come with another version.
+    versions = registry.foreign_packages("probes", name)
+    versions |= {f"probe {name}": probe.version} if versions else {}
+    versions |= {package: metadata.version(package) for package in probe.rests_on}
     return Plan(
         test=name,
-        settings=_askable(name, settings, config).model_dump(
+        settings=_resolve_reading(settings, config, where).model_dump(
             mode="json", exclude={"min_pass_rate", "data", "limit", "control"}
         ),
-        versions={**_foreign(name), **_versions(registry.probe(name).rests_on), **settings.versions()},
-        min_pass_rate=gate,
-        gate_basis=basis,
+        versions={**versions, **settings.versions()},
+        min_pass_rate=probe.default_gate if gate is None else gate,
+        gate_basis=SET if gate is not None else probe.gate_basis or NOT_CALIBRATED,
         control=control,
-        data=data,
+        data=data.model_copy(update={"skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows}),
         limit=limit,
         limited_by=limited_by,
         repeats=config.repeats,
     )
 
 
-def _askable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSettings:
-    """The settings, by which replies are read as they are where nobody can be asked about them, or would say the same.
-
-    Raises:
-        ConfigError: somebody is to be asked all the same.
-    """
+def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
+    """Return settings with which nobody is asked about replies where nobody can be, or raise ConfigError."""
     provider = registry.provider(config.model_spec().known_provider)
     if provider.local and not config.gen_kwargs.temperature:
         settings = settings.greedy()
@@ -127,73 +144,15 @@ def _askable(name: str, settings: ProbeSettings, config: RunConfig) -> ProbeSett
             "ask, and nobody who could be asked",
             expected="a reader, or reply: recordings and applications are not asked what they mean",
             remedy="Name one in --reader, or set read_with to reply.",
-            where=f"tests.{registry.probe(name).category}.{name}.read_with",
+            where=f"{where}.read_with",
         )
     return settings.model_copy(update={"read_with": "reply"}) if settings.read_with == "auto" else settings
 
 
-def _gate(name: str, settings: ProbeSettings, config: RunConfig) -> tuple[float, str]:
-    """The least pass rate of a test, and what it rests on: the test's own, the run's, or the probe's."""
-    probe = registry.probe(name)
-    for rate in (settings.min_pass_rate, config.tests.defaults.min_pass_rate):
-        if rate is not None:
-            return rate, SET
-    return probe.default_gate, probe.gate_basis or NOT_CALIBRATED
-
-
-def _data(name: str, settings: ProbeSettings, config: RunConfig) -> DataSettings:
-    probe = registry.probe(name)
-    try:
-        data = data_of(settings.data, config.data or probe.bundled_data)
-    except ValidationError as error:
-        # Without its cause, which repeats the values: one may hold a password.
-        raise refused_value(error, DataSettings, where=f"tests.{probe.category}.{name}.data") from None
-    return data.model_copy(update={"skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows})
-
-
-def _limit(
-    name: str, settings: ProbeSettings, config: RunConfig, data: DataSettings
-) -> tuple[int | None, LimitedBy | None]:
-    """The limit of a test, and whose it is: a bundled suite's is for its bundled samples, and cuts no other data."""
+def _find_limit(settings: ProbeSettings, config: RunConfig, *, is_bundled: bool) -> tuple[int | None, LimitedBy | None]:
+    """Return the limit of a test, and whose it is: a bundled suite's is for bundled samples, and cuts no other data."""
     if settings.limit:
         return settings.limit, "test"
-    if config.limit is None or (config.limit_from == "bundled" and data.source != registry.probe(name).bundled_data):
+    if config.limit is None or (config.limit_from == "bundled" and not is_bundled):
         return None, None
     return config.limit, "given" if config.limit_from == "given" else "suite"
-
-
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    return {package: metadata.version(package) for package in packages}
-
-
-def _foreign(name: str) -> dict[str, str]:
-    """Versions of a probe of another package: what it rests on beyond its own code may come with another version."""
-    distributions = registry.foreign("probes", name)
-    return distributions and distributions | {f"probe {name}": registry.probe(name).version}
-
-
-def _refuse_few_controls(most: int | None, where: str) -> None:
-    """Raise ConfigError where a threshold cannot come from the controls, for there are too few; None: no limit."""
-    if most is None or most >= LEAST_CONTROLS:
-        return
-    raise ConfigError(
-        f"auto, and a limit of {most}" if most else "auto, and no controls",
-        expected=f"controls of at least {LEAST_CONTROLS} samples, whose noise such a threshold is taken from",
-        remedy=f"{'Raise the limit' if most else 'Set control: true for the test'}, or give a pair (lower, upper).",
-        where=where,
-    )
-
-
-def _refuse_equal_replies(config: RunConfig) -> None:
-    """Raise ConfigError where replies to the same prompt would be the same every time."""
-    temperature = config.gen_kwargs.temperature
-    if config.repeats == 1 or temperature:
-        return
-    if temperature is None and not registry.provider(config.model_spec().known_provider).local:
-        return
-    raise ConfigError(
-        f"{config.repeats}",
-        expected="1 for temperature 0, where replies are greedy and never differ",
-        remedy="Set repeats to 1, or gen_kwargs.temperature above 0.",
-        where="repeats",
-    )

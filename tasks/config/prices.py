@@ -1,4 +1,4 @@
-"""What tokens cost."""
+"""Prices of tokens."""
 
 from __future__ import annotations
 
@@ -26,16 +26,12 @@ class Price(BaseModel):
     as_of: date | None = Field(default=None, description="Day on which the price was looked up.")
 
     def of(self, usage: Usage) -> float:
-        """US dollars that some usage costs."""
+        """Return the US dollars that some usage costs."""
         return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / 1_000_000
 
 
 def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None]) -> float | None:
-    """US dollars that a model and another one beside it cost, each at its own price.
-
-    Returns:
-        None where the first price is not known, or the second model was used and its price is not known.
-    """
+    """Return the US dollars that a model and another one cost; None where a price is not known of one that was used."""
     (usage, price), (other, others) = own, beside
     if price is None or (others is None and other != Usage()):
         return None
@@ -43,18 +39,17 @@ def cost_of(own: tuple[Usage, Price | None], beside: tuple[Usage, Price | None])
 
 
 FREE = Price(input=0, output=0)
-"""Of local models."""
 
 
 def listed_price(name: str) -> Price | None:
-    """What the tokens of one of OpenAI's models cost at OpenAI's own endpoint; None for one that is not listed."""
+    """Return the price of one of OpenAI's models at OpenAI's own endpoint; None for one that is not listed."""
     listed = listed_prices()
     return listed.get(name) or listed.get(SNAPSHOT.sub("", name))
 
 
 @cache
 def listed_prices() -> Mapping[str, Price]:
-    """The bundled table, by name of the model."""
+    """Return the bundled table, by name of the model."""
     text = files("contrapose.data").joinpath("prices.csv").read_text(encoding="utf-8")
     return {
         row["model"]: Price(

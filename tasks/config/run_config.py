@@ -31,13 +31,8 @@ Stop = Literal["all", "early"]
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 
 
-def _is_declared(argument: str) -> bool:
-    """Whether a provider has such an argument; that it is another one's is for the chosen provider to tell."""
-    return any(argument in registry.provider(name).arguments for name in registry.names("providers"))
-
-
 def as_mapping(value: object) -> object:
-    """`a=1,b=x` as lm-eval writes model arguments, or a mapping as it is."""
+    """Return `a=1,b=x`, as lm-eval writes model arguments, as a mapping; any other value unchanged."""
     if not isinstance(value, str):
         return value
     pairs = [part.partition("=") for part in value.split(",") if part.strip()]
@@ -192,7 +187,7 @@ class RunConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _lm_eval_model(cls, values: Any) -> Any:
-        """`model: hf, model_args: {pretrained: X}` means `hf/X`."""
+        """Read `model: hf, model_args: {pretrained: X}` as `hf/X`."""
         if isinstance(values, dict) and values.get("model") in ("hf", "huggingface"):
             args = dict(as_mapping(values.get("model_args") or {}))  # type: ignore[call-overload]
             if name := args.pop("pretrained", None):
@@ -202,7 +197,9 @@ class RunConfig(BaseModel):
     @field_validator("model_args", "reader_args")
     @classmethod
     def _no_secret(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        secret = [key for key in arguments if SECRET.search(str(key)) and not _is_declared(key)]
+        # An argument of another provider is for the chosen one to refuse.
+        declared = {key for name in registry.names("providers") for key in registry.provider(name).arguments}
+        secret = [key for key in arguments if SECRET.search(str(key)) and key not in declared]
         if secret:
             raise ValueError(
                 f"{info.field_name}.{secret[0]} looks like a secret; expected secrets to come from the environment "
@@ -242,11 +239,11 @@ class RunConfig(BaseModel):
 
     @property
     def key_block(self) -> object:
-        """A Prefect Secret block that holds a model's key; None where there is none."""
+        """Prefect Secret block that holds a model's key; None where there is none."""
         return self.model_args.get("api_key_block") or self.reader_args.get("api_key_block")
 
     def model_spec(self) -> ModelSpec:
-        """The model part, as the infer room takes it."""
+        """Return the model part, as the infer room takes it."""
         return ModelSpec(
             id=self.model,
             args=self.model_args,
@@ -258,7 +255,7 @@ class RunConfig(BaseModel):
         )
 
     def reader_spec(self) -> ModelSpec | None:
-        """The reader, without what is set for the model under test: it is greedy. None where it is that model."""
+        """Return the reader, without settings of the model under test: it is greedy. None where it is that model."""
         if self.reader is None:
             return None
         return ModelSpec(id=self.reader, args=self.reader_args, batch_size=self.batch_size)

@@ -16,14 +16,14 @@ from contrapose.tasks.config.langtest_dialect import translate
 from contrapose.tasks.config.model_names import known_provider
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.plan import plans
-from contrapose.tasks.config.run_config import LimitFrom, RunConfig
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.wrong_values import place_of, refused_value
 from contrapose.tasks.core import bounds
 from contrapose.tasks.core.errors import ConfigError, Problems, meant
 
 
 def bundled_suites() -> list[str]:
-    """Names of the suites that ship with the package."""
+    """Return names of the suites that ship with the package."""
     entries = files("contrapose.data").joinpath("suites").iterdir()
     return sorted(entry.name.removesuffix(".yaml") for entry in entries if entry.name.endswith(".yaml"))
 
@@ -31,103 +31,132 @@ def bundled_suites() -> list[str]:
 def load_config(
     suite: str | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
 ) -> tuple[RunConfig, list[str]]:
-    """A suite with overrides applied.
+    """Return a suite with overrides applied, and warnings about keys that were understood but are not ours.
 
     Args:
         suite: name of a bundled suite, or path of a YAML file of ours or of LangTest's, or what such a file holds.
         overrides: dotted keys and their values, applied after the file.
 
-    Returns:
-        The configuration, and warnings about keys that were understood but are not ours.
-
     Raises:
         ConfigError: the file cannot be read, or a key or value in it is wrong.
     """
-    where, values = _read(suite) if isinstance(suite, str) else ("suite", dict(suite))
-    file, bundled = where == suite, isinstance(suite, str) and where != suite
+    changes = overrides or {}
+    file: Path | None = None
+    if not isinstance(suite, str):
+        where, values = "suite", dict(suite)
+    elif (path := Path(os.path.expanduser(suite))).suffix in (".yaml", ".yml"):
+        where, file, values = suite, Path(suite), {"suite": path.stem, **read_values(suite)}
+    elif suite in bundled_suites():
+        text = files("contrapose.data").joinpath("suites", f"{suite}.yaml").read_text(encoding="utf-8")
+        where, values = f"suite {suite}", _parse(text, suite)
+    else:
+        raise ConfigError(
+            f"unknown suite {suite!r}",
+            expected=f"one of {', '.join(bundled_suites())}, or the path of a .yaml file",
+            remedy=meant(suite, bundled_suites(), otherwise="Correct --suite."),
+        )
     values, warnings = translate(values)
-    values = _with_origin(values, "bundled" if bundled else "suite", changes=overrides or {})
-    for key, value in (overrides or {}).items():
+    # A limit that is changed is the suite's no longer.
+    if "limit" in changes:
+        values = {**values, "limit_from": "given"}
+    elif values.get("limit") is not None:
+        values = {"limit_from": "bundled" if where == f"suite {suite}" else "suite", **values}
+    for key, value in changes.items():
         values = put(values, key.split("."), value)
     problems = Problems()
     with problems.gathered():
-        values = with_prompts(values, problems, beside=Path(where) if file else None)
+        values = with_prompts(values, problems, beside=file)
         config = validate(values, where=where)
     problems.refuse()
     return config, warnings
 
 
 def read_values(file: str) -> dict[str, Any]:
-    """What a YAML file holds.
+    """Return the values in a YAML file, or raise ConfigError where it cannot be read or holds no keys and values."""
+    try:
+        text = bounds.read_bytes(Path(os.path.expanduser(file))).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot read the file ({getattr(error, 'strerror', None) or 'it is not UTF-8'})",
+            expected="a YAML file in UTF-8",
+            remedy=f"Correct the path, or name a bundled suite: {', '.join(bundled_suites())}.",
+            where=file,
+        ) from error
+    except yaml.YAMLError as error:
+        raise _yaml_error(error, file) from error
+    return _parse(text, file)
 
-    Raises:
-        ConfigError: it cannot be read, or holds no keys and values.
-    """
-    return _parse(_text(file), file)
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    """Return the values of a YAML text, or raise ConfigError."""
+    try:
+        values = bounds.parse(text)
+    except yaml.YAMLError as error:
+        raise _yaml_error(error, where) from error
+    if not isinstance(values, dict) or not values:
+        raise ConfigError(
+            "the file is empty" if not values else f"the file holds a {type(values).__name__}",
+            expected="a mapping with keys such as model and tests",
+            remedy="See data/suites/quickstart.yaml for an example.",
+            where=where,
+        )
+    return values
+
+
+def _yaml_error(error: yaml.YAMLError, where: str) -> ConfigError:
+    """Return an error of the YAML reader as one of ours."""
+    place, observed, expected = bounds.wrong(error, where, expected="keys and values in YAML")
+    return ConfigError(observed, expected=expected, remedy="Correct that line.", where=place)
 
 
 def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path | None = None) -> dict[str, Any]:
-    """Values with the content of the files that tests name for their prompts, so that nothing else reads files.
+    """Return values with the content of the files that tests name for their prompts: nothing else reads files.
 
-    A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds.
-
-    Args:
-        values: of a configuration.
-        problems: takes the error about each file that cannot be read, or stands beside what it replaces.
-        beside: the file of the suite, beside which the other files are looked for; None: in the current folder.
+    A form or an announcement cannot name one: what it named would be sent to a model, whatever it holds. Files are
+    looked for next to the file of the suite, `beside`, or in the current folder; `problems` takes errors.
     """
+
+    def read_prompt(path: Path, where: str) -> str:
+        place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
+        Permissions.here().refuse_file(str(place), where=where)
+        try:
+            return bounds.read_bytes(place).decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigError(
+                f"{place} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8, or too large'})",
+                expected="a template in UTF-8",
+                remedy="Correct the path.",
+                where=where,
+            ) from error
+
+    def with_prompt(settings: Any, where: str) -> Any:
+        for name in ("prompt", "reworded"):
+            if not isinstance(settings, Mapping) or (path := settings.get(f"{name}_file")) is None:
+                continue
+            settings = {key: value for key, value in settings.items() if key != f"{name}_file"}
+            with problems.gathered():
+                if settings.get(name) is not None:
+                    raise ConfigError(
+                        f"{name} and {name}_file are both there",
+                        expected="one of them",
+                        remedy="Leave one out.",
+                        where=where,
+                    )
+                settings[name] = read_prompt(Path(os.path.expanduser(str(path))), f"{where}.{name}_file")
+        return settings
+
     tests = values.get("tests")
     if not isinstance(tests, Mapping):
         return dict(values)
-    filled: dict[str, Any] = {}
+    filled = dict(tests)
     for category, members in tests.items():
-        whole = isinstance(members, Mapping) and category != "defaults"
-        filled[category] = (
-            {
-                name: _with_prompt(member, f"tests.{category}.{name}", beside, problems)
-                for name, member in members.items()
-            }
-            if whole
-            else members
-        )
+        if isinstance(members, Mapping) and category != "defaults":
+            filled[category] = {name: with_prompt(own, f"tests.{category}.{name}") for name, own in members.items()}
     return {**values, "tests": filled}
 
 
-def _with_prompt(settings: Any, where: str, beside: Path | None, problems: Problems) -> Any:
-    if not isinstance(settings, Mapping):
-        return settings
-    for name in ("prompt", "reworded"):
-        if (path := settings.get(f"{name}_file")) is None:
-            continue
-        settings = {key: value for key, value in settings.items() if key != f"{name}_file"}
-        with problems.gathered():
-            if settings.get(name) is not None:
-                raise ConfigError(
-                    f"{name} and {name}_file are both there",
-                    expected="one of them",
-                    remedy="Leave one out.",
-                    where=where,
-                )
-            settings[name] = _content(Path(os.path.expanduser(str(path))), f"{where}.{name}_file", beside)
-    return settings
-
-
-def _content(path: Path, where: str, beside: Path | None) -> str:
-    place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
-    Permissions.here().refuse_file(str(place), where=where)
-    try:
-        return bounds.read_bytes(place).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{place} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8, or too large'})",
-            expected="a template in UTF-8",
-            remedy="Correct the path.",
-            where=where,
-        ) from error
-
-
 def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:
-    """Values as a RunConfig, or a ConfigError that names every key that is wrong.
+    """Return values as a RunConfig, or raise a ConfigError that names every key that is wrong.
 
     Where some are, the model and the tests that the others come to are looked at too: they would be refused next.
     """
@@ -183,7 +212,7 @@ def _refuse_rest(values: Mapping[str, Any], error: ValidationError) -> None:
 
 
 def _without(values: Any, path: Sequence[str | int]) -> Any:
-    """Values without what stands at a place; None where they cannot be right without it."""
+    """Return values without what stands at a place; None where they cannot be right without it."""
     head, *rest = path
     if not isinstance(values, Mapping) or (head not in values and not rest):
         return None
@@ -195,67 +224,9 @@ def _without(values: Any, path: Sequence[str | int]) -> Any:
 
 
 def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """A copy of nested mappings with one value changed; data that are named by their source alone keep it."""
+    """Return a copy of nested mappings with one value changed; data that are named by their source alone keep it."""
     head, *rest = path
     inner = values.get(head)
     if head == "data" and isinstance(inner, str):
         inner = {"source": inner}
     return {**values, head: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
-
-
-def _with_origin(values: dict[str, Any], origin: LimitFrom, *, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A suite's values, and whose limit it will be: one that is changed is the suite's no longer."""
-    if "limit" in changes:
-        return {**values, "limit_from": "given"}
-    return values if values.get("limit") is None else {"limit_from": origin, **values}
-
-
-def _read(suite: str) -> tuple[str, dict[str, Any]]:
-    path = Path(os.path.expanduser(suite))
-    if path.suffix not in (".yaml", ".yml"):
-        return f"suite {suite}", _parse(_bundled(suite), suite)
-    return suite, {"suite": path.stem, **_parse(_text(suite), suite)}
-
-
-def _text(suite: str) -> str:
-    try:
-        return bounds.read_bytes(Path(os.path.expanduser(suite))).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"cannot read the file ({getattr(error, 'strerror', None) or 'it is not UTF-8'})",
-            expected="a YAML file in UTF-8",
-            remedy=f"Correct the path, or name a bundled suite: {', '.join(bundled_suites())}.",
-            where=suite,
-        ) from error
-    except yaml.YAMLError as error:
-        raise _not_yaml(error, suite) from error
-
-
-def _not_yaml(error: yaml.YAMLError, where: str) -> ConfigError:
-    place, observed, expected = bounds.wrong(error, where, expected="keys and values in YAML")
-    return ConfigError(observed, expected=expected, remedy="Correct that line.", where=place)
-
-
-def _bundled(suite: str) -> str:
-    if suite not in bundled_suites():
-        raise ConfigError(
-            f"unknown suite {suite!r}",
-            expected=f"one of {', '.join(bundled_suites())}, or the path of a .yaml file",
-            remedy=meant(suite, bundled_suites(), otherwise="Correct --suite."),
-        )
-    return files("contrapose.data").joinpath("suites", f"{suite}.yaml").read_text(encoding="utf-8")
-
-
-def _parse(text: str, where: str) -> dict[str, Any]:
-    try:
-        values = bounds.parse(text)
-    except yaml.YAMLError as error:
-        raise _not_yaml(error, where) from error
-    if not isinstance(values, dict) or not values:
-        raise ConfigError(
-            "the file is empty" if not values else f"the file holds a {type(values).__name__}",
-            expected="a mapping with keys such as model and tests",
-            remedy="See data/suites/quickstart.yaml for an example.",
-            where=where,
-        )
-    return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +20,31 @@ R = TypeVar("R")
 
 SECONDS = 5.0
 """How long a server may take to answer, where nobody says otherwise."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+MOST_COLUMNS = 16_384
+"""Columns of a table; as many as a spreadsheet has."""
+MOST_SHEET_ROWS = 1_048_576
+"""Rows of a spreadsheet; the last row number that Excel knows."""
+MOST_CHARACTERS = 1_000_000
+"""Characters of a cell."""
+MOST_LINE = 32 * 2**20
+"""Bytes of a line of JSON, and characters of a record of CSV: a file without line ends must not fill the memory."""
+MOST_DOCUMENT = 256 * 2**20
+"""Bytes of a JSON document or of an unpacked spreadsheet, which have to be read as a whole."""
+HARMLESS = 8 * 2**20
+"""Bytes up to which it does not matter how small a file was packed."""
+MOST_RATIO = 100
+"""Times that a packed file may grow when it is unpacked; texts grow four to twenty times, a bomb a thousand times."""
+MOST_CLAIMED_ROWS = 1_000_000
+"""Rows of a Parquet file up to which it does not matter how few bytes it has."""
+MOST_YAML = 2**20
+"""Bytes of a suite or of a file of expectations."""
+MOST_NODES = 50_000
+"""Values of such a file, each counted as often as aliases repeat it."""
+MOST_DEPTH = 50
+"""Levels of lists and mappings inside each other."""
+MOST_DIGITS = 100
+"""Characters of a number."""
 
 
 class Wrong(NamedTuple):
@@ -27,9 +53,7 @@ class Wrong(NamedTuple):
     where: str
     """The file, with line and column where they are known."""
     observed: str
-    """What was met."""
     expected: str
-    """What would have been right."""
 
 
 class UnboundedError(yaml.MarkedYAMLError):
@@ -41,16 +65,8 @@ class UnboundedError(yaml.MarkedYAMLError):
         self.expected = expected
 
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file of YAML.
-
-    Raises:
-        OSError: it cannot be read.
-        YAMLError: it is too large.
-    """
+    """Return the bytes of a file of YAML, or raise OSError, or YAMLError where it is too large."""
     with regular(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
@@ -59,11 +75,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse(content: str | bytes) -> Any:
-    """The values of a YAML text.
-
-    Raises:
-        YAMLError: it is no YAML, or exceeds a bound; also where it holds a date or number that there is not.
-    """
+    """Return the values of a YAML text, or raise YAMLError: also for a date or number that does not exist."""
     loader = _Bounded(content)
     try:
         return loader.get_single_data()
@@ -72,13 +84,7 @@ def parse(content: str | bytes) -> Any:
 
 
 def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
-    """What an error of `parse` says.
-
-    Args:
-        error: that was raised.
-        where: the file.
-        expected: of a file that is no YAML.
-    """
+    """Return what an error of `parse` says of a file; `expected`: of one that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     if isinstance(error, UnboundedError):
@@ -88,7 +94,7 @@ def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
 
 
 def holds_surrogate(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair, so that nothing can write it down."""
+    """Return whether a text holds half of a surrogate pair, so that nothing can write it down."""
     return SURROGATE.search(text) is not None
 
 
@@ -102,7 +108,7 @@ class _Bounded(yaml.SafeLoader):
         """Values in each composed node, itself included."""
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
-        """The next node, counted; an alias counts as much as what it repeats."""
+        """Compose and count the next node; an alias counts as much as what it repeats."""
         event = self.peek_event()  # type: ignore[no-untyped-call]
         self._depth += 1
         self._refuse_depth(self._depth, event.start_mark)
@@ -119,7 +125,7 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def compose_scalar_node(self, anchor: Any) -> ScalarNode:
-        """The next text or number; half of a surrogate pair alone, which JSON and YAML can write, fits into no file."""
+        """Compose the next text or number; half of a surrogate pair, which YAML can write, fits into no file."""
         node: ScalarNode = super().compose_scalar_node(anchor)
         if holds_surrogate(node.value):
             observed = f"half of a surrogate pair alone in {node.value[:40]!a}"
@@ -127,7 +133,7 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> MappingNode:
-        """The next keys and values, each key once: Python would take the last of two without a word."""
+        """Compose the next keys and values, each key once: Python would silently take the last of two."""
         node: MappingNode = super().compose_mapping_node(anchor)
         first = dict[tuple[str, str], int]()
         for key, _ in node.value:
@@ -139,115 +145,51 @@ class _Bounded(yaml.SafeLoader):
         return node
 
     def fetch_flow_collection_start(self, token: Any) -> None:
-        """The beginning of a list or mapping in brackets; of these a thousand would be read before one is composed."""
+        """Read the beginning of a list or mapping in brackets; a thousand would be read before one is composed."""
         self._refuse_depth(self.flow_level, self.get_mark())
         super().fetch_flow_collection_start(token)
 
     def _refuse_depth(self, depth: int, mark: Mark) -> None:
+        """Raise UnboundedError where lists and mappings are nested too deeply."""
         if depth > MOST_DEPTH:
             observed = f"lists or mappings nested more than {MOST_DEPTH} levels deep"
             raise UnboundedError(observed, expected=f"at most {MOST_DEPTH} levels", mark=mark)
 
-    def bounded_number(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
-        """A number that is no longer than numbers are."""
-        if len(node.value) > MOST_DIGITS:
-            observed = f"a number of {len(node.value):,} characters"
-            raise UnboundedError(observed, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
-        return self.existing(node, construct)
 
-    def existing(self, node: ScalarNode, construct: Callable[[Any, ScalarNode], Any]) -> Any:
-        """A number, date or text of bytes that there is: the 30th of February has the form of a date."""
-        try:
-            return construct(self, node)
-        except (ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            shown = repr(node.value[:80])
-            raise yaml.constructor.ConstructorError(
-                problem=f"{shown} has the form of a value that there is not", problem_mark=node.start_mark
-            ) from error
+def _construct(kind: str, loader: _Bounded, node: ScalarNode) -> Any:
+    """Make a number, date or text of bytes that exists: the 30th of February has the form of a date."""
+    if kind in ("int", "float") and len(node.value) > MOST_DIGITS:
+        observed = f"a number of {len(node.value):,} characters"
+        raise UnboundedError(observed, expected=f"at most {MOST_DIGITS} characters", mark=node.start_mark)
+    try:
+        return getattr(yaml.SafeLoader, f"construct_yaml_{kind}")(loader, node)
+    except (ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        problem = f"{node.value[:80]!r} has the form of a value that there is not"
+        raise yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark) from error
 
 
-def _number(construct: Callable[[Any, ScalarNode], Any]) -> Callable[[_Bounded, ScalarNode], Any]:
-    return lambda loader, node: loader.bounded_number(node, construct)
-
-
-def _scalar(construct: Callable[[Any, ScalarNode], Any]) -> Callable[[_Bounded, ScalarNode], Any]:
-    return lambda loader, node: loader.existing(node, construct)
-
-
-_Bounded.add_constructor("tag:yaml.org,2002:int", _number(yaml.SafeLoader.construct_yaml_int))
-_Bounded.add_constructor("tag:yaml.org,2002:float", _number(yaml.SafeLoader.construct_yaml_float))
-for _name, _construct in (
-    ("bool", yaml.SafeLoader.construct_yaml_bool),
-    ("binary", yaml.SafeLoader.construct_yaml_binary),
-    ("timestamp", yaml.SafeLoader.construct_yaml_timestamp),
-):
-    _Bounded.add_constructor(f"tag:yaml.org,2002:{_name}", _scalar(_construct))
-
-
-MOST_COLUMNS = 16_384
-"""Columns of a table; as many as a spreadsheet has."""
-
-MOST_SHEET_ROWS = 1_048_576
-"""Rows of a spreadsheet; the last row number that Excel knows."""
-
-MOST_CHARACTERS = 1_000_000
-"""Characters of a cell."""
-
-MOST_LINE = 32 * 2**20
-"""Bytes of a line of JSON, and characters of a record of CSV: a file without line ends must not fill the memory."""
-
-MOST_DOCUMENT = 256 * 2**20
-"""Bytes of a JSON document or of an unpacked spreadsheet, which have to be read as a whole."""
-
-HARMLESS = 8 * 2**20
-"""Bytes up to which it does not matter how small a file was packed."""
-
-MOST_RATIO = 100
-"""Times that a packed file may grow when it is unpacked; texts grow four to twenty times, a bomb a thousand times."""
-
-MOST_CLAIMED_ROWS = 1_000_000
-"""Rows of a Parquet file up to which it does not matter how few bytes it has."""
-
-MOST_YAML = 2**20
-"""Bytes of a suite or of a file of expectations."""
-
-MOST_NODES = 50_000
-"""Values of such a file, each counted as often as aliases repeat it."""
-
-MOST_DEPTH = 50
-"""Levels of lists and mappings inside each other."""
-
-MOST_DIGITS = 100
-"""Characters of a number."""
+for _kind in ("int", "float", "bool", "binary", "timestamp"):
+    _Bounded.add_constructor(f"tag:yaml.org,2002:{_kind}", partial(_construct, _kind))
 
 
 def is_bomb(*, packed: int, unpacked: int) -> bool:
-    """Whether a packed file of so many bytes grows as no file does that holds data.
-
-    Args:
-        packed: bytes, as stored.
-        unpacked: bytes that came out of them, or that are said to come.
-    """
+    """Return whether a packed file of so many bytes holds more bytes, or says so, than any file with data."""
     return unpacked > HARMLESS and unpacked > MOST_RATIO * packed
 
 
 def within(call: Callable[[], R], seconds: float = SECONDS) -> R:
-    """What a call returns or raises, unless that takes too long; it is then left to itself.
-
-    Raises:
-        TimeoutError: there was no answer in that time.
-    """
+    """Return or raise what a call does, or raise TimeoutError and leave it to itself where that takes too long."""
     results: list[R] = []
     errors: list[BaseException] = []
 
-    def kept() -> None:
+    def keep() -> None:
         try:
             results.append(call())
         except BaseException as error:
             errors.append(error)
 
     # A daemon: the command ends although a server never answers. Prefect keeps its settings in the context.
-    thread = Thread(target=copy_context().run, args=(kept,), daemon=True)
+    thread = Thread(target=copy_context().run, args=(keep,), daemon=True)
     thread.start()
     thread.join(seconds)
     if errors:

@@ -34,7 +34,6 @@ class Contender(TypedDict):
     run_id: str
     folder: str
     verdict: str
-    """Of its own run."""
 
 
 class ComparedRate(TypedDict):
@@ -60,7 +59,6 @@ class Difference(TypedDict):
     adjusted: float | None
     """The same, corrected for the number of pairs (Holm)."""
     method: str
-    """Which test gave it."""
 
 
 class Pair(TypedDict):
@@ -116,7 +114,6 @@ class Contest(TypedDict):
     common: int
     """Scored for every model."""
     standings: list[Standing]
-    """By rank."""
     pairs: list[Pair]
     """Those with the baseline first."""
 
@@ -128,9 +125,7 @@ class RankedModel(TypedDict):
     rank: int
     """1 + the number of models whose mean rank is lower."""
     mean_rank: float
-    """Mean of its ranks in the tests."""
     ranks: dict[str, int]
-    """Its rank in each test."""
 
 
 class Comparison(TypedDict):
@@ -145,7 +140,6 @@ class Comparison(TypedDict):
     models: list[Contender]
     """The baseline first."""
     leaderboard: list[RankedModel]
-    """By rank."""
     tests: list[Contest]
     warnings: list[str]
 

@@ -1,4 +1,4 @@
-"""What every file that is kept shares: written whole or not at all, set aside when it is damaged, and told once."""
+"""Files that are kept: written completely or not at all, set aside when damaged, with one warning."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import hashlib
 import logging
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,44 +15,32 @@ from pathlib import Path
 from typing import Any, cast
 
 LOGGER = "contrapose.damage"
-"""Logger of what was found damaged: a command prints its warnings, a worker logs them."""
-
+"""Logger of damage: a command prints its warnings, a worker logs them."""
 SUFFIX = ".damaged"
 """Follows the name of a file or folder that was set aside."""
-
 UMASK = os.umask(0o077)
 """Of the process, as it was when this was imported: it is read only by setting another."""
 os.umask(UMASK)
-
 NAMED = 3
-"""Damaged files that a warning names."""
 
 _together: ContextVar[list[str] | None] = ContextVar("damage", default=None)
 
 
 def sha256(path: Path) -> str:
-    """Hash of a file's bytes, in hexadecimal."""
+    """Return the hash of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
 def regular(path: Path) -> Path:
-    """The same path, where it can be opened: whoever opens a pipe waits until somebody writes into it.
-
-    Raises:
-        OSError: it is a pipe, a socket or a device.
-    """
+    """Return a path; raise OSError for a pipe, whose opening waits for a writer, a socket or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "a pipe, a socket or a device")
     return path
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that nobody else can look into; one that exists is closed to others.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a folder that nobody else can look into, or raise OSError; one that exists is closed to others."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # It may be somebody else's, who decides.
     with suppress(OSError):
@@ -60,12 +49,9 @@ def private_folder(folder: Path) -> None:
 
 
 def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
-    """Make a folder that is as open to others as the one above it, and never more than the process lets folders be.
+    """Make a folder that is as open to others as the one above it, as far as the process permits, or raise OSError.
 
     Where the one above has to be made too, it is open to nobody else: so is a new `runs`, and all that is put there.
-
-    Raises:
-        OSError: it cannot be made.
     """
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,11 +61,7 @@ def folder_as_above(folder: Path, *, exist_ok: bool = False) -> None:
 
 
 def files_as_above(made: Path, above: Path) -> None:
-    """Let a file, or those in a folder, be as readable for others as the folder above, as far as the process lets it.
-
-    Raises:
-        OSError: it is somebody else's.
-    """
+    """Let a file, or those in a folder, be as readable for others as the folder above, as the process permits."""
     mode = stat.S_IMODE(above.stat().st_mode) & 0o666 & ~UMASK | 0o600
     for part in (*made.rglob("*"), made) if made.is_dir() else (made,):
         if part.is_file():
@@ -89,10 +71,7 @@ def files_as_above(made: Path, above: Path) -> None:
 def put_in_place(made: Path, path: Path) -> None:
     """Give a finished file or folder its final name, once it is on the disk: a crash leaves all of it or nothing.
 
-    A file becomes as readable for others as the folder that it lies in, as far as the process lets its files be.
-
-    Raises:
-        OSError: it cannot be written; nothing of that name was changed.
+    It becomes as readable for others as the folder that it lies in. Raises OSError where nothing was changed.
     """
     files_as_above(made, path.parent)
     for part in (*sorted(made.rglob("*")), made) if made.is_dir() else (made,):
@@ -102,11 +81,7 @@ def put_in_place(made: Path, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have the disk hold a file's content, or a folder's names.
-
-    Raises:
-        OSError: the disk does not take it.
-    """
+    """Have the disk hold a file's content, or a folder's names, or raise OSError."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -117,16 +92,10 @@ def sync(path: Path) -> None:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename what is damaged, so that it is neither used nor lost; in place of what was set aside of it before.
-
-    Returns:
-        Where it is now; None where another process was faster.
-    """
+    """Rename what is damaged, so that it is neither used nor lost; None where another process was faster."""
     aside = path.with_name(path.name + SUFFIX)
     try:
         if path.is_dir():
-            import shutil
-
             shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
     except FileNotFoundError:
@@ -136,20 +105,13 @@ def set_aside(path: Path) -> Path | None:
 
 
 def note(aside: str) -> None:
-    """Warn that something damaged was set aside and is made again; together with others where `told_together`.
-
-    Args:
-        aside: where it is now.
-    """
-    together = _together.get()
-    if together is None:
-        warn(_warning([aside]))
-    else:
-        together.append(aside)
+    """Warn that something damaged was set aside and is made again; together with others where `told_together`."""
+    with told_together():
+        cast(list[str], _together.get()).append(aside)
 
 
 def warn(text: str) -> None:
-    """One warning line, told by a command and logged by a worker."""
+    """Log one warning line, which a command prints."""
     logger = logging.getLogger(LOGGER)
     # Prefect may have told the root to be silent.
     logger.setLevel(logging.WARNING)
@@ -158,20 +120,17 @@ def warn(text: str) -> None:
 
 @contextmanager
 def told_together() -> Iterator[None]:
-    """Tell of all that is set aside inside in one warning, as the work ends."""
+    """Warn of all that is set aside inside in one line, as the outermost block ends."""
+    if _together.get() is not None:
+        yield
+        return
     asides: list[str] = []
     token = _together.set(asides)
     try:
         yield
     finally:
         _together.reset(token)
-        if asides:
-            warn(_warning(asides))
-
-
-def _warning(asides: list[str]) -> str:
-    distinct = list(dict.fromkeys(asides))
-    named = ", ".join(distinct[:NAMED])
-    more = f" and {len(distinct) - NAMED} more" if len(distinct) > NAMED else ""
-    what = "a damaged file was" if len(distinct) == 1 else f"{len(distinct)} damaged files were"
-    return f"{what} set aside and made again: {named}{more}"
+        if distinct := list(dict.fromkeys(asides)):
+            more = f" and {len(distinct) - NAMED} more" if len(distinct) > NAMED else ""
+            damaged = "a damaged file was" if len(distinct) == 1 else f"{len(distinct)} damaged files were"
+            warn(f"{damaged} set aside and made again: {', '.join(distinct[:NAMED])}{more}")

@@ -31,9 +31,7 @@ class Side(TypedDict):
     revision: str
     """What the provider found it to be."""
     folder: str
-    """Of its run."""
     verdict: outcome.Verdict
-    """Of its run."""
     reason: str
 
 
@@ -50,7 +48,6 @@ class Decision(TypedDict):
     schema_version: int
     verdict: Verdict
     reasons: list[str]
-    """A sentence each."""
     model: str
     """The candidate's id, as it was announced."""
     revision: str
@@ -66,6 +63,5 @@ class Decision(TypedDict):
     check: str
     """What the check is called in the response store: hashes of the configuration and of the candidate."""
     decided: str
-    """When, in UTC."""
     folder: str
     """Where this and the comparison lie."""

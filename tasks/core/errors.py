@@ -1,4 +1,4 @@
-"""Errors a user can cause: each says what was found, what was expected and what to do."""
+"""Errors a user can cause: what was found, what was expected and what to do."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 MOST_SHOWN = 20
-"""Problems that one answer describes; the others it counts."""
 
 
 class ContraposeError(Exception):
@@ -45,19 +44,19 @@ class ContraposeError(Exception):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """Each problem in one line, and how many are left out after the first ones."""
+        """Return problems in a line each, and how many are left out after the first ones."""
         lines = [self.line(), *(other.line() for other in self.others)]
         rest = max(len(lines) - MOST_SHOWN, 0) + self.uncounted
         return lines[:MOST_SHOWN] + ([f"…and {rest} more such problems."] if rest else [])
 
     def line(self) -> str:
-        """The first problem alone."""
+        """Return the first problem alone."""
         place = f"{self.where}: " if self.where else ""
         line = f"{place}{self.found}; expected {self.expected}. {self.remedy}"
         return " ".join(line.split())
 
     def reworded(self, change: Callable[[str], str], *, remedy: Callable[[str], str] | None = None) -> Self:
-        """The same problems with their texts changed; `remedy`: what changes the remedies before."""
+        """Return the problems with their texts changed; `remedy`: what changes the remedies before."""
         observed, expected, where = map(change, (self.found, self.expected, self.where))
         others = [other.reworded(change, remedy=remedy) for other in self.others]
         mended = change(remedy(self.remedy) if remedy else self.remedy)
@@ -66,18 +65,12 @@ class ContraposeError(Exception):
         )
 
     def _render_traceback_(self) -> list[str]:
-        """Called by IPython: a notebook shows the line alone."""
+        """Return the line that IPython shows in a notebook."""
         return [f"{type(self).__name__}: {self}"]
 
     def __reduce__(self) -> tuple[object, ...]:
-        kept: dict[str, Any] = {
-            "expected": self.expected,
-            "remedy": self.remedy,
-            "where": self.where,
-            "others": self.others,
-            "uncounted": self.uncounted,
-        }
-        return (partial(type(self), **kept), (self.found,))
+        names = ("expected", "remedy", "where", "others", "uncounted")
+        return (partial(type(self), **{name: getattr(self, name) for name in names}), (self.found,))
 
 
 class ConfigError(ContraposeError):
@@ -109,7 +102,7 @@ class CutShortError(ContraposeError):
 
 
 class Problems:
-    """Gathers what the user can mend, so that all of it is told at once."""
+    """Gathers problems of the user's, so that one error tells all of them."""
 
     def __init__(self) -> None:
         self.errors: list[ContraposeError] = []
@@ -125,25 +118,19 @@ class Problems:
             self.errors.append(error)
 
     def refuse(self) -> None:
-        """Raise what was gathered, each problem once; nothing where there is none."""
-        if not self.errors:
-            return
-        raise self.errors[0] if len(self.errors) == 1 else together(self.errors)
+        """Raise the problems, each once; nothing where there is none."""
+        if self.errors:
+            raise self.errors[0] if len(self.errors) == 1 else together(self.errors)
 
 
 Problem = TypeVar("Problem", bound=ContraposeError)
 
 
 def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
-    """One error that tells all of them, each problem once; its type is that of the first.
-
-    Args:
-        errors: one at least.
-        uncounted: how many more problems there are, beside those that they do not count themselves.
-    """
-    whole = list({str(error): error for error in errors}.values())
+    """Return one error with all problems, each once, and a count of further ones; its type is that of the first."""
+    distinct = list({str(error): error for error in errors}.values())
     every: list[ContraposeError] = []
-    for error in whole:
+    for error in distinct:
         every += [error, *error.others]
     single = {problem.line(): problem for problem in every}
     first, *others = single.values()
@@ -153,33 +140,18 @@ def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
         remedy=first.remedy,
         where=first.where,
         others=others,
-        uncounted=uncounted + sum(error.uncounted for error in whole),
+        uncounted=uncounted + sum(error.uncounted for error in distinct),
     )
 
 
 def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:
-    """The remedy for an unknown name.
-
-    Args:
-        name: that is unknown.
-        known: names that there are.
-        otherwise: the remedy where none of them is like it.
-    """
+    """Return the remedy for an unknown name: the known one that is like it, or another remedy."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
 def require(package: str, *, extra: str, where: str) -> None:
-    """Refuse a setting whose package is not installed; the package is not imported.
-
-    Args:
-        package: as it is imported.
-        extra: of contrapose, which installs it.
-        where: the setting, or its value, that asks for it.
-
-    Raises:
-        ConfigError: it is not installed.
-    """
+    """Raise ConfigError for a setting whose package is not installed, with the extra that installs it."""
     if find_spec(package) is None:
         raise ConfigError(
             f"the package {package} is not installed",

@@ -18,63 +18,47 @@ PATIENCE_SECONDS = 60.0
 """How long a server that does not answer is asked again."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two tries; each pause is twice the one before."""
-
-
 CONNECT_SECONDS, READ_SECONDS = 10, 30
 """How long a server may take until it is connected, and between two parts of an answer."""
-
-
-def time_limits(address: str) -> dict[str, dict[str, Any]]:
-    """Options of fsspec for an address, by scheme, so that a server that stays silent is given up.
-
-    What the user has configured for fsspec wins.
-    """
-    chosen: dict[str, dict[str, Any]] = {}
-    for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):
-        if f"{scheme}://" in address:
-            options, configured = _limits(scheme), fsspec.config.conf.get(scheme, {})
-            # Some options hold others.
-            within = {name: {**options[name], **configured[name]} for name in ("config_kwargs",) if name in configured}
-            chosen[scheme] = options | configured | within
-    return chosen
-
-
-def _limits(scheme: str) -> dict[str, Any]:
-    if scheme.startswith("s3"):
-        # s3fs itself asks several times.
-        waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS, "retries": {"max_attempts": 0}}
-        return {"config_kwargs": waits}
-    if scheme.startswith("a"):
-        return {"connection_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
-    from aiohttp import ClientTimeout
-
-    limit = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
-    return {"requests_timeout": limit} if scheme.startswith("g") else {"client_kwargs": {"timeout": limit}}
-
-
-_SURE = (
+SURE = (
     *(FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError),
     *(ContraposeError, ValueError, TypeError, AttributeError, ImportError, NotImplementedError),
 )
 """Errors that another try would not change."""
-_CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
+CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
 """Parts of the names of libraries' own errors of which the same is true."""
 
 
-def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None) -> R:
-    """Ask a server of files, and again while it may only be away for a moment; the first time that is told.
+def time_limits(address: str) -> dict[str, dict[str, Any]]:
+    """Return options of fsspec, by scheme, that give a silent server up; the user's configuration wins."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for scheme in ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https"):
+        if f"{scheme}://" not in address:
+            continue
+        options: dict[str, Any]
+        if scheme.startswith("s3"):
+            # s3fs itself asks several times.
+            waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS, "retries": {"max_attempts": 0}}
+            options = {"config_kwargs": waits}
+        elif scheme.startswith("a"):
+            options = {"connection_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
+        else:
+            from aiohttp import ClientTimeout
 
-    Args:
-        ask: asks once.
-        where: address that is asked for.
-        patience: seconds after which it is given up; None: `PATIENCE_SECONDS`.
+            limit = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
+            options = {"requests_timeout": limit} if scheme.startswith("g") else {"client_kwargs": {"timeout": limit}}
+        configured = fsspec.config.conf.get(scheme, {})
+        # Some options hold others.
+        within = {name: {**options[name], **configured[name]} for name in ("config_kwargs",) if name in configured}
+        chosen[scheme] = options | configured | within
+    return chosen
 
-    Raises:
-        FileNotFoundError: there is nothing at the address.
-        ConfigError: the server refuses.
-        CutShortError: it did not answer for so long.
+
+def steadily(ask: Callable[[], R], *, where: str) -> R:
+    """Ask a server of files, and again while it may only be away for a moment; the first time a warning says so.
+
+    Raises FileNotFoundError, ConfigError where the server refuses, or CutShortError where it does not answer.
     """
-    longest = PATIENCE_SECONDS if patience is None else patience
     begun, pause = time.monotonic(), FIRST_PAUSE
     while True:
         try:
@@ -82,37 +66,31 @@ def steadily(ask: Callable[[], R], *, where: str, patience: float | None = None)
         except (FileNotFoundError, ContraposeError):
             raise
         except Exception as error:
-            if _is_sure(error):
+            name = type(error).__name__
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            if full or isinstance(error, SURE) or any(part in name for part in CREDENTIALS):
                 raise refused(where, error) from error
             waited = time.monotonic() - begun
-            if waited + pause > longest:
-                raise _unreachable(where, error, max(waited, longest)) from error
+            if waited + pause > PATIENCE_SECONDS:
+                raise CutShortError(
+                    f"no answer within {max(waited, PATIENCE_SECONDS):.0f} s ({name})",
+                    expected="a server that answers",
+                    remedy="When it is back, the same command goes on where it stopped; what was answered is not "
+                    "asked again.",
+                    where=where,
+                ) from error
             if pause == FIRST_PAUSE:
-                warn(f"{where} does not answer ({type(error).__name__}); it is asked again for {longest:.0f} s")
+                warn(f"{where} does not answer ({name}); it is asked again for {PATIENCE_SECONDS:.0f} s")
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _is_sure(error: Exception) -> bool:
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or isinstance(error, _SURE) or any(part in type(error).__name__ for part in _CREDENTIALS)
-
-
 def refused(where: str, error: Exception) -> ConfigError:
-    """The error that a server refuses what is asked of it, or that nobody can ask it."""
+    """Return the error that a server refuses what is asked of it, or that nobody can ask it."""
     # The text of a library's error may hold what nobody else should read.
     return ConfigError(
         f"it cannot be used ({type(error).__name__})",
         expected="a place that may be read and written",
         remedy="Mend its rights or the credentials in the environment; the same command goes on where it stopped.",
-        where=where,
-    )
-
-
-def _unreachable(where: str, error: Exception, seconds: float) -> CutShortError:
-    return CutShortError(
-        f"no answer within {seconds:.0f} s ({type(error).__name__})",
-        expected="a server that answers",
-        remedy="When it is back, the same command goes on where it stopped; what was answered is not asked again.",
         where=where,
     )

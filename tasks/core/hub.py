@@ -11,13 +11,7 @@ from contrapose.tasks.core.provider import Check
 
 
 def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
-    """Whether a model is here.
-
-    Args:
-        chosen: a folder or a hub id.
-        setting: where it is chosen.
-        revision: of the model on the hub; None: the newest.
-    """
+    """Return whether a model is here: a folder, or a hub id at a revision (None: the newest), chosen in a setting."""
     folder = Path(os.path.expanduser(chosen))
     if any((folder / name).is_file() for name in ("config.json", "modules.json")):
         return Check(state="ok", observed=f"folder {folder}")
@@ -34,17 +28,16 @@ def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
         return Check(state="problem", observed=observed, remedy=f"Correct {setting}.")
     if isinstance(cached, str):
         return Check(state="ok", observed=f"{chosen}, in the cache of the hub")
+    observed = f"{chosen} is not in the cache"
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         remedy = f"Unset HF_HUB_OFFLINE once to download it, or correct {setting}."
-        return Check(
-            state="problem", observed=f"{chosen} is not in the cache, and HF_HUB_OFFLINE is set", remedy=remedy
-        )
+        return Check(state="problem", observed=f"{observed}, and HF_HUB_OFFLINE is set", remedy=remedy)
     remedy = "The first run downloads it; see that there is room."
-    return Check(state="warning", observed=f"{chosen} is not in the cache", remedy=remedy)
+    return Check(state="warning", observed=observed, remedy=remedy)
 
 
 def cached_commit(name: str) -> str:
-    """The commit of a model of the hub that was loaded; its cache has a folder for each."""
+    """Return the commit of a model of the hub that was loaded; its cache has a folder for each."""
     from huggingface_hub import try_to_load_from_cache
 
     cached = try_to_load_from_cache(name, "config.json")
@@ -52,22 +45,13 @@ def cached_commit(name: str) -> str:
 
 
 def existing_folder(name: str) -> Path | None:
-    """The folder of that name; None where there is none, however impossible the name is.
-
-    Args:
-        name: a path, in which `~` is a home; or a hub id, a run's id and the like.
-    """
+    """Return the folder of that name, in which `~` is a home; None where there is none, whatever the name."""
     path = os.path.expanduser(name)
     return Path(path) if os.path.isdir(path) else None
 
 
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:
-    """Hash of names and contents: other weights in the same place are another model.
-
-    Args:
-        folder: what the names are taken relative to.
-        files: in it or below.
-    """
+    """Return the hash of names, relative to a folder, and contents: other weights are another model."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(str(path.relative_to(folder)).encode())

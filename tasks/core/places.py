@@ -9,11 +9,11 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -33,6 +33,8 @@ EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "az": "azure", "ab
 """Extras of contrapose with the package that reaches a scheme."""
 WHOLE = (*EXTRAS, "memory")
 """Schemes under which an object appears once all of it has arrived."""
+MODIFIED = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
+"""Names under which file systems say when a file was written."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,9 @@ class Place:
 
     @classmethod
     def at(cls, address: str | Path, *, setting: str) -> Self:
-        """The place at an address.
+        """Return the place at a path or any URL that fsspec knows.
 
-        Args:
-            address: a path or any URL that fsspec knows.
-            setting: what names it, for errors.
-
-        Raises:
-            ConfigError: it holds a password, which every message about it would repeat, or nothing here reaches it.
+        Raises ConfigError where it holds a password, which every message would repeat, or nothing here reaches it.
         """
         text = str(address)
         if holds_password(text):
@@ -63,16 +60,24 @@ class Place:
             )
         place = cls(text.rstrip("/") or text)
         try:
-            place._reached  # noqa: B018
+            place._file_system  # noqa: B018
         except Exception as error:
             # A file system of fsspec raises whatever the library beneath it does.
-            unknown = isinstance(error, ImportError) or "not known" in str(error)
-            raise (_unknown(text, setting) if unknown else refused(text, error)) from error
+            if not isinstance(error, ImportError) and "not known" not in str(error):
+                raise refused(text, error) from error
+            scheme = text.partition("://")[0]
+            extra = EXTRAS.get(scheme)
+            raise ConfigError(
+                f"{scheme}:// is not known here",
+                expected="a folder, or a URL whose file system is installed",
+                remedy=f'Install it with pip install "contrapose[{extra}]".' if extra else "Correct the address.",
+                where=setting,
+            ) from error
         return place
 
     @cached_property
-    def _reached(self) -> tuple[Any, str]:
-        # What a server lists now is wanted, not what it listed once.
+    def _file_system(self) -> tuple[Any, str]:
+        """File system and path in it; what a server lists now is wanted, not what it listed once."""
         options = {"use_listings_cache": False} if "://" in self.address else {}
         files, path = fsspec.core.url_to_fs(self.address, **options, **time_limits(self.address))
         return files, str(path)
@@ -80,66 +85,58 @@ class Place:
     @property
     def files(self) -> Any:
         """The file system of fsspec that it lies in."""
-        return self._reached[0]
+        return self._file_system[0]
 
     @property
     def inside(self) -> str:
         """Its path in that file system."""
-        return self._reached[1]
+        return self._file_system[1]
 
     @property
     def is_local(self) -> bool:
-        """Whether it lies on this machine."""
+        """Return whether it lies on this machine."""
         return isinstance(self.files, LocalFileSystem)
 
     @property
     def path(self) -> Path:
-        """Of a local place."""
+        """Path of a local place."""
         return Path(self.inside if "://" in self.address else self.address)
 
     @property
     def name(self) -> str:
-        """The last part of its address."""
+        """Last part of its address."""
         return self.address.rpartition("/")[2] if not self.is_local else self.path.name
 
     def __truediv__(self, name: str) -> Place:
         return Place(f"{self.address.rstrip('/')}/{name}")
 
     def beside(self, name: str) -> Place:
-        """Another place in the same folder."""
+        """Return another place in the same folder."""
         return Place(str(self.path.with_name(name)) if self.is_local else f"{self.address.rpartition('/')[0]}/{name}")
 
     def resolved(self) -> Place:
-        """The same, wherever one stands."""
+        """Return the place with an absolute path."""
         return Place(str(self.path.resolve())) if self.is_local else self
 
     def __str__(self) -> str:
         return self.address
 
     def exists(self) -> bool:
-        """Whether there is a file or folder."""
-        return self.path.exists() if self.is_local else bool(self._asked(lambda: self.files.exists(self.inside)))
+        """Return whether there is a file or folder."""
+        return self.path.exists() if self.is_local else bool(self._ask(lambda: self.files.exists(self.inside)))
 
     def size(self) -> int:
-        """Bytes of a file.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
-        return self.path.stat().st_size if self.is_local else int(self._asked(lambda: self.files.size(self.inside)))
+        """Return the bytes of a file, or raise FileNotFoundError."""
+        return self.path.stat().st_size if self.is_local else int(self._ask(lambda: self.files.size(self.inside)))
 
     def read(self) -> bytes:
-        """The content of a file.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Return the content of a file, or raise FileNotFoundError."""
         if self.is_local:
             return regular(self.path).read_bytes()
-        return bytes(self._asked(lambda: self.files.cat_file(self.inside)))
+        return bytes(self._ask(lambda: self.files.cat_file(self.inside)))
 
     def json(self) -> Any:
-        """What a file of JSON holds; OSError also where it is larger or deeper than any that a run writes."""
+        """Return the value in a file of JSON; OSError also where it is larger or deeper than any that a run writes."""
         if self.size() > MOST_DOCUMENT:
             raise OSError(errno.EFBIG, f"more than {MOST_DOCUMENT:,} bytes")
         try:
@@ -148,31 +145,44 @@ class Place:
             raise OSError(errno.EFBIG, "nested too deeply") from error
 
     def names(self) -> list[str]:
-        """Names of what lies in a folder, in order; none where there is no such folder."""
+        """Return names of what lies in a folder, in order; none where there is no such folder."""
         if self.is_local:
             return sorted(os.listdir(self.path)) if self.path.is_dir() else []
-        try:
-            entries = self._asked(lambda: self.files.ls(self.inside, detail=False))
-        except FileNotFoundError:
-            return []
-        names = {str(entry).rstrip("/").rpartition("/")[2] for entry in entries}
-        return sorted(names - {"", self.inside.rpartition("/")[2]})
+        return sorted(self._list_server())
 
     def entries(self) -> list[Entry]:
-        """What lies in a folder, in the order of its names; nothing where there is no such folder."""
-        if self.is_local:
-            return [entry for name in self.names() if (entry := _entry_here(self / name))]
+        """Return what lies in a folder, in the order of its names; nothing where there is no such folder."""
+        entries = []
+        for name in self.names() if self.is_local else ():
+            # It may have gone meanwhile.
+            with suppress(FileNotFoundError):
+                entries.append(_local_entry(self / name))
+        for name, info in () if self.is_local else self._list_server().items():
+            if info["type"] == "directory":
+                parts = (self / name).entries()
+                modified = max((part.modified for part in parts), default=0.0)
+                entries.append(Entry(self / name, True, sum(part.size for part in parts), modified))
+            else:
+                when = next((info[key] for key in MODIFIED if info.get(key)), time.time())
+                moment = datetime.fromisoformat(when) if isinstance(when, str) else when
+                seconds = moment.timestamp() if isinstance(moment, datetime) else float(moment)
+                entries.append(Entry(self / name, False, int(info.get("size") or 0), seconds))
+        return sorted(entries, key=lambda entry: entry.place.name)
+
+    def _list_server(self) -> dict[str, Any]:
+        """Return what a folder elsewhere holds, by name; nothing where there is no such folder."""
         try:
-            listed = self._asked(lambda: self.files.ls(self.inside, detail=True))
+            listing = self._ask(lambda: self.files.ls(self.inside, detail=True))
         except FileNotFoundError:
-            return []
-        entries = [_entry_elsewhere(self / str(info["name"]).rstrip("/").rpartition("/")[2], info) for info in listed]
-        return sorted((entry for entry in entries if entry.place.name not in ("", self.name)), key=_name)
+            return {}
+        by_name = {str(info["name"]).rstrip("/").rpartition("/")[2]: info for info in listing}
+        # Some servers list the folder itself.
+        return {name: info for name, info in by_name.items() if name not in ("", self.inside.rpartition("/")[2])}
 
     def write(self, content: bytes) -> None:
         """Give a file its content; readers see all of it or nothing."""
         if not self.is_local:
-            self._put(lambda path: self.files.pipe_file(path, content))
+            self._send(lambda path: self.files.pipe_file(path, content))
             return
         folder_as_above(self.path.parent, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path.parent)
@@ -184,12 +194,7 @@ class Place:
             Path(name).unlink(missing_ok=True)
 
     def try_writing(self) -> None:
-        """See that files can be written into a folder elsewhere, and leave none.
-
-        Raises:
-            ConfigError: they cannot.
-            CutShortError: its server does not answer.
-        """
+        """Write and remove a file in a folder elsewhere, or raise ConfigError or CutShortError."""
         tried = self / f".{uuid4().hex}.part"
         tried.write(b"")
         tried.remove()
@@ -199,10 +204,12 @@ class Place:
         if self.is_local:
             put_in_place(made, self.path)
         else:
-            self._put(lambda path: self.files.put_file(str(made), path))
+            self._send(lambda path: self.files.put_file(str(made), path))
 
-    def _put(self, send: Callable[[str], object]) -> None:
-        def put() -> None:
+    def _send(self, send: Callable[[str], object]) -> None:
+        """Send a file elsewhere, under a name of its own where an unfinished one would be seen."""
+
+        def send_all() -> None:
             if self.address.partition("://")[0] in WHOLE:
                 send(self.inside)
                 return
@@ -212,7 +219,7 @@ class Place:
             self.files.mv(part, self.inside)
 
         try:
-            self._asked(put)
+            self._ask(send_all)
         except FileNotFoundError as error:
             raise ConfigError(
                 "nothing can be written there: there is no such bucket or container",
@@ -222,23 +229,15 @@ class Place:
             ) from error
 
     def fetch(self, into: Path) -> None:
-        """Copy a file to a local one.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Copy a file to a local one, or raise FileNotFoundError."""
         if self.is_local:
             shutil.copyfile(self.path, into)
         else:
-            self._asked(lambda: self.files.get_file(self.inside, str(into)))
+            self._ask(lambda: self.files.get_file(self.inside, str(into)))
 
     @contextmanager
     def here(self) -> Iterator[Path]:
-        """A file as one on this machine.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
+        """Yield a file as one on this machine, or raise FileNotFoundError."""
         if self.is_local:
             yield regular(self.path)
             return
@@ -260,7 +259,7 @@ class Place:
         if self.is_local:
             self.path.replace(self.path.with_name(name))
         else:
-            self._asked(lambda: self.files.mv(self.inside, self.beside(name).inside))
+            self._ask(lambda: self.files.mv(self.inside, self.beside(name).inside))
 
     def remove(self) -> None:
         """Delete a file, or a folder with all that lies in it; nothing happens where there is none."""
@@ -268,9 +267,10 @@ class Place:
             shutil.rmtree(self.path) if self.path.is_dir() else self.path.unlink(missing_ok=True)
             return
         with suppress(FileNotFoundError):
-            self._asked(lambda: self.files.rm(self.inside, recursive=True))
+            self._ask(lambda: self.files.rm(self.inside, recursive=True))
 
-    def _asked(self, ask: Callable[[], R]) -> R:
+    def _ask(self, ask: Callable[[], R]) -> R:
+        """Ask a server, and again while it may only be away for a moment."""
         return steadily(ask, where=self.address)
 
 
@@ -286,62 +286,21 @@ class Entry:
     """Unix time at which it was written last; of a folder the time of what is newest in it."""
 
 
-def _name(entry: Entry) -> str:
-    return entry.place.name
-
-
-def _entry_here(place: Place) -> Entry | None:
-    """None where it has gone meanwhile."""
-    try:
-        folder = place.path.is_dir() and not place.path.is_symlink()
-        files = [place.path, *(place.path.rglob("*") if folder else ())]
-        facts = [path.lstat() for path in files]
-    except FileNotFoundError:
-        return None
+def _local_entry(place: Place) -> Entry:
+    """Return a local file or folder as its folder lists it, or raise FileNotFoundError."""
+    folder = place.path.is_dir() and not place.path.is_symlink()
+    facts = [path.lstat() for path in (place.path, *(place.path.rglob("*") if folder else ()))]
     size = sum(fact.st_size for fact in facts if not stat.S_ISDIR(fact.st_mode))
     return Entry(place, folder, size, max(fact.st_mtime for fact in facts))
 
 
-_MODIFIED = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
-"""Under which of these a file system tells when a file was written."""
-
-
-def _entry_elsewhere(place: Place, info: Mapping[str, Any]) -> Entry:
-    if info["type"] == "directory":
-        parts = place.entries()
-        size, modified = sum(part.size for part in parts), max((part.modified for part in parts), default=0.0)
-        return Entry(place, True, size, modified)
-    when = next((info[name] for name in _MODIFIED if info.get(name)), None)
-    moment = datetime.fromisoformat(when) if isinstance(when, str) else when
-    seconds = moment.timestamp() if isinstance(moment, datetime) else float(time.time() if moment is None else moment)
-    return Entry(place, False, int(info.get("size") or 0), seconds)
-
-
-def _unknown(address: str, setting: str) -> ConfigError:
-    scheme = address.partition("://")[0]
-    extra = EXTRAS.get(scheme)
-    return ConfigError(
-        f"{scheme}:// is not known here",
-        expected="a folder, or a URL whose file system is installed",
-        remedy=f'Install it with pip install "contrapose[{extra}]".' if extra else "Correct the address.",
-        where=setting,
-    )
-
-
 @contextmanager
 def filled(folder: Place, *, last: str) -> Iterator[Path]:
-    """A new local folder to write into, which becomes the content of a place as the block ends without an error.
+    """Yield a new local folder, which becomes the content of a place as the block ends without an error.
 
-    Whoever looks for it finds all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside,
-    copied in place, and that named `last` comes when all others are there: without it a folder counts as none.
-
-    Args:
-        folder: nobody else's, and not there yet.
-        last: name of the file that makes it whole.
-
-    Raises:
-        OSError: it cannot be written on this machine.
-        ContraposeError: it cannot be written elsewhere.
+    Readers find all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside, copied in
+    place, and that named `last` comes when all others are there: without it a folder counts as none. Raises OSError or
+    ContraposeError where it cannot be written.
     """
     part = aside(folder)
     if part.is_local:
@@ -360,28 +319,22 @@ def filled(folder: Place, *, last: str) -> Iterator[Path]:
             for name in names:
                 (part / name).receive(Path(work) / name)
             for name in names:
-                _copied(part / name, folder / name)
+                target = folder / name
+                target._ask(partial(part.files.cp_file, (part / name).inside, target.inside))
     except CutShortError:
-        # Nor would it answer now.
+        # It would not answer now either.
         raise
     except BaseException:
-        _removed(part)
+        with suppress(ContraposeError):
+            part.remove()
         raise
-    _removed(part)
-
-
-def _removed(part: Place) -> None:
     with suppress(ContraposeError):
         part.remove()
 
 
-def _copied(source: Place, target: Place) -> None:
-    steadily(lambda: source.files.cp_file(source.inside, target.inside), where=target.address)
-
-
 @contextmanager
 def brought(folder: Place, names: Iterable[str]) -> Iterator[Path]:
-    """A folder as one on this machine, where it holds these files, as far as there are any."""
+    """Yield a folder as one on this machine, where it holds some files, as far as there are any."""
     if folder.is_local:
         yield folder.path
         return
@@ -393,5 +346,5 @@ def brought(folder: Place, names: Iterable[str]) -> Iterator[Path]:
 
 
 def aside(folder: Place) -> Place:
-    """Where a folder is written; as long as it is there, the folder's name is taken."""
+    """Return where a folder is written; as long as it is there, the folder's name is taken."""
     return folder.beside(f".{folder.name}.part")

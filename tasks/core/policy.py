@@ -105,14 +105,8 @@ def room_task(
 def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:
     """Return the hash of a task's name and inputs, of the files of our packages and of extensions, and of versions.
 
-    Args:
-        name: of the task.
-        code_of: modules that the task reaches by name; those of extensions stand for all files of their package.
-        inputs: of the task.
-        rests_on: packages whose installed versions count.
-
-    Raises:
-        ModuleNotFoundError: one of the modules is not installed.
+    `code_of` are modules that the task reaches by name: those of extensions stand for all files of their package. Of
+    packages in `rests_on` the installed versions count. Raises ModuleNotFoundError.
     """
     extensions = {module.partition(".")[0] for module in code_of if not module.startswith("contrapose.")}
     content = {
@@ -142,27 +136,16 @@ def _package_sha256(package: str) -> str:
 
 
 def error_text(outcome: object) -> str:
-    """Return an error's text, which Prefect stores in place of a result and raises in another process.
-
-    Raises:
-        TypeError: it is no error, and so cannot be stored.
-    """
+    """Return an error's text, which Prefect stores in place of a result; raise TypeError for anything else."""
     if isinstance(outcome, BaseException):
         return f"{type(outcome).__name__}: {outcome}"
     raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
 def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> R:
-    """Run a task; compute again when asked to, or when a cached reference points to a file that is gone or damaged.
+    """Run a task; compute again on request, or where a cached reference points to a file that is gone or damaged.
 
-    Args:
-        chosen: the task.
-        refresh: whether to compute again what was computed before.
-        args: the task's own inputs.
-        inputs: the task's own inputs, by name.
-
-    Raises:
-        CutShortError: the disk is full.
+    Raises CutShortError where the disk is full.
     """
     # Prefect's types know no flag beside a task's own inputs.
     again: Any = chosen.with_options(refresh_cache=refresh)
@@ -176,11 +159,7 @@ def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: 
 
 
 def sound(state: State[Any]) -> object:
-    """Return the outcome of a task run by its last state; `DAMAGED` where it is cached and a table of it is damaged.
-
-    Raises:
-        Exception: what the task raised.
-    """
+    """Return or raise the outcome of a task run; `DAMAGED` where it is cached and a table of it is damaged."""
     value = state.result()
     if state.name == "Cached":
         # All are looked at: each damaged one is set aside. Tables elsewhere than in the shared place do not count:
@@ -237,11 +216,7 @@ def seal(path: Path) -> None:
 
 
 def is_sealed(path: Path) -> bool:
-    """Return whether the file of a result has its seal and the content that was sealed.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
+    """Return whether the file of a result has its seal and the content that was sealed, or raise FileNotFoundError."""
     content = path.read_bytes()
     match = SEAL.search(content)
     return match is not None and hashlib.sha256(content[: match.start()] + b"}").hexdigest().encode() == match[1]

@@ -1,10 +1,11 @@
-"""What a run changes in its process: for as long as anyone needs it, and never for good."""
+"""Changes of a run in its process: for as long as anyone needs them, and never for good."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
@@ -40,7 +41,7 @@ class SharedChange:
 
 
 def lent_variables(values: Mapping[str, str]) -> SharedChange:
-    """Environment variables for libraries that read nothing else; one that is set already stays as it is."""
+    """Return a change that sets environment variables for libraries; one that is set already stays as it is."""
 
     def make() -> Undo:
         new = {name: value for name, value in values.items() if name not in os.environ}
@@ -51,40 +52,31 @@ def lent_variables(values: Mapping[str, str]) -> SharedChange:
 
 
 def restored_variables(*names: str) -> SharedChange:
-    """Environment variables that a library sets meanwhile; afterwards they are as they were."""
+    """Return a change that does nothing, after which environment variables that a library sets are as before."""
 
     def make() -> Undo:
         before = {name: os.environ.get(name) for name in names}
 
         def undo() -> None:
             for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+                os.environ.pop(name, None)
+                os.environ.update({} if value is None else {name: value})
 
         return undo
 
     return SharedChange(make)
 
 
-def _quieten() -> Undo:
+def _quieten_loading() -> Undo:
+    """Let transformers show no bars and report errors only."""
     # Imported by whoever loads a model.
-    from importlib import import_module
-
     said: Any = import_module("transformers.utils.logging")
     level, bars = said.get_verbosity(), said.is_progress_bar_enabled()
     said.set_verbosity_error()
     if bars:
         said.disable_progress_bar()
-
-    def undo() -> None:
-        said.set_verbosity(level)
-        if bars:
-            said.enable_progress_bar()
-
-    return undo
+    return lambda: (said.set_verbosity(level), bars and said.enable_progress_bar())
 
 
-QUIET_LOADING = SharedChange(_quieten)
+QUIET_LOADING = SharedChange(_quieten_loading)
 """Meanwhile transformers and the Hugging Face hub show no bars, and transformers reports errors only."""

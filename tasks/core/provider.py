@@ -67,11 +67,7 @@ class Described(Protocol):
     """Its `model_args`, by name; every other one is refused."""
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """What the model's tokens cost; None where that is not known."""
+        """Return the price of the model's tokens; None where that is not known."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Whether a run could ask the model now, without loading it and without any prompt, as the doctor tells it.
-
-        Raises:
-            ContraposeError: it could not, for the reason that it gives.
-        """
+        """Check whether a run could ask the model now, without loading or asking it, or raise ContraposeError."""

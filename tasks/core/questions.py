@@ -1,21 +1,19 @@
-"""What a model is asked, and what becomes of it."""
+"""Questions that a model is asked, and what becomes of them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from json.encoder import encode_basestring_ascii
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion, Usage
 
 UNASKED = "not asked"
-"""How the error of a question begins that was not asked, or not to the end, because the run was stopped."""
+"""Begins the error of a question that was not asked, or not to the end, because the run was stopped."""
 UNWRITTEN = "the response store cannot be written"
 """Why a run stops that could not keep what it would pay for."""
 TOO_LONG = "the prompt is too long for the model"
-"""How the error of a prompt begins that the model's context window does not hold: its case is skipped."""
+"""Begins the error of a prompt that the model's context window does not hold: its case is skipped."""
 INTERRUPTED = "the run was interrupted"
 """Why portions that are asked elsewhere ask nothing more after the flow has ended: nobody waits for what they have."""
 
@@ -43,7 +41,7 @@ class Question:
 
     @property
     def plain(self) -> Question:
-        """The same prompt, asked for a reply of any kind."""
+        """Return the same prompt, asked for a reply of any kind."""
         return replace(self, form="plain", labels=())
 
 
@@ -63,33 +61,25 @@ class Answer:
 
     @property
     def taken(self) -> Usage:
-        """What it took, failed requests included."""
-        used = self.completion.usage
-        if self.spent is not None:
-            return self.spent
-        if used.calls == self.requests:
-            return used
-        return Usage(calls=self.requests, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens)
+        """Usage of all its requests, failed ones included."""
+        return self.spent or replace(self.completion.usage, calls=self.requests)
 
 
 def to_json(question: Question) -> str:
-    """A question as the store keeps it, and as keys are made of it."""
-    text = f'{{"kind": "{question.kind}", "prompt": {encode_basestring_ascii(question.prompt)}'
+    """Return a question as the store keeps it, and as keys are made of it."""
+    content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
     if question.labels:
-        text += f', "labels": {_as_list(question.labels)}'
+        content["labels"] = question.labels
     if question.text:
-        text += f', "text": {encode_basestring_ascii(question.text)}'
+        content["text"] = question.text
     if question.repeat:
-        text += f', "repeat": {question.repeat}'
-    return f"{text}}}" if question.form == "plain" else f'{text}, "form": "{question.form}"}}'
-
-
-@lru_cache(maxsize=64)
-def _as_list(labels: tuple[str, ...]) -> str:
-    return json.dumps(labels)
+        content["repeat"] = question.repeat
+    if question.form != "plain":
+        content["form"] = question.form
+    return json.dumps(content)
 
 
 def from_json(text: str) -> Question:
-    """A question that `to_json` wrote."""
+    """Return the question that `to_json` wrote."""
     content = json.loads(text)
     return Question(**{**content, "labels": tuple(content.get("labels", ()))})

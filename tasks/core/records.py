@@ -182,7 +182,7 @@ class Usage:
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """What several took together: adding them up one after the other would make a record for each."""
+    """Return the sum of usages, without a record for each step."""
     calls = prompt_tokens = completion_tokens = 0
     for usage in usages:
         calls += usage.calls
@@ -224,7 +224,7 @@ class Completion:
 
     @property
     def is_unread(self) -> bool:
-        """Whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
+        """Return whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
         if self.error is not None or self.outcome in WITHHELD:
             return True
         return self.outcome != "answered" and not (self.text and self.text.strip())

@@ -67,7 +67,7 @@ REPORTS = {
 
 @cache
 def names(kind: str) -> dict[str, str]:
-    """Every name of a kind (`probes`, `providers`, `sources`, `reports`) and where it lives.
+    """Return the names of a kind (`probes`, `providers`, `sources`, `reports`) and where each lives.
 
     Other packages add theirs through the entry point group `contrapose.<kind>`.
     """
@@ -94,11 +94,7 @@ def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iter
 
 
 def find(kind: str, name: str) -> Any:
-    """Import and return what `name` stands for.
-
-    Raises:
-        ConfigError: the name is in no table, or the package that provides it is broken.
-    """
+    """Import and return what `name` stands for, or raise ConfigError where it is unknown or its package is broken."""
     table = names(kind)
     if name not in table:
         raise ConfigError(
@@ -110,7 +106,7 @@ def find(kind: str, name: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        if not (others := foreign(kind, name)):
+        if not (others := foreign_packages(kind, name)):
             raise
         package = ", ".join(others)
         raise ConfigError(
@@ -121,45 +117,37 @@ def find(kind: str, name: str) -> Any:
 
 
 def modules(kind: str, name: str) -> list[str]:
-    """Where the code of `name` lies; of everything in the table where the name is empty."""
+    """Return the modules of `name`; of everything in the table where the name is empty."""
     table = names(kind)
     chosen = [table[name]] if name else sorted(table.values())
     return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
 
 
-def foreign(kind: str, name: str) -> dict[str, str]:
-    """The distribution of another package that provides `name`, with its version; nothing for what is our own."""
+def foreign_packages(kind: str, name: str) -> dict[str, str]:
+    """Return the package that provides `name`, with its version; nothing for what is our own."""
     points = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
     return {point.dist.name: point.dist.version for point in points if point.dist}
 
 
 @cache
 def _points(kind: str) -> EntryPoints:
-    """What other packages add; to find it, the files of all installed packages are read."""
+    """Return what other packages add; to find it, the files of all installed packages are read."""
     return entry_points(group=f"contrapose.{kind}")
 
 
 @cache
 def provider(name: str) -> Described:
-    """What the provider of that name says of itself.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """Return the provider of that name, or raise ConfigError."""
     return find("providers", name)()
 
 
 def answering(spec: ModelSpec) -> dict[str, Any]:
-    """The arguments of a model that can change its answers: neither its pace nor where its key is found.
-
-    Raises:
-        ConfigError: there is no such provider.
-    """
+    """Return the arguments of a model that can change its answers: neither its pace nor where its key is found."""
     known = provider(spec.provider).arguments
     return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}
 
 
 @cache
 def probe(name: str) -> Probe:
-    """The probe of that name."""
+    """Return the probe of that name, or raise ConfigError."""
     return find("probes", name)()

@@ -1,4 +1,4 @@
-"""A Python process beside ours: it imports what takes seconds while we do something else, and answers line by line."""
+"""A second Python process: it imports what takes seconds while we do something else, and answers line by line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, cast
 
 
 class SideProcess:
-    """One that is begun before it is needed, or else when it is first asked.
+    """A second Python process, begun before it is needed, or else when it is first asked.
 
     It ends with ours, when nobody can write to it any more.
 
@@ -31,28 +31,28 @@ class SideProcess:
 
     @property
     def begun(self) -> bool:
-        """Whether it was begun, and has not been ended."""
+        """Return whether it was begun, and has not been ended."""
         return self._process is not None
 
     def begin(self) -> None:
         """Let it start; one that was begun stays."""
         with self._lock:
-            self._running()
+            self._start()
 
     def ask(self, line: str) -> str:
-        """What it answers to a line; empty where it ends or takes too long, and the next line goes to a new one."""
+        """Return its answer to a line; empty where it ends or takes too long, and the next line goes to a new one."""
         with self._lock:
-            process = self._running()
+            process = self._start()
             asked, answers = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
             answer = ""
             try:
                 # It reads nothing before, and a long line would not fit between us.
-                self._ready = self._ready or bool(self._line(answers))
+                self._ready = self._ready or bool(self._read_line(answers))
                 if self._ready:
                     with suppress(OSError):
                         asked.write(f"{line}\n")
                         asked.flush()
-                        answer = self._line(answers)
+                        answer = self._read_line(answers)
             finally:
                 # An answer that comes later would be taken for that to the next line.
                 if not answer:
@@ -64,11 +64,14 @@ class SideProcess:
         with self._lock:
             self._end()
 
-    def _line(self, stream: IO[str]) -> str:
-        """The next line; empty where it ends, or takes too long."""
-        return stream.readline() if _readable(stream, self._seconds) else ""
+    def _read_line(self, stream: IO[str]) -> str:
+        """Return the next line; empty where it ends, or takes too long."""
+        with DefaultSelector() as selector:
+            selector.register(stream, EVENT_READ)
+            return stream.readline() if selector.select(self._seconds) else ""
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[str]:
+        """Return the process, begun where there is none."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, *self._arguments],
@@ -76,13 +79,14 @@ class SideProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
-                # Ctrl-C is for us, and what is under way there is no concern of it. No session of its own: Linux would
-                # divide the processor between sessions, whatever they say of their priority.
+                # Ctrl-C is for us. No session of its own: Linux would divide the processor between sessions, whatever
+                # they say of their priority.
                 process_group=0,
             )
         return self._process
 
     def _end(self) -> None:
+        """Kill the process, and let go of its pipes."""
         process, self._process, self._ready = self._process, None, False
         if process is not None:
             process.kill()
@@ -93,12 +97,9 @@ class SideProcess:
 
 
 def at_leisure(work: Callable[[], None]) -> None:
-    """Called there: do what nobody waits for yet, and take the processor only where nobody else wants it.
+    """Do what nobody waits for yet, at the lowest priority, which on Linux each thread has for itself."""
 
-    On Linux each thread has a priority of its own, and what is done afterwards is done at the usual one.
-    """
-
-    def done() -> None:
+    def run() -> None:
         # Where that is forbidden, it is done all the same.
         with suppress(OSError):
             if sys.platform == "linux":
@@ -107,13 +108,6 @@ def at_leisure(work: Callable[[], None]) -> None:
                 os.nice(19)
         work()
 
-    thread = Thread(target=done)
+    thread = Thread(target=run)
     thread.start()
     thread.join()
-
-
-def _readable(stream: IO[str], seconds: float) -> bool:
-    """Whether something can be read within so many seconds, be it the end."""
-    with DefaultSelector() as selector:
-        selector.register(stream, EVENT_READ)
-        return bool(selector.select(seconds))

@@ -34,22 +34,18 @@ OF_DIFFERENT_SAMPLES = (
 
 
 def early_stop(test: Mapping[str, object]) -> Stopping | None:
-    """How far a test was asked that was decided before all of it was; None for any other test.
-
-    Args:
-        test: its outcome, or what the history keeps of it.
-    """
+    """Return how far a test was asked that was decided early, by its outcome or its history; None for any other."""
     stopping = cast(Stopping | None, test.get("stopping"))
     return stopping if stopping and stopping["judged"] < stopping["cases"] else None
 
 
 def asked_of(early: Stopping) -> str:
-    """How many of its cases a test was asked that was stopped early: `33 of 370 cases, stopped early`."""
+    """Return how many cases of a test were asked: `33 of 370 cases, stopped early`."""
     return f"{early['judged']:,} of {early['cases']:,} cases, stopped early"
 
 
 def stopped_early(stopping: Stopping) -> str:
-    """That a test was decided before all of it was asked, for people."""
+    """Return the sentence that a test was decided before all of it was asked."""
     looks = "look" if stopping["looks"] == 1 else "looks"
     decided = "Stopped with the models beside it," if stopping["beside"] else "Stopped early: decided"
     return f"{decided} after {stopping['judged']:,} of {stopping['cases']:,} cases, in {stopping['looks']} {looks}."
@@ -59,7 +55,7 @@ ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", 
 
 
 def later_look(earlier: Sequence[int]) -> str:
-    """That the same was judged before by fewer cases, and left open, for people."""
+    """Return the sentence that the test was judged before by fewer cases, without a verdict."""
     place = ORDINALS[len(earlier) - 1] if len(earlier) <= len(ORDINALS) else f"{len(earlier) + 1}th"
     *others, last = (f"{count:,}" for count in earlier)
     counts = f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""What the validate room found: plain data, which its tasks return and reports show."""
+"""Findings of the validate room: plain data, which its tasks return and reports show."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from contrapose.tasks.tables.table import Table
 
 Kind = Literal["samples", "cases", "completions", "results"]
 """The tables that are validated, in the order of the corridor."""
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
 SHOWN_ROWS = 20
 """Rows that are kept by name of those that break one expectation."""
-
 TOLD_ROWS = 5
 """Rows that an error names of them."""
 
@@ -91,38 +88,33 @@ class Checked(TypedDict):
 
 
 def refused(checked: Checked) -> list[Finding]:
-    """What stops the run; empty when nothing does."""
+    """Return what stops the run; empty when nothing does."""
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
 
 def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
-    """A broken expectation in words, with the first rows that break it and what is there.
-
-    Args:
-        finding: of an expectation that does not hold.
-        show: makes a text of unknown origin fit to be seen.
-    """
-    columns = ", ".join(map(str, dict.fromkeys(_columns(finding["kwargs"]))))
-    named = f"{finding['what'].rstrip('.')} ({columns})" if columns else finding["what"].rstrip(".")
+    """Return a broken expectation in words, with its first rows; `show` makes unknown texts fit to be seen."""
+    kwargs = finding["kwargs"]
+    columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
+    names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))
+    expected = finding["what"].rstrip(".") + (f" ({names})" if names else "")
     rows = ", ".join(row_told(row, show) for row in finding["rows"][:TOLD_ROWS])
     more = finding["broken"] - min(len(finding["rows"]), TOLD_ROWS)
     if rows:
-        return f"{named}: broken by {rows}{f' and {more} more' if more > 0 else ''}"
-    return f"{named}: found {show(finding['observed']) or 'otherwise'}"
+        return f"{expected}: broken by {rows}{f' and {more} more' if more > 0 else ''}"
+    return f"{expected}: found {show(finding['observed']) or 'otherwise'}"
 
 
 def row_told(row: BrokenRow, show: Callable[[str], str] = str) -> str:
-    """A row by its id, or by its number where the id is missing, with what is there."""
+    """Return a row by its id, or by its number where the id is missing, with its values."""
     name = f"row {row['row']}" if row["key"] is None else show(row["key"])
-    values = ", ".join(f"{column} {show(value_told(value))}" for column, value in row["values"].items())
+    texts = {
+        column: "nothing"
+        if value is None
+        else value
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False)
+        for column, value in row["values"].items()
+    }
+    values = ", ".join(f"{column} {show(text)}" for column, text in texts.items())
     return f"{name} [{values}]" if values and row["key"] is not None else name
-
-
-def value_told(value: Any) -> str:
-    """A value in words."""
-    return "nothing" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _columns(kwargs: dict[str, Any]) -> list[str]:
-    named = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
-    return [*named, *kwargs.get("column_list", ())]

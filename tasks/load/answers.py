@@ -32,11 +32,7 @@ PREFERENCES = {
 
 
 def accepted_values(value: Any) -> list[Any]:
-    """Return the single answers of a cell that holds one, a list, or an object of them; [] where nothing is known.
-
-    Raises:
-        Unfit: it is an object without a known key.
-    """
+    """Return the single answers of a cell, a list or an object; [] where nothing is known. Raises Unfit."""
     value = parse_literal(value)
     if is_missing(value):
         return []
@@ -52,11 +48,7 @@ def accepted_values(value: Any) -> list[Any]:
 
 
 def open_answers(value: Any, question: str) -> tuple[str, ...]:
-    """Return the accepted answers to a question without options, without repetitions.
-
-    Raises:
-        Unfit: one is no text, number or truth value.
-    """
+    """Return the accepted answers to a question without options, without repetitions, or raise Unfit."""
     answers = []
     for single in accepted_values(value):
         truth = _truth_value(single)
@@ -73,15 +65,9 @@ def open_answers(value: Any, question: str) -> tuple[str, ...]:
 
 
 def chosen_options(value: Any, options: Options, *, first_index: int | None) -> tuple[str, ...]:
-    """Return the texts of the options that a cell means: by their text, letter, label or index.
+    """Return the texts of the options that a cell means, by text, letter, label or index, or raise Unfit.
 
-    Args:
-        value: the cell.
-        options: of the same row.
-        first_index: 0 or 1, where an index begins to count; None where numbers are no indexes.
-
-    Raises:
-        Unfit: it means none of the options.
+    An index counts from `first_index`, 0 or 1; None: numbers are no indexes.
     """
     singles = [single for single in accepted_values(value) if str(single).strip() not in UNKNOWN]
     return _distinct_texts(_chosen_option(single, options, first_index) for single in singles) or options.right
@@ -168,11 +154,7 @@ def _distinct_texts(answers: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_preference(value: Any) -> int | None:
-    """Return 1 or 2 for the preferred answer, None for a tie; of several judgements the majority counts.
-
-    Raises:
-        Unfit: it says neither.
-    """
+    """Return 1 or 2 for the preferred answer of most judgements, None for a tie, or raise Unfit."""
     value = parse_literal(value)
     if isinstance(value, list | tuple):
         votes = Counter(read_preference(vote) for vote in value if not is_missing(vote)).most_common()

@@ -75,11 +75,11 @@ class Builder:
         if str(values.get("winner")) == "tie":
             return Omission("a tie: neither is better")
         kind = self.description.sample_type
-        own = None if is_missing(values.get("id")) else self._optional(values, "id", require_label)
+        own = None if is_missing(values.get("id")) else self._read_optional(values, "id", require_label)
         several = f".{part}" if part and (own is None or not self.description.reshapes_id) else ""
         # Rows with one context belong together where no column says which do.
         slice_of = self._read_cell("slice", self.slice_by, lookup(row.values, self.slice_by or ""), optional_label)
-        cluster = self._optional(values, "cluster", optional_label)
+        cluster = self._read_optional(values, "cluster", optional_label)
         context = values.get("context")
         if cluster is None and not is_missing(context) and kind is not AnswerPair:
             cluster = f"context-{hashlib.sha256(repr(context).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
@@ -89,27 +89,27 @@ class Builder:
             "cluster": cluster,
         }
         if kind is SummaryPair:
-            return SummaryPair(**names, **{name: self._required(values, name) for name in required_fields(kind)})
+            return SummaryPair(**names, **{name: self._read_required(values, name) for name in required_fields(kind)})
         if kind is AnswerPair:
             return self._build_pair(values, names)
         names |= self._question_fields(values)
         if kind is not ItemSample:
             return TextSample(**names)
-        items = self._required(values, "items", read_items)
-        relevant = items and self._optional(values, "relevant", lambda value: read_place(value, among=len(items)))
+        items = self._read_required(values, "items", read_items)
+        relevant = items and self._read_optional(values, "relevant", lambda value: read_place(value, among=len(items)))
         return ItemSample(**names, items=items, relevant=relevant)
 
     def _question_fields(self, values: Values) -> dict[str, Any]:
         """Return the fields that every text has."""
         cell = values.get("text")
         if is_conversation(cell):
-            asked = self._optional(values, "text", lambda value: question_of(turns_of(value)))
+            asked = self._read_optional(values, "text", lambda value: question_of(turns_of(value)))
             said = asked.text if asked else None
         else:
             asked = None
-            said = self._required(values, "text", lambda value: require_text(first_of_turns(value) or value))
-        passage = self._optional(values, "context", _read_passage)
-        options = self._optional(values, "options", read_options)
+            said = self._read_required(values, "text", lambda value: require_text(first_of_turns(value) or value))
+        passage = self._read_optional(values, "context", _read_passage)
+        options = self._read_optional(values, "options", read_options)
         if self.description.has_options_in_text:
             said, options = options_within(said or "")
         answer = values.get("answer", asked and asked.answer)
@@ -132,20 +132,21 @@ class Builder:
     def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair | Omission:
         """Make a pair of answers; what was asked for may stand before the answers themselves."""
         order = ("better", "worse")
+        writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         if "first" in values or "second" in values:
-            preferred = self._optional(values, "winner", read_preference)
+            preferred = self._read_optional(values, "winner", read_preference)
             if preferred is None:
                 return Omission("a tie: neither is better")
             order = ("first", "second") if preferred == 1 else ("second", "first")
-        writers = [self._optional(values, f"{place}_by", optional_label) for place in order]
+            writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         replies = [
             self._read_cell(name, self._column(name), values.get(place), _read_reply) or (None, "")
             for name, place in zip(("better", "worse"), order, strict=True)
         ]
         instruction = next((lead for lead, _ in replies if lead), None)
         if instruction is None or not is_missing(values.get("instruction")):
-            asked = self._required(values, "instruction", _read_instruction)
-            passage = self._optional(values, "context", _read_passage)
+            asked = self._read_required(values, "instruction", _read_instruction)
+            passage = self._read_optional(values, "context", _read_passage)
             instruction = "\n\n".join(part for part in (passage, asked) if part)
         return AnswerPair(
             **names,
@@ -154,7 +155,7 @@ class Builder:
             worse=replies[1][1],
             better_by=writers[0],
             worse_by=writers[1],
-            reference=self._optional(
+            reference=self._read_optional(
                 values, "reference", lambda value: None if value in (None, "") else require_text(value)
             ),
         )
@@ -164,14 +165,14 @@ class Builder:
         source = self.description.fields.get(name)
         return name if source is None else " + ".join(source.columns)
 
-    def _required(self, values: Values, name: str, read: Callable[[Any], Any] = require_text) -> Any:
-        """Read a field as `_optional`; a missing one is a problem."""
+    def _read_required(self, values: Values, name: str, read: Callable[[Any], Any] = require_text) -> Any:
+        """Read a field as `_read_optional`; a missing one is a problem."""
         if name not in values:
             column = self._column(name)
             self.problems.append(Problem(f"column {quote(column)} is missing", "every row to have it", column))
-        return self._optional(values, name, read)
+        return self._read_optional(values, name, read)
 
-    def _optional(self, values: Values, name: str, read: Callable[[Any], Value]) -> Value | None:
+    def _read_optional(self, values: Values, name: str, read: Callable[[Any], Value]) -> Value | None:
         """Return what `read` makes of a field; None where the row has nothing there, or it cannot be used."""
         return self._read_cell(name, self._column(name), values[name], read) if name in values else None
 

@@ -27,11 +27,7 @@ def bundled_names() -> list[str]:
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a bundled set.
-
-    Raises:
-        DataError: there is no set of that name.
-    """
+    """Yield rows of a bundled set, or raise DataError where there is none."""
     with _bundled_file(data.source).open("rb") as file:
         yield from parse_lines(file)
 

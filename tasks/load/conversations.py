@@ -58,11 +58,7 @@ def is_message_list(value: Any) -> bool:
 
 
 def turns_of(value: Any) -> list[Turn]:
-    """Return the turns of a conversation: a list of messages, or a transcript.
-
-    Raises:
-        Unfit: it is neither, or a message has no text.
-    """
+    """Return the turns of a conversation, a list of messages or a transcript, or raise Unfit."""
     value = parse_literal(value)
     if isinstance(value, str):
         return _split_transcript(value) or [Turn("user", require_text(value))]
@@ -96,11 +92,7 @@ def _split_transcript(value: str) -> list[Turn]:
 
 
 def last_place(turns: Sequence[Turn], role: str) -> int:
-    """Return the place of the last turn of a user or an assistant.
-
-    Raises:
-        Unfit: there is none.
-    """
+    """Return the place of the last turn of a user or an assistant, or raise Unfit."""
     place = max((place for place, turn in enumerate(turns) if turn.role == role), default=None)
     if place is None:
         article = "an" if role == "assistant" else "a"
@@ -109,11 +101,7 @@ def last_place(turns: Sequence[Turn], role: str) -> int:
 
 
 def question_of(turns: Sequence[Turn]) -> LastQuestion:
-    """Return what a user says last in a conversation.
-
-    Raises:
-        Unfit: no user says anything.
-    """
+    """Return what a user says last in a conversation, or raise Unfit."""
     last = last_place(turns, "user")
     answer = next((turn.said for turn in turns[last + 1 :] if turn.role == "assistant"), None)
     return LastQuestion(turns[last].said, transcript(turns[:last]), answer)

@@ -96,13 +96,7 @@ class Fit(NamedTuple):
 
 
 def _detect_dialect(head: str, separators: str, *, complete: bool) -> Dialect:
-    """Return the dialect in which most records of a file's beginning have as many cells as its header.
-
-    Args:
-        head: the beginning.
-        separators: the likeliest first.
-        complete: whether this is the complete file.
-    """
+    """Return the dialect in which most records of a file's beginning have as many cells as its header."""
     announced = ANNOUNCEMENT.match(head)
     if announced:
         head = head[announced.end() :]
@@ -175,16 +169,7 @@ def _parse_strictly(text: str, dialect: Dialect) -> Iterator[list[str] | None]:
 
 
 def read_delimited(file: IO[bytes], data: DataSettings, separators: str) -> Iterator[Row]:
-    """Yield rows of a file of text in UTF-8.
-
-    Args:
-        file: its bytes.
-        data: source and columns.
-        separators: the likeliest first.
-
-    Raises:
-        DataError: it is not UTF-8, has no header, has NUL bytes, or a quote is never closed.
-    """
+    """Yield rows of a file in UTF-8 with one of some separators, the likeliest first, or raise DataError."""
     # Left to the garbage collector, it would let go of the file only after that is closed, and complain.
     with closing(_read_records(file, data.source, separators)) as records:
         yield from table_rows(records, data, exact=True)

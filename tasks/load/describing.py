@@ -51,13 +51,7 @@ EXAMPLES = 8
 
 
 def describe(rows: Sequence[Row], data: DataSettings, kind: type[Sample]) -> TableDescription:
-    """Describe a table by its first rows: settings come before a known layout, that before names and values.
-
-    Args:
-        rows: the first ones, without those that could not be read.
-        data: the source, and the columns that are set for it.
-        kind: type of the samples that are wanted.
-    """
+    """Describe a table by its first rows: settings come before a known layout, that before names and values."""
     head = TableHead(rows=rows)
     finder = _Finder(head=head, data=data, kind=kind)
     finder.take_settings()
@@ -86,7 +80,7 @@ class _Finder:
     excluded: frozenset[str] = frozenset()
     """Columns that are known to be no part of the question."""
 
-    def taken(self) -> set[str]:
+    def taken_columns(self) -> set[str]:
         """Return columns that no further field may come from."""
         return {column for source in self.fields.values() for column in source.columns} | self.excluded
 
@@ -130,12 +124,15 @@ class _Finder:
         if not self.is_wanted("text") or self.kind in (SummaryPair, AnswerPair):
             return
         # Where no column is called what a question is, the only column of sentences is taken.
+        taken = self.taken_columns()
         texts = [
             path
-            for plain, path in head.named.items()
-            if path not in self.taken() and not NO_QUESTION.fullmatch(plain) and plain not in (*CONTEXTS, *COMPARED)
-            and head.is_text(path) and head.mean_words(path) >= 3 and 2 * len(set(head.values[path])) > len(head.rows)
-        ]  # fmt: skip
+            for plain, path in head.paths.items()
+            if not (path in taken or NO_QUESTION.fullmatch(plain) or plain in (*CONTEXTS, *COMPARED))
+            and head.is_text(path)
+            and head.mean_words(path) >= 3
+            and 2 * len(set(map(str, head.values[path]))) > len(head.rows)
+        ]
         if len(texts) == 1:
             self.fields["text"] = FieldSource(columns=(texts[0],), reason="the only column of sentences")
 
@@ -145,19 +142,21 @@ class _Finder:
         if name == "options":
             return find_options(self.head, text=text)
         if name == "answer":
-            return find_answer(self.head, taken=self.taken(), options=self.fields.get("options"))
+            return find_answer(self.head, taken=self.taken_columns(), options=self.fields.get("options"))
         head = self.head
         fits = {"text": head.is_question, "context": head.is_passage, "id": head.is_id}.get(name, bool)
-        known = [plain for plain in NAMES[name] if plain in head.named and head.named[plain] not in self.taken()]
+        known = [
+            plain for plain in NAMES[name] if plain in head.paths and head.paths[plain] not in self.taken_columns()
+        ]
         # An input is a context only next to an instruction.
         asked = ("instruction", "prompt", "question", "query", "task")
         if name == "context" and text and plain_name(text) not in asked:
             known = [plain for plain in known if plain not in ("input", "text")]
         # A text that is called one is taken whatever it holds, so that what is wrong with it is said row by row.
         must = name in required_fields(self.kind)
-        fitting = [plain for plain in known if fits(head.named[plain])]
-        fitting += [plain for plain in known if must and not head.holds(head.named[plain], (list, dict), share=HALF)]
-        return FieldSource(columns=(head.named[fitting[0]],), reason=f"called {fitting[0]}") if fitting else None
+        fitting = [plain for plain in known if fits(head.paths[plain])]
+        fitting += [plain for plain in known if must and not head.holds(head.paths[plain], (list, dict), share=HALF)]
+        return FieldSource(columns=(head.paths[fitting[0]],), reason=f"called {fitting[0]}") if fitting else None
 
 
 def _answer_index(
@@ -204,7 +203,7 @@ def _warnings(head: TableHead, description: TableDescription, data: DataSettings
             return False
         return sum(is_within(row, path) for row in head.rows) < MOSTLY * len(head.values[path])
 
-    members = {path for plain, path in head.named.items() if FAMILY.fullmatch(plain)}
+    members = {path for plain, path in head.paths.items() if FAMILY.fullmatch(plain)}
     lone = members if "options" not in fields and len(members) > 1 else set()
     skipped = {path for path in head.columns if layout and layout_key(path) in layout.not_asked}
     skipped |= {*description.used_columns, *data.columns.values()}
@@ -237,11 +236,10 @@ def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[s
 def refuse_unasked(
     description: TableDescription, rows: Sequence[Row], data: DataSettings, *, uses_answers: bool
 ) -> None:
-    """Refuse a table of which no question can be made.
+    """Raise DataError for a table of which no question can be made.
 
-    Raises:
-        DataError: settings name a column or layout that is not there, a field that every sample needs comes from no
-            column, or answers cannot be read by a test that uses them.
+    Settings name a column or layout that is not there, a field that every sample needs comes from no column, or answers
+    cannot be read by a test that uses them.
     """
     where, columns = escape(data.source), description.columns
     if data.layout is not None and description.layout is None:

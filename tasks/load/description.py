@@ -122,13 +122,11 @@ class TableDescription:
     """Which column holds which field, and what is made of it."""
 
     sample_type: type[Sample]
-    """What the rows become."""
     fields: Mapping[str, FieldSource]
     """Our field to where it comes from."""
     columns: tuple[str, ...]
     """Every column of the rows that were looked at."""
     layout: KnownLayout | None = None
-    """The known data set whose columns these are."""
     first_index: int | None = None
     """0 or 1, where an answer that is an index begins to count; None where no answer is one."""
     problems: tuple[str, ...] = ()

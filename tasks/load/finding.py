@@ -61,7 +61,7 @@ class TableHead:
         return values
 
     @cached_property
-    def named(self) -> Mapping[str, str]:
+    def paths(self) -> Mapping[str, str]:
         """Plain names of columns, and of keys below objects that stand for a row, to their paths."""
         named: dict[str, str] = {}
         columns = frozenset(self.columns)
@@ -126,14 +126,14 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
         asked, options = _read_or_none(options_within, value) or ("", None)
         return bool(asked) and options is not None
 
-    paths = {plain: head.named[plain] for plain in NAMES["options"] if plain in head.named}
+    paths = {plain: head.paths[plain] for plain in NAMES["options"] if plain in head.paths}
     for plain, path in paths.items():
         if head.share(path, has_options) >= HALF:
             return FieldSource(columns=(path,), reason=f"called {plain}, and a list of options")
     if family := _find_family(head):
         return FieldSource(columns=family, reason="an option in each")
-    answers = head.named.get("answers", "")
-    if answers and "label" in head.named and head.share(answers, _is_list_of_texts) >= MOSTLY:
+    answers = head.paths.get("answers", "")
+    if answers and "label" in head.paths and head.share(answers, _is_list_of_texts) >= MOSTLY:
         return FieldSource(columns=(answers,), reason="a list of answers beside a label")
     called = next((path for path in paths.values() if head.values.get(path)), None)
     if called and not head.share(called, is_word):
@@ -147,12 +147,12 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
 def _find_family(head: TableHead) -> tuple[str, ...]:
     """Return columns that hold the options A, B, C or 1, 2, 3, two at least; in the order of their letters."""
     families: dict[str, dict[str, str]] = {}
-    for plain, path in head.named.items():
+    for plain, path in head.paths.items():
         if match := FAMILY.fullmatch(plain):
             families.setdefault(match["stem"] or "", {})[match["place"]] = path
     for stem, members in families.items():
         # Accepted answers have columns of their own as well, where no other column says which option is right.
-        others = {head.named[plain] for plain in NAMES["answer"] if plain in head.named} - {*members.values()}
+        others = {head.paths[plain] for plain in NAMES["answer"] if plain in head.paths} - {*members.values()}
         if stem.startswith("ans") and not others:
             continue
         for sequence in PLACES:
@@ -176,9 +176,9 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
         return numbers and plain in ("label", "target", "correct", "gold", "key", "output", "response")
 
     usable = [
-        (plain, head.named[plain])
+        (plain, head.paths[plain])
         for plain in NAMES["answer"]
-        if plain in head.named and head.named[plain] not in taken
+        if plain in head.paths and head.paths[plain] not in taken
     ]
     if options:
         meant = {path: _share_meant(head, path, options) for _, path in usable}
@@ -190,20 +190,20 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
         if head.share(path, is_answer) >= HALF and not is_class(plain, path):
             return FieldSource(columns=(path,), reason=f"called {plain}")
     names = (f"answer{mark}{number}" for mark in ("", "_") for number in "0123456789")
-    numbered = tuple(head.named[name] for name in names if name in head.named and head.named[name] not in taken)
+    numbered = tuple(head.paths[name] for name in names if name in head.paths and head.paths[name] not in taken)
     return FieldSource(columns=numbered, reason="an accepted answer in each") if numbered else None
 
 
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
     """Return two answers and which is preferred, where no column is called the better one."""
-    if "better" in head.named or "chosen" in head.named:
+    if "better" in head.paths or "chosen" in head.paths:
         return {}
-    for stem in dict.fromkeys(match["stem"] for plain in head.named if (match := PAIR.fullmatch(plain))):
+    for stem in dict.fromkeys(match["stem"] for plain in head.paths if (match := PAIR.fullmatch(plain))):
         # A mere label of answers says which of several options is right.
         deciding = DECISIONS if stem.startswith("ans") else NAMES["winner"]
-        winner = next((head.named[plain] for plain in deciding if plain in head.named), None)
+        winner = next((head.paths[plain] for plain in deciding if plain in head.paths), None)
         for places in ("abc", "123"):
-            paths = [head.named.get(f"{stem}_{place}", head.named.get(f"{stem}{place}")) for place in places]
+            paths = [head.paths.get(f"{stem}_{place}", head.paths.get(f"{stem}{place}")) for place in places]
             pair = [path for path in (*paths[:2], winner) if path]
             if len(pair) == 3 and paths[2] is None:
                 named = zip(CHOSEN, pair, strict=False)

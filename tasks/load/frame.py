@@ -19,17 +19,14 @@ if TYPE_CHECKING:
 NAME = "frame.jsonl"
 """Rows without an id are named after it, `frame-0001` and so on, whatever the other rows hold."""
 DIGITS = 16
-"""Of the hash of its content, which names the folder of a frame."""
 
 
 def frame_lines(frame: pd.DataFrame) -> bytes:
     """Return the rows of a DataFrame in their order, one JSON object a line; the index is left out.
 
     Missing values are null. A value that JSON cannot hold, such as a time, becomes an object with its type and its
-    text, which is refused with its row and column where a text is needed.
-
-    Raises:
-        DataError: there are no rows, or two columns have one name.
+    text, which is refused with its row and column where a text is needed. Raises DataError where there are no rows, or
+    two columns have one name.
     """
     if frame.empty:
         raise DataError("there are no rows", expected="at least one row", remedy="Add some.", where="the DataFrame")
@@ -48,11 +45,7 @@ def frame_lines(frame: pd.DataFrame) -> bytes:
 
 
 def keep_frame(lines: bytes, folder: Place) -> str:
-    """Write the lines of a frame into a folder of frames, under their hash; returns the address of the file.
-
-    Raises:
-        ConfigError: the folder cannot be written.
-    """
+    """Write the lines of a frame under their hash into a folder, and return the address, or raise ConfigError."""
     file = folder / hashlib.sha256(lines).hexdigest()[:DIGITS] / NAME
     try:
         # What is there may be damaged, and is as quickly written as read.

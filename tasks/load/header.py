@@ -27,7 +27,6 @@ MOST_OPTIONS = 10
 Cells = Sequence[Any]
 """The cells of a record; None for an empty one."""
 Record = tuple[int, Cells]
-"""Row number and cells."""
 
 
 class Header(NamedTuple):
@@ -42,16 +41,13 @@ class Header(NamedTuple):
 def table_rows(
     records: Iterator[Record], data: DataSettings, *, exact: bool = False, notes: Sequence[str] = ()
 ) -> Iterator[Row]:
-    """Yield rows of a table under the names of its columns.
+    """Yield rows of a table under the names of its columns, or raise DataError where it has none.
 
     Args:
         records: all of them, the header too.
         data: source and columns.
         exact: a record may have no more cells than the header, not even empty ones.
         notes: what people should know about how the file is read.
-
-    Raises:
-        DataError: there is no header.
     """
     head = list(islice(records, HEAD))
     if not head:
@@ -67,11 +63,7 @@ def table_rows(
 
 
 def _read_header(head: Sequence[Record], data: DataSettings) -> Header:
-    """Return the names of columns, from the first records of a table.
-
-    Raises:
-        DataError: the first record is no header, has no names or a name twice, or has too many.
-    """
+    """Return the names of columns, from the first records of a table, or raise DataError."""
     number, first = head[0]
     refuse_wide(len(first), data.source)
     records = [first, *(cells for _, cells in head[1:] if any(cell is not None for cell in cells))]
@@ -152,10 +144,7 @@ def _names_of_choices(records: Sequence[Cells]) -> list[str | None] | None:
 
 
 def _end_in_letters(records: Sequence[Cells]) -> bool:
-    """Return whether records have equally many cells, four at least, and each ends in the letter of an option.
-
-    Of a single record the other cells are texts: it may also be a header without rows.
-    """
+    """Return whether records have equally many cells, four at least, and each ends in the letter of an option."""
     width, letters = len(records[0]), ascii_uppercase[:MOST_OPTIONS]
     if not 4 <= width <= MOST_OPTIONS + 3 or any(len(cells) != width for cells in records):
         return False

@@ -19,16 +19,10 @@ from contrapose.tasks.load.rows import Row, quote, quote_all
 from contrapose.tasks.load.tabular import columns_to_decode
 
 BATCH = 1024
-"""Rows that are decoded at once."""
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of one split, counted from 1.
-
-    Raises:
-        ConfigError: the package `datasets` is not installed.
-        DataError: there is no such dataset, subset or split.
-    """
+    """Yield rows of one split, counted from 1, or raise DataError, or ConfigError without the package `datasets`."""
     number = 0
     for batch in _load_split(data).iter(batch_size=BATCH):
         blank = dict.fromkeys(batch.column_names)

@@ -21,8 +21,7 @@ BULLET = re.compile(r"\s*[-*•–][ \t]+")
 def read_items(value: Any) -> tuple[str, ...]:
     """Return items of a list, a list as JSON, or a text with one a line, without numbers or bullets before all of them.
 
-    Raises:
-        Unfit: it is none of these, fewer than 2 or more than 200, one is blank, or two are the same.
+    Raises Unfit where they are fewer than 2 or more than 200, blank, repeated or no texts.
     """
     if value is None:
         raise Unfit("null", expected="a list of texts")
@@ -53,11 +52,7 @@ def read_items(value: Any) -> tuple[str, ...]:
 
 
 def read_place(value: Any, *, among: int) -> int | None:
-    """Return the place of an item, 1 for the first; None for null.
-
-    Raises:
-        Unfit: it is no place of so many items.
-    """
+    """Return the place of an item, 1 for the first; None for null. Raises Unfit."""
     if value is None:
         return None
     number = int(value) if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,4}\s*", value) else value

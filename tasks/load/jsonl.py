@@ -37,11 +37,7 @@ AS_RECORDS = "Write the rows as a list of objects; pandas does with to_json(orie
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of JSON lines, one by one, or of a JSON document; the content shows which it is, whatever the name.
-
-    Raises:
-        DataError: the file cannot be read, holds no list of objects, several could be meant, or record_path is wrong.
-    """
+    """Yield rows of JSON lines, or of a JSON document, whatever the name of the file, or raise DataError."""
     with open_text(data.source) as file:
         document = _read_document(file, data)
         if document is NO_VALUE:

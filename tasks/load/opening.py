@@ -36,12 +36,9 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @contextmanager
 def open_source(source: str) -> Iterator[IO[bytes]]:
-    """Open the bytes of a path or URL as a seekable file, unpacked when the name ends in .gz.
+    """Open the bytes of a path or URL as a seekable file, unpacked when the name ends in .gz, or raise DataError.
 
     A remote file is fetched completely first, so that a broken connection shows here and nowhere else.
-
-    Raises:
-        DataError: it is missing, a folder, empty, out of reach, damaged, or grows like a bomb when it is unpacked.
     """
     with ExitStack() as stack:
         file = stack.enter_context(_open_raw(source))
@@ -71,11 +68,7 @@ def open_source(source: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def open_text(source: str) -> Iterator[IO[bytes]]:
-    """Open a file of text as `open_source`; UTF-16 with a byte order mark becomes UTF-8.
-
-    Raises:
-        DataError: as `open_source`, or it is not the UTF-16 that its first bytes announce.
-    """
+    """Open a file of text as `open_source`; UTF-16 with a byte order mark becomes UTF-8."""
     with open_source(source) as file:
         mark = file.read(2)
         file.seek(0)
@@ -95,11 +88,7 @@ def open_text(source: str) -> Iterator[IO[bytes]]:
 
 
 def sha256(source: str) -> str:
-    """Return the hash of the bytes of a path or URL as they are stored, streamed.
-
-    Raises:
-        DataError: it is missing, a folder or out of reach.
-    """
+    """Return the hash of the bytes of a path or URL as they are stored, streamed, or raise DataError."""
     with _open_raw(source) as file:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 

@@ -50,17 +50,13 @@ class MarkedOptions(NamedTuple):
     marks: tuple[str, ...]
     """A, B, C or 1, 2, 3, as they are written; empty where they are not in order."""
     texts: tuple[str, ...]
-    """The options without them."""
 
 
 def read_options(value: Any) -> Options | None:
     """Return options from a list, an object, a text that holds one or marks each option, or cells with one each.
 
-    Returns:
-        None where there are none; the last of several cells may be empty.
-
-    Raises:
-        Unfit: it is none of these, has fewer than 2 or more than 26 options, or one is blank.
+    None where there are none; the last of several cells may be empty. Raises Unfit where it is none of these, has fewer
+    than 2 or more than 26 options, or one is blank.
     """
     if isinstance(value, Cells):
         filled = [place for place, cell in enumerate(value, start=1) if not is_missing(cell)]

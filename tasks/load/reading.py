@@ -35,11 +35,8 @@ class SourceReading:
     """A pass over a source, and what it has found so far; it keeps no samples."""
 
     data: DataSettings
-    """The source and its columns."""
     sample_type: type[Sample]
-    """What its rows become."""
     uses_answers: bool = True
-    """Whether the test uses right answers."""
     description: TableDescription | None = None
     """Which column holds what; known once the first rows are read."""
     suspects: frozenset[int] | None = None
@@ -51,11 +48,9 @@ class SourceReading:
     omitted: Counter[str] = field(default_factory=Counter)
     """Rows that are in order and have no sample, by the reason."""
     good: int = 0
-    """How many rows fit."""
     problems: list[tuple[int, Problem]] = field(default_factory=list)
     """Row number and problem of the first bad rows."""
     bad: int = 0
-    """How many rows do not fit."""
     hashes: array[int] = field(default_factory=lambda: array("q"))
     """Of every sample id: 8 bytes a row, where a set of the ids takes a hundred."""
     asked: array[int] = field(default_factory=lambda: array("q"))
@@ -64,14 +59,10 @@ class SourceReading:
     """Row number of each suspected id."""
 
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
-        """Yield the samples of a source in its order; problems with rows are raised after the last one.
+        """Yield the samples of a source in its order, of `most` rows; problems with rows are raised after the last one.
 
-        Args:
-            most: read only so many rows.
-
-        Raises:
-            DataError: there are no rows, a column is missing, or rows cannot be used: any of them, or, where bad ones
-                are to be left out, all of them.
+        Raises DataError where there are no rows, a column is missing, or rows cannot be used: any of them, or, where
+        bad ones are left out, all of them.
         """
         rows: Iterator[Row] = islice(find("sources", format_of(self.data))(self.data), most)
         head = list(islice(rows, HEAD))
@@ -177,11 +168,7 @@ class SourceReading:
 
 
 def format_of(data: DataSettings) -> str:
-    """Return the name in `SOURCES` that reads a source.
-
-    Raises:
-        DataError: neither the settings nor the name show it.
-    """
+    """Return the name in `SOURCES` that reads a source, or raise DataError."""
     if data.format is not None:
         return data.format
     if data.source.startswith(HUGGING_FACE):

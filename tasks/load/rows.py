@@ -34,7 +34,6 @@ class Row:
     """1-based, as a person counts in that file: the line of a JSONL file, the record of a JSON list,
     a Parquet file or a dataset, the row of a CSV file or sheet with its header as row 1."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Column name to value."""
     problem: Problem | None = None
     """Why the row could not be read; `values` is empty then."""
     notes: tuple[str, ...] = ()
@@ -92,11 +91,7 @@ def escape(text: str, *, most: int = 300) -> str:
 
 
 def require_text(value: Any) -> str:
-    """Return a text unchanged.
-
-    Raises:
-        Unfit: it is null, blank, no text, too long, or holds what cannot be stored or sent.
-    """
+    """Return a text unchanged, or raise Unfit: it is null, blank, no text, too long, or cannot be stored or sent."""
     if not isinstance(value, str):
         observed = "null" if value is None else f"{quote(value)} is {kind_of(value)}"
         raise Unfit(observed, expected="a text")
@@ -119,11 +114,7 @@ def require_text(value: Any) -> str:
 
 
 def require_label(value: Any) -> str:
-    """Return a text, or a number as text: what ids, clusters, slices and options may be.
-
-    Raises:
-        Unfit: it is neither.
-    """
+    """Return a text, or a number as text, as ids, clusters, slices and options may be, or raise Unfit."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return require_text(str(value) if isinstance(value, bool | int | float) else value)
@@ -157,11 +148,7 @@ def parse_literal(value: Any) -> Any:
 
 
 def _convert_to_json(content: str) -> str:
-    """Return a list or an object of Python or numpy as JSON, without evaluating it.
-
-    Raises:
-        ValueError: it holds anything but texts, numbers, truth values, None and nan.
-    """
+    """Return a list or an object of Python or numpy as JSON, without evaluating it, or raise ValueError."""
 
     def unescape(match: re.Match[str]) -> str:
         code = match[1] or match[2] or match[3]

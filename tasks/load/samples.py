@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -15,20 +15,26 @@ from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.reading import SourceReading, format_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """Samples, and where they came from."""
+@dataclass(slots=True, kw_only=True)
+class SourceFacts:
+    """Facts about a source, known when its last sample is read."""
 
-    samples: list[Any]
-    """Of the sample type that was asked for, in the order of the source."""
-    rows: int
-    """Rows in the source, of which the samples were drawn."""
-    warnings: tuple[str, ...]
-    """What the user should know although nothing is wrong."""
+    rows: int = 0
+    """Rows of which the samples are drawn."""
+    warnings: tuple[str, ...] = ()
+    """What people should know although nothing is wrong."""
     columns: ColumnsRead | None = None
     """Which columns were read as what, and which were not."""
     left_out: LeftOut | None = None
     """Rows that could not be used; None where all could."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded(SourceFacts):
+    """Samples, and where they came from."""
+
+    samples: list[Any]
+    """Samples of the type that was asked for, in the order of the source."""
 
 
 def load_samples(
@@ -43,50 +49,29 @@ def load_samples(
     """Read a source, check every row, and draw samples, all at once; the parameters are those of `Drawing`."""
     drawing = Drawing(data=data, sample_type=sample_type, limit=limit, seed=seed, most=most, uses_answers=uses_answers)
     samples = list(drawing.samples())
-    return Loaded(
-        samples=samples,
-        rows=drawing.rows,
-        warnings=drawing.warnings,
-        columns=drawing.columns,
-        left_out=drawing.left_out,
-    )
+    return Loaded(samples=samples, **{fact.name: getattr(drawing, fact.name) for fact in fields(SourceFacts)})
 
 
 @dataclass(slots=True, kw_only=True)
-class Drawing:
+class Drawing(SourceFacts):
     """Samples drawn from a source, one after the other."""
 
     data: DataSettings
-    """The source and its columns."""
     sample_type: type[Sample]
     """`TextSample`, `ItemSample`, `SummaryPair` or `AnswerPair`."""
     limit: int | None
     """At most this many, drawn by the seed (the first ones with `shuffle: false`); None: all.
     What a smaller limit draws is part of what a larger one draws."""
     seed: int
-    """Of the drawing."""
     most: int | None = None
     """Read only so many rows of the source; None: all."""
     uses_answers: bool = True
     """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
-    rows: int = 0
-    """Rows of which the samples are drawn; known when the last sample is."""
-    columns: ColumnsRead | None = None
-    """Which columns were read as what, and which were not; known when the last sample is."""
-    warnings: tuple[str, ...] = ()
-    """What people should know although nothing is wrong; known when the last sample is."""
-    left_out: LeftOut | None = None
-    """Rows that could not be used; known when the last sample is, and None where all could."""
     suspects: frozenset[int] | None = None
     """Hashes of ids that look repeated, once they are known."""
 
     def samples(self) -> Iterator[Any]:
-        """Yield samples in the order of the source; without a limit they come before all rows are checked.
-
-        Raises:
-            ConfigError: a package that the source needs is missing.
-            DataError: the source cannot be read, lacks a column, or holds rows that cannot be used.
-        """
+        """Yield samples in the order of the source, or raise ConfigError or DataError."""
         if self.limit is None:
             yield from self._read_source()
             return
@@ -120,12 +105,7 @@ class Drawing:
 
 
 def content_sha256(data: DataSettings) -> str:
-    """Return the hash of a source's content, found without parsing a file.
-
-    Raises:
-        ConfigError: a package that the source needs is missing.
-        DataError: the source cannot be reached.
-    """
+    """Return the hash of a source's content, found without parsing a file, or raise ConfigError or DataError."""
     special = {"bundled": bundled.sha256, "hf": huggingface.sha256}
     own = special.get(format_of(data))
     return own(data) if own else opening.sha256(data.source)
@@ -134,8 +114,7 @@ def content_sha256(data: DataSettings) -> str:
 def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int) -> list[int]:
     """Return places of samples in an order of which every beginning is a fair sample.
 
-    The order is that of hashes, so that it depends on no other sample. Samples of one cluster stay together, in their
-    own order: a cluster is drawn as a whole.
+    It is the order of hashes, so that it depends on no other sample. Samples of one cluster stay together.
     """
 
     def digest(place: int) -> bytes:

@@ -29,11 +29,7 @@ SEARCHED = 1_000
 
 
 def read_rows(data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a table.
-
-    Raises:
-        DataError: the file cannot be read as what it should be.
-    """
+    """Yield rows of a table, or raise DataError."""
     name = format_of(data)
     if name in SEPARATORS:
         with open_text(data.source) as file:
@@ -44,10 +40,7 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
 
 
 def _read_excel(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
-    """Yield rows of a sheet, numbered as in the sheet.
-
-    A number in a cell is read as its text: Excel makes a number of every 42 that people type.
-    """
+    """Yield rows of a sheet, numbered as in the sheet; numbers are read as texts, which people may have typed."""
     with _excel_errors(data.source):
         sheets = _open_book(file, data.source).worksheets
         sheet = _choose_sheet(sheets, data)
@@ -175,10 +168,9 @@ def _read_parquet(file: IO[bytes], data: DataSettings) -> Iterator[Row]:
 
 
 def columns_to_decode(schema: pa.Schema, data: DataSettings) -> list[str]:
-    """Return columns of an Arrow table whose values are texts, numbers, truth values, or lists and objects of these.
+    """Return columns that a setting names, or whose values are texts, numbers, truth values, or made of these.
 
-    Images, sounds and times are no part of a question, and some cannot be decoded; those that a setting names are read
-    all the same.
+    Images, sounds and times are no part of a question, and some cannot be decoded.
     """
     named = {part.strip().partition(".")[0] for columns in data.columns.values() for part in columns.split(",")}
     named |= {data.slice_by or "", data.cluster_by or "", *data.columns.values()}

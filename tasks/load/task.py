@@ -23,15 +23,7 @@ class Samples(TypedDict):
 
 @room_task("load", by_name={"probes": "{test}", "sources": ""}, run_name="load {test}")
 def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: int) -> Samples:
-    """Read, check and sample the rows of one test.
-
-    Args:
-        test: name of the probe that will use them.
-        data: the source and its columns.
-        sha256: of the source's bytes, so that edited data is loaded anew.
-        limit: at most this many samples.
-        seed: of the shuffle.
-    """
+    """Read, check and sample the rows of one test; another hash of the source's bytes loads it anew."""
     chosen = probe(test)
     drawing = Drawing(
         data=data, sample_type=chosen.sample_type, limit=limit, seed=seed, uses_answers=uses_answers(chosen)
@@ -47,13 +39,7 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
 
 @room_task("arrange", run_name="arrange {test}")
 def arrange(test: str, samples: Table, seed: int) -> Table:
-    """Put the samples of a test into an order of which every beginning is a fair sample.
-
-    Args:
-        test: name of the probe, for people.
-        samples: in any order.
-        seed: of the run.
-    """
+    """Put the samples of a test into an order of which every beginning is a fair sample; `test` is for people."""
     rows = read_arrow(samples)
     places = fair_order(rows["cluster"].to_pylist(), rows["id"].to_pylist(), seed=seed)
     return write_arrow([rows.take(places)], rows.schema)

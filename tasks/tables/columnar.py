@@ -25,51 +25,39 @@ _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_
 
 
 def schema_of(kind: Any) -> pa.Schema:
-    """The Arrow schema of a record."""
+    """Return the Arrow schema of a record."""
     return pa.schema([pa.field(name, _arrow_type(hint)) for name, hint in _hints(kind).items()])
 
 
 def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | None = None) -> pa.Table:
-    """Records as an Arrow table.
-
-    Args:
-        records: of one dataclass.
-        kind: that dataclass.
-        known: fields whose columns are there already, as they were read: they need not be made again.
-    """
+    """Return records of one dataclass as an Arrow table; columns of fields that are `known` need not be made again."""
     schema, there, rest = schema_of(kind), known or {}, list(records)
     columns = [
-        there[name].cast(schema.field(name).type) if name in there else _column(rest, name, hint)
+        there[name].cast(schema.field(name).type) if name in there else _to_column(rest, name, hint)
         for name, hint in _hints(kind).items()
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
-    """The records in an Arrow table that has a column for each of their fields, and perhaps others.
-
-    Args:
-        table: the columns.
-        kind: a slotted dataclass; it has no `__post_init__`, since none would run.
-    """
+    """Return the records of a slotted dataclass without `__post_init__` from a table that has at least its columns."""
     with uncollected():
-        return _records([table.column(name) for name in _hints(kind)], kind)
+        return _to_records([table.column(name) for name in _hints(kind)], kind)
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Items in lists of `size`, the last one shorter."""
+    """Yield items in lists of `size`, the last one shorter."""
     rest = iter(items)
-    while portion := _next(rest, size):
+    while True:
+        with uncollected():
+            portion = list(islice(rest, size))
+        if not portion:
+            return
         yield portion
 
 
-def _next(rest: Iterator[Item], size: int) -> list[Item]:
-    with uncollected():
-        return list(islice(rest, size))
-
-
-def regrouped(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
-    """The same rows in tables of `rows`, the last one shorter."""
+def regroup_rows(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """Yield the rows of tables in tables of `rows`, the last one shorter."""
     kept: list[pa.Table] = []
     for part in parts:
         kept.append(part)
@@ -85,7 +73,7 @@ Rows = TypeVar("Rows", pa.Table, pa.ChunkedArray)
 
 
 def fitted(part: Rows) -> Rows:
-    """The same rows in no more memory than they fill: what reads texts asks for half as much again."""
+    """Return rows in no more memory than they fill: what reads texts asks for half as much again."""
     return part.take(pa.array(range(len(part)), pa.int64()))
 
 
@@ -94,7 +82,7 @@ FEW = 1_000
 
 
 def frame_of(columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Any:
-    """Columns by their names as a frame of pandas, in two thirds of the memory that `to_pandas` fills.
+    """Return columns by their names as a frame of pandas, in two thirds of the memory that `to_pandas` fills.
 
     Rows share texts of which a column has few, and columns without any text one array.
     """
@@ -105,22 +93,16 @@ def frame_of(columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Any:
     for name, column in columns:
         if not pa.types.is_string(column.type) or not len(column):
             made[name] = column.to_pandas()
-        elif column.null_count < len(column):
-            made[name] = _texts(column)
-        else:
+        elif column.null_count == len(column):
             made[name] = nothing = pd.Series([None] * len(column), dtype=object) if nothing is None else nothing
+        else:
+            shared = _share_texts(column)
+            made[name] = fitted(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
     return pd.DataFrame(made, copy=False)
 
 
-def _texts(column: pa.ChunkedArray) -> Any:
-    import pandas as pd
-
-    shared = _shared_texts(column)
-    return fitted(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
-
-
-def _shared_texts(column: pa.ChunkedArray) -> Any:
-    """(rows,) of objects, the same one for the same text; None where there are many."""
+def _share_texts(column: pa.ChunkedArray) -> Any:
+    """Return (rows,) of objects, the same one for the same text; None where there are many."""
     import numpy as np
 
     texts: dict[str | None, None] = {}
@@ -149,66 +131,58 @@ def uncollected() -> Iterator[None]:
 
 @cache
 def _hints(kind: Any) -> Mapping[str, Any]:
-    """Type of each field, in order."""
+    """Return the type of each field, in order; of an optional one that of its values."""
     hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    return {field.name: _strip_none(hints[field.name]) for field in fields(kind)}
+
+
+def _strip_none(hint: Any) -> Any:
+    """Return the type of the values of an optional field."""
+    is_union = get_origin(hint) in (Union, types.UnionType)
+    return next(arg for arg in get_args(hint) if arg is not type(None)) if is_union else hint
 
 
 def _arrow_type(hint: Any) -> pa.DataType:
+    """Return the Arrow type of a field."""
+    hint = _strip_none(hint)
     if is_dataclass(hint):
         return pa.struct(list(schema_of(hint)))
     origin, args = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        return _arrow_type(next(arg for arg in args if arg is not type(None)))
     if origin is tuple:
         return pa.list_(_arrow_type(args[0]))
     if origin is Literal:
         return pa.string()
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return pa.map_(pa.string(), _arrow_type(args[1]))
-    return _PLAIN[hint]
+    return pa.map_(pa.string(), _arrow_type(args[1])) if _is_mapping(hint) else _PLAIN[hint]
 
 
-def _arrays(records: Sequence[Any], kind: Any) -> list[pa.Array]:
-    """One array for each field: a column at a time, since a dictionary for each row takes several times as long."""
-    return [_column(records, name, hint) for name, hint in _hints(kind).items()]
+def _is_mapping(hint: Any) -> bool:
+    """Return whether a field is a mapping."""
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
-def _column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
-    return _array(list(map(attrgetter(name), records)), hint)
+def _to_column(records: Sequence[Any], name: str, hint: Any) -> pa.Array:
+    """Return a field of records as an array; a dictionary for each row would take several times as long."""
+    values = list(map(attrgetter(name), records))
+    if not is_dataclass(hint):
+        return pa.array(values, _arrow_type(hint))
+    kind: Any = hint
+    parts = [_to_column(values, part, inner) for part, inner in _hints(kind).items()]
+    return pa.StructArray.from_arrays(parts, fields=list(schema_of(kind)))
 
 
-def _array(values: list[Any], hint: Any) -> pa.Array:
-    if is_dataclass(hint):
-        return pa.StructArray.from_arrays(_arrays(values, hint), fields=list(schema_of(hint)))
-    return pa.array(values, _arrow_type(hint))
-
-
-def _records(columns: Sequence[Any], kind: Any) -> list[Any]:
-    """Records filled a field at a time, as their columns come: calling a constructor takes three times as long."""
+def _to_records(columns: Sequence[Any], kind: Any) -> list[Any]:
+    """Return records filled a field at a time, as their columns come: a constructor takes three times as long."""
     made = [object.__new__(kind) for _ in range(len(columns[0]))]
     for column, (name, hint) in zip(columns, _hints(kind).items(), strict=True):
-        deque(map(getattr(kind, name).__set__, made, _values(column, hint)), maxlen=0)
+        if is_dataclass(hint):
+            struct = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            cells = _to_records(struct.flatten(), hint)
+        else:
+            cells = column.to_pylist()
+        # Records hold tuples and dictionaries where Arrow has lists.
+        make: Any = tuple if get_origin(hint) is tuple else dict if _is_mapping(hint) else None
+        if make is not None:
+            cells = [None if cell is None else make(cell) for cell in cells]
+        deque(map(getattr(kind, name).__set__, made, cells), maxlen=0)
     return made
-
-
-def _values(column: Any, hint: Any) -> list[Any]:
-    """The cells of a column as the record holds them: tuples, not lists."""
-    if is_dataclass(hint):
-        parts = column.combine_chunks().flatten() if isinstance(column, pa.ChunkedArray) else column.flatten()
-        return _records(parts, hint)
-    cells: list[Any] = column.to_pylist()
-    make = _maker(hint)
-    if make is None:
-        return cells
-    return [None if cell is None else make(cell) for cell in cells] if column.null_count else list(map(make, cells))
-
-
-def _maker(hint: Any) -> Any:
-    """What a cell becomes; None where it stays what it is."""
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        return _maker(next(arg for arg in get_args(hint) if arg is not type(None)))
-    if origin is tuple:
-        return tuple
-    return dict if isinstance(origin, type) and issubclass(origin, Mapping) else None

@@ -1,4 +1,4 @@
-"""What took long to find out, kept in small files of the home, and found there the next time."""
+"""Values that take long to find, kept in small files of the home."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from contrapose.tasks.tables.table import home
 
@@ -19,18 +18,18 @@ MOST = 300
 
 
 def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
-    """What was found before under a name, or is found now and kept.
+    """Return the value that was found before under a name, or find it now and keep it; values are plain JSON.
 
     Args:
         file: JSON in the home, which may be deleted at any time, and need not be writable.
-        name: all that the value hangs on.
-        find: finds it; what it returns is plain JSON.
+        name: all that the value depends on.
+        find: finds it.
         sound: whether a value can be one that was found and may be used again; others are neither kept nor used.
     """
     from filelock import FileLock
 
     path = home() / file
-    known: dict[str, T] = _read(path)
+    known: dict[str, T] = _read_values(path)
     if sound(known.get(name)):
         return known[name]
     value = find()
@@ -39,29 +38,22 @@ def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):
-            known = _read(path)
+            known = _read_values(path)
             if sound(known.get(name)):
                 return known[name]
-            kept = [*known.items(), (name, value)][-MOST:]
             fresh = path.with_suffix(".new")
             # For its owner alone: values may hold texts of people's data.
             fresh.unlink(missing_ok=True)
             fresh.touch(mode=0o600)
-            fresh.write_text(json.dumps(dict(kept)))
+            fresh.write_text(json.dumps(dict([*known.items(), (name, value)][-MOST:])))
             os.replace(fresh, path)
     return value
 
 
-def _read(path: Path) -> dict[str, T]:
-    """What a file holds, which is not to be changed: it is read again when the file is another one."""
+def _read_values(path: Path) -> dict[str, T]:
+    """Return the values in a file, which may be missing or damaged."""
     try:
-        status = path.stat()
-        return _parsed(path, (status.st_ino, status.st_mtime_ns, status.st_size))
+        known = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-
-
-@lru_cache(maxsize=4)
-def _parsed(path: Path, version: tuple[int, ...]) -> dict[str, Any]:
-    known = json.loads(path.read_text())
     return known if isinstance(known, dict) else {}

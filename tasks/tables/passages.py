@@ -39,38 +39,40 @@ COMPARED = ("passages", "passages_kept")
 
 
 def tells_of_passages(columns: Collection[str]) -> bool:
-    """Whether results have these columns."""
+    """Return whether results have these columns."""
     return set(COMPARED) <= set(columns)
 
 
 def came_with_passages(trials: Table) -> bool:
-    """Whether of some reply of stored trials the passages are known."""
+    """Return whether of some reply of stored trials the passages are known."""
     if not trials["rows"]:
         return False
-    parts = batches(trials, columns=["expected.passages", "actual.passages"])
     return any(
         len(column) > column.null_count
-        for part in parts
+        for part in batches(trials, columns=["expected.passages", "actual.passages"])
         for column in (pc.struct_field(part[side], "passages") for side in ("expected", "actual"))
     )
 
 
 def of_passages(trials: Sequence[Trial]) -> dict[str, list[Any]]:
-    """The values of the columns for each trial."""
+    """Return the values of the columns for each trial."""
+
+    def to_json(passages: Sequence[str] | None) -> str | None:
+        return None if passages is None else json.dumps(list(passages), ensure_ascii=False)
+
     pairs = [compared(trial.expected.passages, trial.actual.passages) for trial in trials]
     return {
         "passages": [alike for alike, _ in pairs],
         "passages_kept": [kept for _, kept in pairs],
-        "expected_passages": [_as_json(trial.expected.passages) for trial in trials],
-        "actual_passages": [_as_json(trial.actual.passages) for trial in trials],
+        "expected_passages": [to_json(trial.expected.passages) for trial in trials],
+        "actual_passages": [to_json(trial.actual.passages) for trial in trials],
     }
 
 
 def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
-    """Whether passages are the same, and the share of the first ones that are among the second; None: not known.
+    """Return whether passages are the same, and the share of the first ones among the second; None: not known.
 
-    One that comes several times counts once, at its first place. Nothing retrieved twice is the same; of nothing there
-    is no share.
+    A repeated one counts once. Nothing retrieved twice is the same; of nothing there is no share.
     """
     if before is None or after is None:
         return None, None
@@ -82,15 +84,9 @@ def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple
 
 
 def listed(text: object) -> list[str] | None:
-    """The passages in a cell of one of the columns; None where it holds none."""
-    if not isinstance(text, str):
-        return None
+    """Return the passages in a cell of one of the columns; None where it holds none."""
     try:
-        passages = json.loads(text)
+        passages = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
         return None
     return [str(passage) for passage in passages] if isinstance(passages, list) else None
-
-
-def _as_json(passages: Sequence[str] | None) -> str | None:
-    return None if passages is None else json.dumps(list(passages), ensure_ascii=False)

@@ -1,10 +1,11 @@
-"""What nothing needs any more among cached tables and results, so that it can be deleted."""
+"""Cached tables and results that nothing needs any more, so that they can be deleted."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from contrapose.tasks.core.damage import SUFFIX
@@ -23,64 +24,34 @@ class Unneeded(NamedTuple):
     """A file or folder that can be deleted."""
 
     what: str
-    """Kind of it, in the plural."""
+    """Its kind, in the plural."""
     entry: Entry
 
 
 def unneeded_cached(*, before: float) -> Iterator[Unneeded]:
-    """What is cached here, and in the place that machines share, and was not used since a moment.
+    """Yield what is cached here, and in the place that machines share, and was not used since a Unix time.
 
     Results come before tables: each table that a result names which stays is needed. A result that another machine
-    made counts from when it was shared. Answers are none of it: they were paid for.
-
-    Args:
-        before: Unix time.
-
-    Raises:
-        ContraposeError: the place that is shared cannot be read.
+    made counts from when it was shared. Answers are none of it: they were paid for. Raises ContraposeError.
     """
-    for folder in _folders():
-        kept: list[Entry] = []
-        for entry in (folder / RESULTS_FOLDER).entries():
-            reason = leftover(entry, before=before) or ("task results" if entry.modified < before else "")
-            if reason:
-                yield Unneeded(reason, entry)
-            else:
-                kept.append(entry)
-        yield from _tables(folder, _named(kept), before=before)
-
-
-def _folders() -> list[Place]:
-    """Where results and tables are kept, as far as there are several."""
     here, shared = Place(str(home())), storage()
-    return [here] if shared == here / "tables" else [here, shared]
-
-
-def _tables(folder: Place, named: set[str], *, before: float) -> Iterator[Unneeded]:
-    tables = folder / "tables" if folder == Place(str(home())) else folder
-    for entry in tables.entries():
-        reason = leftover(entry, before=before)
-        if not reason and TABLE.fullmatch(entry.place.name.encode()) and entry.modified < before:
-            reason = "" if entry.place.name in named else "tables"
-        if reason:
-            yield Unneeded(reason, entry)
-
-
-def _named(results: list[Entry]) -> set[str]:
-    """Names of the tables that some results name."""
-    contents = (_content(entry.place) for entry in results if not entry.is_folder)
-    return {f"{digest.decode()}.parquet" for content in contents for digest in TABLE.findall(content)}
-
-
-def _content(place: Place) -> bytes:
-    try:
-        return place.read()
-    except FileNotFoundError:
-        return b""
+    for folder in [here] if shared == here / "tables" else [here, shared]:
+        needed: set[bytes] = set()
+        for entry in (folder / RESULTS_FOLDER).entries():
+            if reason := leftover(entry, before=before) or ("task results" if entry.modified < before else ""):
+                yield Unneeded(reason, entry)
+            elif not entry.is_folder:
+                with suppress(FileNotFoundError):
+                    needed.update(TABLE.findall(entry.place.read()))
+        for entry in (folder / "tables" if folder == here else folder).entries():
+            table = TABLE.fullmatch(entry.place.name.encode())
+            unused = table is not None and table[1] not in needed and entry.modified < before
+            if reason := leftover(entry, before=before) or ("tables" if unused else ""):
+                yield Unneeded(reason, entry)
 
 
 def leftover(entry: Entry, *, before: float) -> str:
-    """What a file or folder was left behind as; empty where it was not, or not before a moment."""
+    """Return what a file or folder was left behind as; empty where it was not, or not before a moment."""
     if PART.fullmatch(entry.place.name):
         return "unfinished parts" if entry.modified < min(before, time.time() - WRITING_SECONDS) else ""
     return "damaged files" if DAMAGED.fullmatch(entry.place.name) and entry.modified < before else ""

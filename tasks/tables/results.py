@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.core.records import CONTROL_KIND, Case, Completion, Score, Trial
+from contrapose.tasks.core.records import CONTROL_KIND, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
 from contrapose.tasks.probes.in_words import MASSES
 from contrapose.tasks.tables.passages import PASSAGES, of_passages
@@ -78,17 +78,13 @@ NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"}
 
 
 def settled(results: pd.DataFrame) -> pd.Series:
-    """Which rows say whether their case passed: they are scored, and their replies leave nothing open.
-
-    Args:
-        results: with the columns `pass`, `error` and, but for runs of older versions, `undecided`.
-    """
+    """Return which rows say whether their case passed; runs of older versions have no column `undecided`."""
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
 
 
 def unread_replies(results: pd.DataFrame) -> dict[str, int]:
-    """How many replies are no answers, by what became of them; none of runs of older versions, which do not tell."""
+    """Return how many replies are no answers, by their outcome; none of runs of older versions, which lack it."""
     counts = Counter[str]()
     for name in ("expected_outcome", "actual_outcome"):
         if name in results:
@@ -97,97 +93,83 @@ def unread_replies(results: pd.DataFrame) -> dict[str, int]:
 
 
 def schema_for(probe: Probe, *, passages: bool = False) -> pa.Schema:
-    """The common columns, then the probe's own; with passages those that tell of them are the last."""
+    """Return the common columns, then the probe's own; with passages those that tell of them are the last."""
     return schema_of_columns({**columns_of(probe), **(PASSAGES if passages else {})})
 
 
 def schema_of_columns(columns: Mapping[str, Column]) -> pa.Schema:
-    """Columns in their order, with the types that they have in a file."""
+    """Return columns in their order, with the types that they have in a file."""
     return pa.schema([pa.field(name, TYPES[column.type]) for name, column in columns.items()])
 
 
 def columns_of(probe: Probe) -> Mapping[str, Column]:
-    """What the columns of a test's results hold: the common ones, then the probe's own."""
+    """Return the columns of a test's results: the common ones, then the probe's own."""
     return {**COMMON, **probe.columns}
 
 
 def figure_columns(probe: Probe) -> list[str]:
-    """The columns that figures of one test are computed from: neither texts nor names."""
+    """Return the columns that figures of one test are computed from: neither texts nor names."""
     return [name for name, column in columns_of(probe).items() if not column.holds_text and name not in NAMES]
 
 
 def result_table(
     trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str, passages: bool = False
 ) -> pa.Table:
-    """One row for each trial; a value that is no finite number is stored as missing, never as NaN.
+    """Return a row for each trial of a test; a value that is no finite number is stored as missing, never as NaN.
 
-    Args:
-        trials: of one test.
-        scores: theirs, in the same order.
-        probe: the test's; it names the columns after the common ones.
-        model: id of the model.
-        passages: whether some trial of the test has any.
+    `passages`: whether some trial of the test has any.
     """
-    own = [score.columns for score in scores]
-    columns = _of_cases([trial.case for trial in trials]) | _of_answers(trials, scores)
-    columns |= {"category": [probe.category] * len(trials), "model": [model] * len(trials)}
-    columns |= {name: [values.get(name) for values in own] for name in probe.columns}
+    rows = [
+        {"category": probe.category, "model": model, **_common_values(trial, score)}
+        | {name: score.columns.get(name) for name in probe.columns}
+        for trial, score in zip(trials, scores, strict=True)
+    ]
+    columns = {name: [row[name] for row in rows] for name in columns_of(probe)}
     columns |= of_passages(trials) if passages else {}
     schema = schema_for(probe, passages=passages)
-    return pa.Table.from_arrays([_array(columns[field.name], field.type) for field in schema], schema=schema)
+    return pa.Table.from_arrays([_to_array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
-def _of_cases(cases: Sequence[Case]) -> dict[str, list[Any]]:
+def _common_values(trial: Trial, score: Score) -> dict[str, Any]:
+    """Return the values of a trial in the common columns."""
+    case, expected, actual = trial.case, trial.expected, trial.actual
+    outcomes = {
+        f"{side}_outcome": "error" if reply.error is not None and reply.outcome == "answered" else reply.outcome
+        for side, reply in (("expected", expected), ("actual", actual))
+    }
     return {
-        "test_type": [case.probe for case in cases],
-        "sample_id": [case.sample_id for case in cases],
-        "case_id": [case.id for case in cases],
-        "original": [case.original for case in cases],
-        "test_case": [case.perturbed for case in cases],
-        "context": [case.context for case in cases],
-        "options": [marked(case.options, case.labels or letters(len(case.options))) for case in cases],
-        "scorer": [case.scorer for case in cases],
-        "probe_version": [case.version for case in cases],
-        "control": [case.control for case in cases],
-        "control_kind": [case.details.get(CONTROL_KIND) if case.control else None for case in cases],
-        "answer_known": [bool(case.answers) for case in cases],
-        "repeat": [case.repeat for case in cases],
-        "confidence": [case.confidence for case in cases],
-        "slice": [case.slice for case in cases],
-        "cluster": [case.cluster for case in cases],
+        "test_type": case.probe,
+        "sample_id": case.sample_id,
+        "case_id": case.id,
+        "original": case.original,
+        "test_case": case.perturbed,
+        "context": case.context,
+        "options": marked(case.options, case.labels or letters(len(case.options))),
+        "expected_result": expected.text if score.expected_result is None else score.expected_result,
+        "actual_result": actual.text if score.actual_result is None else score.actual_result,
+        "eval_score": score.value,
+        "pass": score.passed,
+        "reason": score.reason,
+        "scorer": case.scorer,
+        "probe_version": case.version,
+        **outcomes,
+        "undecided": score.undecided,
+        "chance": case.chance if score.chance is None else score.chance,
+        "expected_label_mass": expected.label_mass,
+        "actual_label_mass": actual.label_mass,
+        "control": case.control,
+        "control_kind": case.details.get(CONTROL_KIND) if case.control else None,
+        "answer_known": bool(case.answers),
+        "repeat": case.repeat,
+        "confidence": case.confidence,
+        "slice": case.slice,
+        "cluster": case.cluster,
+        "error": expected.error or actual.error,
     }
 
 
-def _of_answers(trials: Sequence[Trial], scores: Sequence[Score]) -> dict[str, list[Any]]:
-    shown = [(score.expected_result, score.actual_result) for score in scores]
-    return {
-        "expected_result": [
-            trial.expected.text if text is None else text for trial, (text, _) in zip(trials, shown, strict=True)
-        ],
-        "actual_result": [
-            trial.actual.text if text is None else text for trial, (_, text) in zip(trials, shown, strict=True)
-        ],
-        "expected_outcome": [_outcome(trial.expected) for trial in trials],
-        "actual_outcome": [_outcome(trial.actual) for trial in trials],
-        "eval_score": [score.value for score in scores],
-        "pass": [score.passed for score in scores],
-        "undecided": [score.undecided for score in scores],
-        "chance": [
-            trial.case.chance if score.chance is None else score.chance
-            for trial, score in zip(trials, scores, strict=True)
-        ],
-        "reason": [score.reason for score in scores],
-        "expected_label_mass": [trial.expected.label_mass for trial in trials],
-        "actual_label_mass": [trial.actual.label_mass for trial in trials],
-        "error": [trial.expected.error or trial.actual.error for trial in trials],
-    }
-
-
-def _outcome(completion: Completion) -> str:
-    return "error" if completion.error is not None and completion.outcome == "answered" else completion.outcome
-
-
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+def _to_array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Return values as an array in which nothing is NaN or infinite."""
     if pa.types.is_integer(kind):
         values = [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
     array = pa.array(values, kind, from_pandas=True)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.damage import private_folder, put_in_place, sha256
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.tables.columnar import batched, from_arrow, regrouped, schema_of, to_arrow
+from contrapose.tasks.tables.columnar import batched, from_arrow, regroup_rows, schema_of, to_arrow
 
 Record = TypeVar("Record")
 
@@ -41,22 +41,17 @@ class Table(TypedDict):
     sha256: str
     """Of the file's bytes; checked whenever it is read."""
     rows: int
-    """Number of rows."""
 
 
 def home() -> Path:
-    """Folder of cached tables, results and converted models: `CONTRAPOSE_HOME` or the user's cache."""
+    """Return the folder of cached tables, results and converted models: `CONTRAPOSE_HOME` or the user's cache."""
     chosen = os.environ.get("CONTRAPOSE_HOME")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen) if chosen else Path(base) / "contrapose"
 
 
 def storage() -> Place:
-    """Folder or fsspec URL that holds tables: `CONTRAPOSE_STORAGE` or a folder in `home()`.
-
-    Raises:
-        ConfigError: it holds a password, which every reference to a table would repeat, or nothing here reaches it.
-    """
+    """Return the place of tables, `CONTRAPOSE_STORAGE` or a folder in `home()`, or raise ConfigError."""
     return Place.at(os.environ.get(STORAGE) or str(home() / "tables"), setting=STORAGE)
 
 
@@ -66,79 +61,72 @@ def write(records: Iterable[Any], kind: type[Any]) -> Table:
 
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
-    """Store rows under the hash of their file; storing the same rows twice is harmless.
-
-    Raises:
-        CutShortError: there is no room for them.
-    """
+    """Store rows under the hash of their file, which is harmless twice; CutShortError where there is no room."""
     folder = storage()
+    kept = _local_folder(folder)
     try:
-        _make_folder(folder)
-        with tempfile.TemporaryDirectory(dir=_kept(folder), prefix=".", suffix=".part") as work:
+        # A folder that somebody chose keeps its rights; ours and new ones are nobody else's.
+        if kept == home() / "tables" or not kept.exists():
+            private_folder(kept)
+        with tempfile.TemporaryDirectory(dir=kept, prefix=".", suffix=".part") as work:
             made = Path(work) / "table.parquet"
             rows = save(made, parts, schema)
             digest = sha256(made)
             place = folder / f"{digest}.parquet"
+            table = Table(uri=str(place), sha256=digest, rows=rows)
             # A half-written file must never carry the name, nor may a damaged one keep it.
-            if not _is_sound(place, digest):
+            if not intact(table):
                 place.receive(made)
             if not place.is_local:
                 # It is read here next.
-                put_in_place(made, _kept(folder) / place.name)
+                put_in_place(made, kept / place.name)
     except OSError as error:
         if full(error):
             raise no_room(str(folder)) from error
         raise
-    return Table(uri=str(place), sha256=digest, rows=rows)
+    return table
 
 
-def _make_folder(folder: Place) -> None:
-    """A folder that somebody chose keeps its rights; ours and new ones are nobody else's."""
-    kept = _kept(folder)
-    if kept == home() / "tables" or not kept.exists():
-        private_folder(kept)
+def intact(table: Table) -> bool:
+    """Return whether the file behind a reference has the content that was stored; a damaged one is set aside.
 
-
-def _kept(folder: Place) -> Path:
-    """Where tables of a place lie on this machine."""
-    return folder.path if folder.is_local else home() / "tables"
-
-
-def _is_sound(place: Place, digest: str) -> bool:
-    """Whether a file is there with the content that its hash names; another content is set aside.
-
-    One elsewhere is not read as long as its copy on this machine is sound: it must be as large.
+    One elsewhere is not read as long as its copy on this machine is intact: it must be as large.
     """
+    place, digest = Place(table["uri"]), table["sha256"]
+    copy = place.path if place.is_local else _local_folder(place) / place.name
     try:
-        sound = sha256(place.path) == digest if place.is_local else _is_same_elsewhere(place, digest)
+        if place.is_local:
+            same = sha256(copy) == digest
+        elif copy.exists() and sha256(copy) == digest:
+            same = place.size() == copy.stat().st_size
+        else:
+            same = hashlib.sha256(place.read()).hexdigest() == digest
     except FileNotFoundError:
         return False
     except OSError:
-        sound = False
-    if not sound:
+        same = False
+    if not same:
         place.set_aside()
     elif place.is_local:
-        # It is needed again: whoever deletes what is old must not take it.
-        os.utime(place.path)
-    return sound
+        # It is needed again: pruning looks at its time.
+        os.utime(copy)
+    return same
 
 
-def _is_same_elsewhere(place: Place, digest: str) -> bool:
-    kept = _kept(place) / place.name
-    if kept.exists() and sha256(kept) == digest:
-        return place.size() == kept.stat().st_size
-    return hashlib.sha256(place.read()).hexdigest() == digest
+def _local_folder(folder: Place) -> Path:
+    """Return where tables of a place lie on this machine."""
+    return folder.path if folder.is_local else home() / "tables"
 
 
 def full(error: OSError) -> bool:
-    """Whether an error says that the disk, or the user's share of it, is full."""
+    """Return whether an error says that the disk, or the user's share of it, is full."""
     # Arrow keeps the number in its text alone.
     numbers = (errno.ENOSPC, errno.EDQUOT)
     return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
 
 
 def no_room(where: str) -> CutShortError:
-    """What to say of a disk that is full while a run works."""
+    """Return the error of a disk that is full while a run works."""
     return CutShortError(
         "there is no room left on the disk",
         expected="room for the tables of a run",
@@ -151,105 +139,90 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
     """Write rows to a local Parquet file, one row group after the other; returns how many there are."""
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in regrouped(parts, ROWS):
+        for group in regroup_rows(parts, ROWS):
             writer.write_table(group)
             rows += group.num_rows
     return rows
 
 
 def joined(tables: Iterable[Table], schema: pa.Schema) -> Table:
-    """A table with the rows of several, in order; its bytes are those of rows that were written at once.
+    """Store the rows of several tables, in order, as if they were written at once with a schema.
 
-    Args:
-        tables: of the same columns, or with fewer at the end, which are filled with nothing.
-        schema: as they were written with; what is read calls members of lists by another name.
+    Tables may lack columns at the end, which are filled with nothing.
     """
-    return write_arrow((_widened(part, schema).cast(schema) for table in tables for part in batches(table)), schema)
 
+    def widen(part: pa.Table) -> pa.Table:
+        for field in list(schema)[part.num_columns :]:
+            part = part.append_column(field, pa.nulls(part.num_rows, field.type))
+        return part.cast(schema)
 
-def _widened(part: pa.Table, schema: pa.Schema) -> pa.Table:
-    for field in list(schema)[part.num_columns :]:
-        part = part.append_column(field, pa.nulls(part.num_rows, field.type))
-    return part
+    return write_arrow((widen(part) for table in tables for part in batches(table)), schema)
 
 
 def column_names(table: Table) -> list[str]:
-    """The columns of the rows behind a reference."""
-    with _checked(table) as path:
-        names: list[str] = pq.read_schema(path).names
+    """Return the columns of the rows behind a reference."""
+    with _open_checked(table) as file:
+        names: list[str] = file.schema_arrow.names
     return names
 
 
 def column_of(table: Table, name: str) -> pa.ChunkedArray:
-    """One column behind a reference, all at once."""
-    with _checked(table) as path, pq.ParquetFile(path) as file:
+    """Return one column behind a reference, all at once."""
+    with _open_checked(table) as file:
         return file.read(columns=[name])[name]
 
 
 def read(table: Table, kind: type[Record]) -> list[Record]:
-    """The records behind a reference, all at once."""
+    """Return the records behind a reference, all at once."""
     return list(iterate(table, kind))
 
 
 def iterate(table: Table, kind: type[Record]) -> Iterator[Record]:
-    """The records behind a reference, of the dataclass they were written from or one with some of its fields."""
+    """Yield the records behind a reference, of the dataclass they were written from or one with some of its fields."""
     for part in batches(table, columns=schema_of(kind).names):
         yield from from_arrow(part, kind)
 
 
 def read_arrow(table: Table, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """The rows behind a reference, all at once; otherwise as `batches`."""
+    """Return the rows behind a reference, all at once; otherwise as `batches`."""
     return pa.concat_tables(batches(table, columns=columns))
 
 
 def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = ROWS) -> Iterator[pa.Table]:
-    """The rows behind a reference, `rows` at a time; one part without rows where there are none.
+    """Yield the rows behind a reference, `rows` at a time, of some columns or all; one empty part without rows.
 
-    Args:
-        table: the reference.
-        columns: those to read; None: all.
-        rows: of a part.
-
-    Raises:
-        ContraposeError: the file is gone or is not what was stored.
+    Raises ContraposeError where the file is gone or is not what was stored.
     """
-    with _checked(table) as path, pq.ParquetFile(path) as file:
+    with _open_checked(table) as file:
         groups = (file.read_row_group(number, columns=columns) for number in range(file.num_row_groups))
         empty = file.schema_arrow.empty_table()
         # As in row groups, each once, without those that the file lacks.
         wanted = [name for name in empty.column_names if columns is None or name in columns]
-        yield from regrouped(groups, rows) if table["rows"] else [empty.select(wanted)]
+        yield from regroup_rows(groups, rows) if table["rows"] else [empty.select(wanted)]
 
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
-    """The records in some neighbouring rows, of a dataclass as for `iterate`; otherwise as `neighbours`."""
+    """Return the records in some neighbouring rows, of a dataclass as for `iterate`; otherwise as `neighbours`."""
     return from_arrow(neighbours(table, first, end, columns=schema_of(kind).names), kind)
 
 
 def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Some neighbouring rows; only the row groups that hold them are read.
-
-    Args:
-        table: the reference.
-        first: place of the first row, from 0.
-        end: place after the last one; `first` where there are none.
-        columns: those to read; None: all.
-    """
+    """Return the rows from place `first` before place `end`; only the row groups that hold them are read."""
     groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
-    with _checked(table) as path, pq.ParquetFile(path) as file:
+    with _open_checked(table) as file:
         part = file.read_row_groups(list(groups), columns=columns)
     return part.slice(first - groups.start * ROWS, end - first)
 
 
 def first_rows(table: Table, count: int) -> Table:
-    """The rows with which a table begins."""
+    """Store the first rows of a table as another."""
     part = neighbours(table, 0, count)
     return write_arrow([part], part.schema)
 
 
 def take(table: Table, places: Sequence[int]) -> pa.Table:
-    """Some of the rows behind a reference, by ascending places; only the row groups that hold them are read."""
-    with _checked(table) as path, pq.ParquetFile(path) as file:
+    """Return some of the rows behind a reference, by ascending places; only row groups that hold them are read."""
+    with _open_checked(table) as file:
         parts = [file.schema_arrow.empty_table()]
         for group, own in groupby(places, key=lambda place: place // ROWS):
             parts.append(file.read_row_group(group).take([place - group * ROWS for place in own]))
@@ -257,57 +230,46 @@ def take(table: Table, places: Sequence[int]) -> pa.Table:
 
 
 @contextmanager
-def _checked(table: Table) -> Iterator[Path]:
-    """The file behind a reference, with the content that it was stored with."""
-    try:
-        path = _on_this_machine(table)
-        _check(table, path)
-        yield path
-    except OSError as error:
-        raise _lost(table, f"stored table cannot be read ({type(error).__name__})") from error
+def _open_checked(table: Table) -> Iterator[pq.ParquetFile]:
+    """Open the file behind a reference, or raise ContraposeError where its content is not what was stored.
 
+    A remote file is fetched once, and kept under the name of its content.
+    """
 
-def _on_this_machine(table: Table) -> Path:
-    """The file behind a reference; a remote one is fetched once, and kept under the name of its content."""
+    def loss(observed: str) -> ContraposeError:
+        return ContraposeError(
+            observed,
+            expected=f"{table['rows']} rows with sha256 {table['sha256'][:12]}…",
+            remedy="Run again, and where that does not help with --refresh: the cache was emptied or edited in part.",
+            where=table["uri"],
+        )
+
+    def is_stored(path: Path) -> bool:
+        # Many portions are read from one table: its hash is computed anew only when the file has changed.
+        stat = path.stat()
+        return _sha256_of(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) == table["sha256"]
+
     place = Place(table["uri"])
-    if place.is_local:
-        return place.path
-    kept = _kept(place) / f"{table['sha256']}.parquet"
-    if not kept.exists() or _digest(kept) != table["sha256"]:
-        private_folder(kept.parent)
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".", suffix=".part") as work:
-            fetched = Path(work) / "table.parquet"
-            place.fetch(fetched)
-            _check(table, fetched)
-            put_in_place(fetched, kept)
-    return kept
-
-
-def _check(table: Table, path: Path) -> None:
-    if _digest(path) != table["sha256"]:
-        raise _lost(table, "stored table has changed since it was written")
-
-
-def _digest(path: Path) -> str:
-    """Hash of a file's content, computed anew when the file has changed: many portions are read from one table."""
-    stat = path.stat()
-    return _digest_of(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    path = place.path if place.is_local else _local_folder(place) / f"{table['sha256']}.parquet"
+    try:
+        if not place.is_local and not (path.exists() and is_stored(path)):
+            private_folder(path.parent)
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=".", suffix=".part") as work:
+                fetched = Path(work) / "table.parquet"
+                place.fetch(fetched)
+                if is_stored(fetched):
+                    put_in_place(fetched, path)
+                else:
+                    raise loss("stored table has changed since it was written")
+        if not is_stored(path):
+            raise loss("stored table has changed since it was written")
+        with pq.ParquetFile(path) as file:
+            yield file
+    except OSError as error:
+        raise loss(f"stored table cannot be read ({type(error).__name__})") from error
 
 
 @lru_cache(maxsize=1_000)
-def _digest_of(path: Path, *_stamp: int) -> str:
+def _sha256_of(path: Path, *_stamp: int) -> str:
+    """Return the hash of a file whose inode, size and times are these."""
     return sha256(path)
-
-
-def _lost(table: Table, observed: str) -> ContraposeError:
-    return ContraposeError(
-        observed,
-        expected=f"{table['rows']} rows with sha256 {table['sha256'][:12]}…",
-        remedy="Run again, and where that does not help with --refresh: the cache was emptied or edited in part.",
-        where=table["uri"],
-    )
-
-
-def intact(table: Table) -> bool:
-    """Whether the file behind a reference is there with the content that was stored; a damaged one is set aside."""
-    return _is_sound(Place(table["uri"]), table["sha256"])

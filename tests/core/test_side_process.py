@@ -85,10 +85,10 @@ def test_one_that_is_never_ready_is_sent_nothing_and_not_waited_for() -> None:
 def test_an_answer_that_somebody_stopped_waiting_for_is_not_taken_for_another(
     echo: SideProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> bool:
+    def interrupt(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(side_process, "_readable", interrupted)
+    monkeypatch.setattr(side_process.DefaultSelector, "select", interrupt)
     with pytest.raises(KeyboardInterrupt):
         echo.ask("one")
     monkeypatch.undo()

@@ -220,3 +220,9 @@ def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "columns.options names column 'C', which is not there" in refused(
         tmp_path / "a.csv", columns={"options": "A,B,C"}
     )
+
+
+def test_lists_among_texts_of_a_column_without_a_known_name_are_a_bad_row(tmp_path: Path) -> None:
+    rows = [{"frage": f"Is the lake {number} deep?"} for number in range(20)]
+    (tmp_path / "a.jsonl").write_bytes(lines(*rows, {"frage": [["x"], 1]}))
+    assert "row 21: column 'frage': [['x'], 1] is a list; expected a text" in refused(tmp_path / "a.jsonl")

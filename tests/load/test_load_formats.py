@@ -78,10 +78,7 @@ def test_a_jsonl_row_is_numbered_by_its_line(tmp_path: Path) -> None:
 
 def test_a_csv_row_is_numbered_with_its_header(tmp_path: Path) -> None:
     rows = read(written(tmp_path / "a.csv", 'text,b\n"x\ny",1\n\nNA,\n'))
-    assert rows == [
-        Row(number=2, values={"text": "x\ny", "b": "1"}),
-        Row(number=4, values={"text": "NA", "b": None}),
-    ]
+    assert rows == [Row(number=2, values={"text": "x\ny", "b": "1"}), Row(number=4, values={"text": "NA", "b": None})]
 
 
 def test_a_csv_index_column_without_a_name_is_left_out(tmp_path: Path) -> None:
@@ -97,19 +94,6 @@ def test_a_long_csv_cell_is_read_whole(tmp_path: Path) -> None:
 def test_a_number_in_excel_is_text(tmp_path: Path) -> None:
     pd.DataFrame({"text": [42, 1.5]}).to_excel(tmp_path / "a.xlsx", index=False)
     assert [row.values["text"] for row in read(tmp_path / "a.xlsx")] == ["42", "1.5"]
-
-
-def test_the_named_sheet_is_read(tmp_path: Path) -> None:
-    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
-        FRAME.to_excel(book, sheet_name="One", index=False)
-        pd.DataFrame({"text": ["other"]}).to_excel(book, sheet_name="Two", index=False)
-    assert [row.values for row in read(tmp_path / "a.xlsx", sheet="Two")] == [{"text": "other"}]
-
-
-def test_an_unknown_sheet_lists_the_sheets(tmp_path: Path) -> None:
-    FRAME.to_excel(tmp_path / "a.xlsx", sheet_name="One", index=False)
-    with pytest.raises(DataError, match="no sheet 'Tow'; expected one of 'One'"):
-        read(tmp_path / "a.xlsx", sheet="Tow")
 
 
 def test_a_url_loads_as_a_path_does() -> None:

@@ -128,11 +128,7 @@ def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_every_bundled_set_loads(name: str) -> None:
-    kinds: dict[str, type[Sample]] = {
-        "judge_pairs": AnswerPair,
-        "summary_pairs": SummaryPair,
-        "item_lists": ItemSample,
-    }
+    kinds: dict[str, type[Sample]] = {"judge_pairs": AnswerPair, "summary_pairs": SummaryPair, "item_lists": ItemSample}
     kind = kinds.get(name, TextSample)
     slice_by = "kind" if name == "judge_pairs" else "topic"
     loaded = load_samples(DataSettings(source=name, slice_by=slice_by), kind, limit=None, seed=0)

@@ -14,6 +14,8 @@ from contrapose.flows.cli import main
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.load.options import read_options
+from contrapose.tasks.load.rows import Unfit, parse_literal
 from contrapose.tasks.load.samples import load_samples
 
 QUESTION = "Which of these is the colour of fresh grass?"
@@ -173,6 +175,33 @@ def test_quotes_and_commas_within_an_option_part_nothing(value: str, options: tu
     assert sample.options == options
 
 
+LITERALS = [
+    ("['a', 'b']", ["a", "b"]),
+    ("['a' 'b'\n 'c']", ["a", "b", "c"]),
+    ("('a', \"it's\")", ["a", "it's"]),
+    ("(1,)", [1]),
+    ("[1, -2.5, nan]", [1, -2.5, None]),
+    ("{'A': 'it\\'s', 2: None}", {"A": "it's", "2": None}),
+    (r"['C:\\dir', 'tab\t', '\xe9', '\u4e2d']", ["C:\\dir", "tab\t", "é", "中"]),
+    ("{'text': array(['x', 'y'], dtype=object), 'n': [True, False]}", {"text": ["x", "y"], "n": [True, False]}),
+    ('{"text": ["a"]}', {"text": ["a"]}),
+]
+
+
+@pytest.mark.parametrize(("cell", "value"), LITERALS)
+def test_what_python_and_numpy_write_is_read(cell: str, value: Any) -> None:
+    assert parse_literal(cell) == value
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["[a]", "[,]", "{:}", "['open]", "[print('x')]", "[1 + 1]", "[" * 200_000 + "]" * 200_000, r"[\'" * 200_000 + "]"],
+    ids=lambda cell: cell[:12],
+)
+def test_any_other_text_stays_a_text(cell: str) -> None:
+    assert parse_literal(cell) is cell
+
+
 @pytest.mark.parametrize(
     "marks",
     [
@@ -242,6 +271,26 @@ def test_one_text_with_marks_is_taken_apart(text: str, options: tuple[str, ...],
     assert options_of(tmp_path, options=text) == options
 
 
+@pytest.mark.parametrize(
+    ("value", "observed"),
+    [
+        (["blue"], "1 option"),
+        ([f"option {number}" for number in range(27)], "27 options"),
+        ("blue, green", "'blue, green' is one text without marks"),
+        ("A. blue\nC. green", "is one text without marks"),
+        (["blue", None], "null"),
+        ("A. blue\nB. ", "an option is blank"),
+        (7, "7 is a number"),
+        ({"text": ["blue", "green"]}, "is no set of options"),
+        ({"label": ["A", "A"], "text": ["blue", "green"]}, "labels"),
+    ],
+)
+def test_unusable_options_are_refused(value: Any, observed: str) -> None:
+    with pytest.raises(Unfit) as caught:
+        read_options(value)
+    assert observed in caught.value.problem.observed
+
+
 def test_numbers_are_good_as_options(tmp_path: Path) -> None:
     assert options_of(tmp_path, options=[12, 15.5, 18]) == ("12", "15.5", "18")
     assert options_of(tmp_path, A=12, B=15.5, C=18) == ("12", "15.5", "18")
@@ -285,8 +334,7 @@ def test_row_without_options_is_an_open_question_among_others(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "answer",
-    ["B", "b", "(B)", "(b)", "B.", "B)", "[B]", " B ", "B. green", "B) green", "(B) green", "b) green"],
+    "answer", ["B", "b", "(B)", "(b)", "B.", "B)", "[B]", " B ", "B. green", "B) green", "(B) green", "b) green"]
 )
 def test_letter_means_the_option_at_its_place(answer: str, tmp_path: Path) -> None:
     assert answers_of(tmp_path, answer) == ("green",)
@@ -295,6 +343,12 @@ def test_letter_means_the_option_at_its_place(answer: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("answer", ["green", "GREEN", "Green", " green ", "green\n"])
 def test_text_of_an_option_is_found_in_other_case_and_spacing(answer: str, tmp_path: Path) -> None:
     assert answers_of(tmp_path, answer) == ("green",)
+
+
+@pytest.mark.parametrize("answer", ["red", "C", "A. green"])
+def test_answer_that_is_none_of_the_options_is_refused(answer: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="none of the options"):
+        answers_of(tmp_path, answer, ["blue", "green"])
 
 
 def test_case_decides_where_two_options_differ_in_nothing_else(tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gc
 import gzip
 import io
 import random
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +91,30 @@ def test_separator_within_a_quoted_name_separates_nothing(separator: str, other:
     names = [f"question{other} or task{other} as asked", "answer"]
     content = written([names, ["Is it so?", "yes"], ["Is it not?", "no"]], delimiter=separator, quoting=csv.QUOTE_ALL)
     assert values(tmp_path, content)[0] == {names[0]: "Is it so?", "answer": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "\ufefftext;id\nThe box is, heavy;1\n"),
+        ("a.csv", '"text";"id"\r\n"The box is, heavy";"1"\r\n'),
+        ("a.csv", "text\tid\nThe box is, heavy\t1\n"),
+        ("a.tsv", 'text,id\n"The box is, heavy",1\n'),
+        ("a.tsv", "text\tid; or key\nThe box is, heavy\t1\n"),
+        ("a.csv", 'text,"id; or key"\n"The box is, heavy",1\n'),
+        ("a.csv", 'text\n"The box is, heavy"\n'),
+    ],
+)
+def test_separator_is_that_of_the_header(name: str, content: str, tmp_path: Path) -> None:
+    assert [row["text"] for row in values(tmp_path, content, name)] == ["The box is, heavy"]
+
+
+def test_name_in_quotes_is_one_name(tmp_path: Path) -> None:
+    assert values(tmp_path, '"text;id"\nx\n') == [{"text;id": "x"}]
+
+
+def test_file_of_nothing_but_a_byte_order_mark_has_no_rows(tmp_path: Path) -> None:
+    assert values(tmp_path, "\ufeff") == []
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
@@ -325,30 +352,26 @@ def test_list_in_a_header_is_refused_unless_all_rows_are_alike(tmp_path: Path) -
 
 def test_odd_bytes_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
     rng = random.Random(7)
-    signs = [
-        "a",
-        "text",
-        "A",
-        '"',
-        '""',
-        '\\"',
-        "\\",
-        ",",
-        ";",
-        "\t",
-        "|",
-        "\n",
-        "\r",
-        "\r\n",
-        " ",
-        "?",
-        "1",
-        "sep=",
-        "é",
-    ]
+    signs = ["a", "text", "A", '"', '""', '\\"', "\\", *",;\t|\n\r ?1é", "\r\n", "sep="]
     odd = ["\0", "\x1f", "\ufeff", "[", "]", '["x"]', "\\N", "\u2028", "=", "😀"]
     for number in range(1_500):
         content = "".join(rng.choices(signs + odd * (number % 3 == 0), k=rng.randrange(1, 40))).encode()
         if number % 5 == 0:
             content = rng.choice([b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\xff", b""]) + content
         assert read_or_refused(tmp_path, content, rng.choice(["a.csv", "a.tsv"])), content
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["text\nx\n", "text,b\nx\nThe box is, heavy, too\n", 'text\nx\n"y\n', "text\nx\na\0b\n", "text,text\nx,y\n"],
+)
+@pytest.mark.usefixtures("nothing_left_behind")
+def test_file_leaves_nothing_to_complain_about_later(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    with suppress(DataError):
+        rows(tmp_path, content)
+    gc.collect()
+    assert complaints == []
