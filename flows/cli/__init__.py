@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -137,6 +136,8 @@ def _execute(words: Sequence[str]) -> int:
 
 def parser(words: Sequence[str], *, complete: bool = False) -> argparse.ArgumentParser:
     """Build the command line with the options of the verb in these words, or of all: no other module is imported."""
+    from importlib.metadata import version
+
     from contrapose.flows.cli.arguments import VERDICTS
     from contrapose.flows.cli.completion import PrintCompletion
     from contrapose.flows.cli.terminal import print_lines

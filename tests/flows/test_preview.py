@@ -12,10 +12,9 @@ import pytest
 from rich.console import Console
 
 from contrapose.flows.cli import main
-from contrapose.flows.cli.preview import as_record, as_text, previews, spread
+from contrapose.flows.cli.preview import as_text, previews, spread
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.core.records import Case
 
 SKY = {"id": "sky", "text": "The sky is blue."}
 NIGHT = {"id": "night", "text": "It is never dark."}
@@ -39,22 +38,6 @@ def objects(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[st
 def config(**changes: Any) -> RunConfig:
     tests = {"sensitivity": {"add_negation": {}}}
     return RunConfig.model_validate({"tests": tests, **changes})
-
-
-def case(**changes: Any) -> Case:
-    base: dict[str, Any] = {
-        "id": "p/1/1",
-        "sample_id": "1",
-        "probe": "p",
-        "version": "1",
-        "scorer": "s",
-        "asks": "generate",
-        "original": "a",
-        "perturbed": "b",
-        "original_prompt": "a?",
-        "perturbed_prompt": "b?",
-    }
-    return Case(**base | changes)
 
 
 def test_counts_reasons_and_changes_are_shown(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,21 +108,11 @@ def test_json_is_raw_and_ascii(in_tmp: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(text)["original"] == "The café is full of shit."
 
 
-def test_a_csv_file_is_read_too(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (in_tmp / "rows.csv").write_text("text\nThe sky is blue.\n")
-    assert objects(capsys, "--probe", "add_negation", "--input", "rows.csv")[0]["perturbed"] == "The sky is not blue."
-
-
 def test_a_sample_with_several_cases_is_one_object(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = objects(capsys, "--probe", "option_order", "--input", rows(in_tmp, QUESTION))
     assert [each["case_id"] for each in found["cases"]] == ["option_order/q/1", "option_order/q/2"]
     assert found["case_id"] == "option_order/q/1"
     assert found["options"] == ["kitten", "calf", "cub"]
-
-
-def test_a_sample_with_one_case_has_no_list_of_cases() -> None:
-    assert "cases" not in as_record([case()])
-    assert len(as_record([case(), case(id="p/1/control", control=True)])["cases"]) == 2
 
 
 def test_controls_are_counted_apart(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
