@@ -6,22 +6,129 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes import choices
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Probe, control_of, has_equals, letters
-from contrapose.tasks.probes.choices import RIGHT_RATE, askings, right_rate
+from contrapose.tasks.probes.base import (
+    Column,
+    Criterion,
+    Embed,
+    Measure,
+    Probe,
+    Value,
+    control_of,
+    has_equals,
+    letters,
+    unscored,
+)
+from contrapose.tasks.probes.choices import RIGHT_RATE, askings, read_choice, reading_columns, right_rate, step_of
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
-from contrapose.tasks.probes.orders.option_scores import NO_CHOICE, rotate, score_trial
+from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.panels import Bars, Panel, Picture, pattern, shares
 from contrapose.tasks.probes.prompt_settings import RewordedSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
+
+NO_CHOICE = ("unparsed", "tied")
+"""Outcomes of a pair without two choices, where a reply names no option or two letters are as likely: it fails, and a
+verdict leaves it open."""
+
+
+def rotate(options: Sequence[str], by: int) -> tuple[str, ...]:
+    """Return the options moved `by` places to the left; those that leave at the front return at the end."""
+    return (*options[by:], *options[:by])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """An option that was chosen: its letter, A for the first one, the label before it, its text, and what read it."""
+
+    letter: str
+    label: str
+    option: str
+    step: str
+
+
+def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
+    """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
+    case, replies = trial.case, (trial.expected, trial.actual)
+    moved = rotate(case.options, int(case.details["rotation"]))
+    first, second = (pick(reply, options, own) for reply, options in zip(replies, (case.options, moved), strict=True))
+    weighed = [reply.option_loglikelihoods for reply in replies if reply.option_loglikelihoods is not None]
+    if not all(values and all(map(math.isfinite, values)) for values in weighed):
+        return unscored("The log-likelihoods of the letters are not all numbers.")
+    if case.control and first is None and second is None:
+        return unscored("Neither reply names one option.")
+    if any(map(_is_tied, replies)):
+        outcome = "tied"
+    elif first is None or second is None:
+        outcome = "unparsed"
+    elif first.option == second.option:
+        outcome = "text"
+    else:
+        outcome = "letter" if first.letter == second.letter else "other"
+    columns: dict[str, Value] = {
+        "option_count": len(case.options),
+        "rotation": int(case.details["rotation"]),
+        "outcome": None if case.control else outcome,
+        **reading_columns(trial, first.letter if first else None, changed=moved),
+    }
+    answers = {answer.strip() for answer in case.answers}
+    for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
+        columns[f"{prefix}choice"] = chosen.option if chosen else None
+        columns[f"{prefix}choice_step"] = step_of(reply, chosen)
+        columns[f"{prefix}letter"] = chosen.letter if chosen else None
+        right = chosen is not None and chosen.option.strip() in answers
+        columns[f"{prefix}correct"] = right if answers else None
+    # A choice by likelihood is shown as people read it; a reply stays as it was written.
+    shown = (
+        f"{chosen.letter}. {chosen.option}" if chosen and reply.option_loglikelihoods is not None else None
+        for chosen, reply in zip((first, second), replies, strict=True)
+    )
+    return Score(
+        value=float(outcome == "text"),
+        passed=outcome == "text",
+        reason=_reason(outcome, first, second),
+        undecided=outcome in NO_CHOICE,
+        columns=columns,
+        expected_result=next(shown),
+        actual_result=next(shown),
+    )
+
+
+def pick(completion: Completion, options: Sequence[str], own: OwnLabels | None = None) -> Pick | None:
+    """Return what was chosen; None when nothing was, or when two letters are equally likely."""
+    labels = letters(len(options))
+    choice = None if _is_tied(completion) else read_choice(completion, labels=labels, options=options, own=own)
+    if choice is None:
+        return None
+    label = labels[choice.index] if own is None else own.labels[choice.index]
+    return Pick(letter=labels[choice.index], label=label, option=options[choice.index], step=choice.step)
+
+
+def _is_tied(completion: Completion) -> bool:
+    """Return whether no letter leads, which low precision makes common: no choice, though something could be read."""
+    values = completion.option_loglikelihoods or ()
+    return sum(value == max(values) for value in values) > 1
+
+
+def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
+    old, new = (chosen.label if chosen else None for chosen in (first, second))
+    noun = "The letter " if first is None or first.label == first.letter else ""
+    unread = " and the ".join(prompt for prompt, letter in (("original", old), ("changed", new)) if letter is None)
+    return {
+        "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
+        "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
+        "text": f"The same option was chosen, as {old} and then as {new}.",
+        "letter": f"{noun}{old} was chosen again, though another option stood there.",
+        "other": f"The choice went from {old} to {new}, another option.",
+    }[outcome]
+
 
 OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 """What may stand for "Answer:" and means the same: the controls."""
@@ -76,11 +183,7 @@ class OptionOrderSettings(RewordedSettings):
 
 
 class OptionOrder(Probe):
-    """Ask a multiple-choice question in every cyclic order of its options.
-
-    Over all these orders each option stands once behind each letter, so that a model that follows the
-    content chooses every letter equally often.
-    """
+    """Ask a multiple-choice question in every cyclic order of its options: each stands once behind each letter."""
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
@@ -197,10 +300,7 @@ class OptionOrder(Probe):
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Return figures over the scored rows; the reply to a sample's given order counts once.
 
-        Returns:
-            `samples`, and how many of them follow their option in every order; the outcomes as counts;
-            `<letter>_against_uniform`, how often a letter was chosen by how often an even choice takes it; how the
-            choices were read.
+        `<letter>_against_uniform` is how often a letter was chosen by how often an even choice takes it.
         """
         rows = results[results["outcome"].notna()] if "outcome" in results else results.iloc[:0]
         if rows.empty:
@@ -238,12 +338,8 @@ class OptionOrder(Probe):
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield accuracy as means over samples, the others as means over pairs of orders.
 
-        Yields:
-            `accuracy` over all orders and in the given one, and the share `right_in_all_orders`, where an unread reply
-            is not right, each asking of a sample counted once, by its first row, so that samples with many options
-            weigh no more than others; among the pairs with a choice in both orders, the shares that kept to the right
-            option, to a wrong one, and to the letter; `choice_changed`, the share in which the order changed which
-            option was chosen, or whether one was, with its effect; figures about reading.
+        An unread reply is not right in `accuracy` and `right_in_all_orders`. Each asking of a sample counts once, by
+        its first row, so that samples with many options weigh no more than others.
         """
         if "outcome" not in results:
             return
@@ -296,11 +392,6 @@ class Rotations:
         if sum(untold.values()) <= sum(followed.values()):
             chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
             sentence = f"{sentence} Letters chosen: {chosen}."
-        return [
-            Bars(
-                title="What the choice followed",
-                shares=shares({**followed, **untold}),
-                sentence=sentence,
-                figures=frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE)),
-            )
-        ]
+        figures = frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE))
+        bars = shares({**followed, **untold})
+        return [Bars(title="What the choice followed", shares=bars, sentence=sentence, figures=figures)]

@@ -13,9 +13,8 @@ from contrapose.tasks.core.records import Completion, Trial
 from contrapose.tasks.probes.answers.scores import follow_ups as about_answers
 from contrapose.tasks.probes.asking_back import answered, question
 from contrapose.tasks.probes.choices import read_choice
-from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, score_trial
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.orders.option_scores import score_trial
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.evaluate.summarise import estimates
-from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
-from contrapose.tasks.probes.orders.option_scores import rotate
+from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, rotate
 from contrapose.tasks.tables.results import result_table
 
 PROBE = OptionOrder()

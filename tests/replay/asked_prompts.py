@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contrapose.tasks.core.records import Case
+from contrapose.tasks.probes.option_order import rotate as rotated
 from contrapose.tasks.probes.orders.item_places import order_places as numbers
 from contrapose.tasks.probes.orders.item_places import source_of
-from contrapose.tasks.probes.orders.option_scores import rotate as rotated
 
 Role = Literal["original", "changed", "control"]
 NOUNS = {"order_bias": "Summary", "judge_order": "Answer"}
