@@ -56,7 +56,7 @@ def render(report: Report) -> bytes:
         name, titles = name_of(outcome["test_type"]), Counter[str]()
         suite = SubElement(root, "testsuite", name=name, time="0", timestamp=show(summary["started"][:19]))
         properties = SubElement(suite, "properties")
-        for key, value in _properties(outcome, summary):
+        for key, value in _properties(outcome, summary).items():
             SubElement(properties, "property", name=key, value=show(value))
         for title, shown in _cases(outcome, report, show):
             titles[title] += 1
@@ -81,26 +81,27 @@ def _count(element: Element, cases: list[Element]) -> None:
         element.set(name, str(sum(case.find(kind) is not None for case in cases)))
 
 
-def _properties(outcome: Outcome, summary: Summary) -> Iterator[tuple[str, str]]:
-    yield "run_id", summary["run_id"]
-    yield "model", summary["model"]["id"]
-    yield "revision", summary["model"]["revision"]
-    if "reader" in summary:
-        yield "reader", summary["reader"]["id"]
-    yield "contrapose", summary["contrapose"]
-    yield "probe_version", outcome["probe_version"]
-    yield "data_sha256", outcome["data"]["sha256"]
-    yield "verdict", outcome["verdict"]
-    for name in ("min_pass_rate", "pass_rate", "cases", "skipped", "scored", "passed", "unscored", "errors"):
-        yield name, str(outcome[name])
+def _properties(outcome: Outcome, summary: Summary) -> dict[str, str]:
     low, high = outcome["interval"] or (None, None)
-    yield "low_95", str(low)
-    yield "high_95", str(high)
+    counts = ("min_pass_rate", "pass_rate", "cases", "skipped", "scored", "passed", "unscored", "errors")
+    values = {
+        "run_id": summary["run_id"],
+        "model": summary["model"]["id"],
+        "revision": summary["model"]["revision"],
+        **({"reader": summary["reader"]["id"]} if "reader" in summary else {}),
+        "contrapose": summary["contrapose"],
+        "probe_version": outcome["probe_version"],
+        "data_sha256": outcome["data"]["sha256"],
+        "verdict": outcome["verdict"],
+        **{name: outcome[name] for name in counts},  # type: ignore[literal-required]
+        "low_95": low,
+        "high_95": high,
+    }
     if stopping := outcome.get("stopping"):
-        yield "stopped_early", "true" if early_stop(outcome) else "false"
-        yield "looks", str(stopping["looks"])
-        yield "not_asked", str(stopping["cases"] - stopping["judged"])
-        yield "saved", str(stopping["saved"])
+        values["stopped_early"] = "true" if early_stop(outcome) else "false"
+        values |= {"looks": stopping["looks"], "not_asked": stopping["cases"] - stopping["judged"]}
+        values["saved"] = stopping["saved"]
+    return {name: str(value) for name, value in values.items()}
 
 
 def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, TestCase | None]]:

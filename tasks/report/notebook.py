@@ -23,13 +23,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
-    """Return verdict, reason, a line for each rate with a gate, warnings, and where the report is.
-
-    Args:
-        summary: of the run.
-        folder: as people may look for it.
-        show_toxic: leave toxic words as they are.
-    """
+    """Return verdict, reason, a line for each rate with a gate, warnings, and where people find the report."""
     usage = asked(summary["usage"], saved=saved_by(summary))
     return _render(
         show_toxic,

@@ -52,15 +52,7 @@ class PreviewTally:
 
 
 def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", columns: str = "") -> Iterator[Text]:
-    """Lines about a test that come before its samples.
-
-    Args:
-        test: its name.
-        source: of its data.
-        tally: what became of the samples.
-        judged: how many rows it takes.
-        columns: which columns are read as what.
-    """
+    """Lines about a test that come before its samples; `judged` is how many rows it takes, in words."""
     samples, changed, of = len(tally.changed) + len(tally.skipped), len(tally.changed), f", {judged}" if judged else ""
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
     if columns:
@@ -97,17 +89,9 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
 
 
 def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: bool, brackets: bool) -> Iterator[Marked]:
-    """Messages sent to a model for the first case of a sample, and for its control if there is one, uncut.
+    """Headings and texts of what a model is sent for the first case of a sample and its control, uncut.
 
-    Args:
-        cases: of the sample; the first is asked.
-        model: with what stands before every prompt.
-        show: what people may see of a text.
-        chat: whether messages are sent; else all of it is one text.
-        brackets: mark changes for readers without colours.
-
-    Yields:
-        Headings and texts of the messages, or of the texts.
+    With `chat` these are messages, else all of it is one text; brackets mark changes for readers without colours.
     """
     first = cases[0]
     frame, role = model.messages("")[:-1], "user" if chat else "text"

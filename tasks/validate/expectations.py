@@ -121,15 +121,10 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
 
 
 def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
-    """Check a frame; the results are in the order of the expectations.
+    """Check a frame with the columns of the suite and `row`; the results are in the order of the expectations.
 
     Collecting the rows that break one takes most of the time; it is done where there are any. Expectations that look
-    at every row are first asked only whether they hold.
-
-    Args:
-        suite: the expectations.
-        frame: with the columns that they name, and `row`.
-        parameters: values that expectations may refer to as `$PARAMETER`.
+    at every row are first asked only whether they hold. Parameters are values for `$PARAMETER`.
     """
 
     def validate(result_format: Any) -> list[Any]:
@@ -168,13 +163,9 @@ def look_at(
     numbers: tuple[int, int],
     parameters: Mapping[str, object],
 ) -> list[SeenRows]:
-    """Check rows.
+    """Check the rows of a table, which has the columns that the expectations name, or none.
 
-    Args:
-        expectations: in the library's own format.
-        table: the columns that these look at; there may be none.
-        numbers: of the first row, and of what comes after the last.
-        parameters: values that expectations may refer to as `$PARAMETER`.
+    The numbers are those of the first row, and of what comes after the last. Parameters are values for `$PARAMETER`.
     """
     columns = {name: table[name].to_pandas() for name in table.column_names}
     columns[ROW] = pd.Series(range(*numbers))
@@ -183,12 +174,9 @@ def look_at(
 
 
 def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
-    """Return the result of `look`, or where the table was sound before the result of then, without the library.
+    """Return the result of `look`, which asks the library, or where the table was sound before the result of then.
 
-    Args:
-        table: all that is looked at.
-        terms: all else that the outcome depends on, in plain values.
-        look: asks the library.
+    The terms are all else that the outcome depends on, in plain values.
     """
     digest = hashlib.sha256(repr([KEPT, metadata.version("great-expectations"), pd.__version__, terms]).encode())
     content = pa.BufferOutputStream()

@@ -47,14 +47,9 @@ class Sifted:
 
 
 def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite] = ()) -> Sifted:
-    """Check a table against the project's suite and the user's.
+    """Check a table of a test against the project's suite and the user's own, which may be about any table.
 
-    Args:
-        kind: what the table holds.
-        parts: the table as it is stored, in tables of any size; one without rows where there are none.
-        plan: the test that it belongs to.
-        handed: what it must account for.
-        own: the user's suites, of any table.
+    Its parts, as they are stored, are of any size; there is at least one. It must account for what was handed over.
     """
     suites, expected = of_table(own, kind, plan.test), stored_schema(kind, plan.test)
     groups = [group for suite in suites for group in group_expectations(suite, kind, handed)]

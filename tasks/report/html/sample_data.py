@@ -195,13 +195,7 @@ def case_numbers(rows: pd.DataFrame) -> list[str]:
 
 
 def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
-    """Return texts as the page holds them, in the same order.
-
-    Args:
-        raw: as they are in the results.
-        show_toxic: set no word apart, because none is to be masked.
-        longest: characters kept of one text.
-    """
+    """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
     kept = [cut(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this glance at all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)
