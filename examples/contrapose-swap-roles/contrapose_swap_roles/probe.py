@@ -15,7 +15,7 @@ CLAUSE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A last sentence of a noun phrase, a past verb, which agrees with either phrase, and a noun phrase."""
-SYMMETRIC = frozenset("married resembled equalled matched balanced joined accompanied".split())
+SYMMETRIC = frozenset(["married", "resembled", "equalled", "matched", "balanced", "joined", "accompanied"])
 """What one does to the other, the other does too."""
 
 

@@ -46,7 +46,11 @@ def test_every_golden_text_that_is_changed_is_acceptable() -> None:
     assert [row["id"] for row, text in edited if text is not None and text not in row["accept"]] == []
 
 
-@given(st.lists(st.sampled_from("The dog cat his a chased saw . ? it".split()), max_size=8).map(" ".join))
+@given(
+    st.lists(st.sampled_from(["The", "dog", "cat", "his", "a", "chased", "saw", ".", "?", "it"]), max_size=8).map(
+        " ".join
+    )
+)
 def test_any_text_is_swapped_or_skipped(text: str) -> None:
     edited = SwapRoles().edit(text, None, rng=random.Random(0))
     assert (edited.text is None) == (edited.reason is not None)
