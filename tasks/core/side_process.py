@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
-from threading import Lock, Thread
+from threading import Lock
 from typing import IO, cast
 
 
@@ -94,20 +92,3 @@ class SideProcess:
             for stream in (process.stdin, process.stdout):
                 with suppress(OSError):
                     cast(IO[str], stream).close()
-
-
-def at_leisure(work: Callable[[], None]) -> None:
-    """Do what nobody waits for yet, at the lowest priority, which on Linux each thread has for itself."""
-
-    def run() -> None:
-        # Where that is forbidden, it is done all the same.
-        with suppress(OSError):
-            if sys.platform == "linux":
-                os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            else:
-                os.nice(19)
-        work()
-
-    thread = Thread(target=run)
-    thread.start()
-    thread.join()

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 import pytest
 
 from contrapose.tasks.core import side_process
-from contrapose.tasks.core.side_process import SideProcess, at_leisure
+from contrapose.tasks.core.side_process import SideProcess
 
 READY = "import os, sys, time\nprint('ready', flush=True)\n"
 ECHO = f"{READY}for line in sys.stdin: print(os.getpid(), line.strip(), flush=True)"
@@ -113,11 +113,3 @@ def test_it_ends_when_it_is_told_to_and_when_its_owner_is_killed(echo: SideProce
     while is_there(beside) and monotonic() < end:
         sleep(0.05)
     assert not is_there(beside)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no priority of their own")
-def test_what_is_done_at_leisure_takes_the_processor_only_where_nobody_else_wants_it() -> None:
-    before, seen = os.sched_getscheduler(0), list[int]()
-    at_leisure(lambda: seen.append(os.sched_getscheduler(0)))
-    assert seen == [os.SCHED_IDLE]
-    assert os.sched_getscheduler(0) == before
