@@ -155,10 +155,12 @@ def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) 
         ("negatoin", "Did you mean 'negation'?"),
         ("folder.jsonl", "folder.jsonl: this is a folder; expected a file"),
         ("./folder", "folder: this is a folder; expected a file"),
-        *((name, f"{name}: this is a folder; expected a file. Name a file in it, or write hf/<folder>")
-          for name in (".", "..", "folder")),
+        *(
+            (name, f"{name}: this is a folder; expected a file. Name a file in it, or write hf/<folder>")
+            for name in (".", "..", "folder")
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_source_that_is_no_file_is_refused(
     source: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
