@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from contrapose.tasks.core.history_records import History, PastRun
 from contrapose.tasks.history.dataset import from_row
 from contrapose.tasks.history.series import changes
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 MOST = 100
 """Runs that a report is given: more are no chart that anybody reads."""
@@ -57,46 +53,31 @@ def runs(
         verdict: of the run; None: any.
         last: at most so many of each suite and model, the newest.
     """
-    if not rows.num_rows:
-        return []
-    with _open_database(rows) as connection:
-        return _select(connection, suite=suite, model=model, tests=tests, verdict=verdict, last=last)
-
-
-@contextmanager
-def _open_database(rows: pa.Table) -> Iterator[DuckDBPyConnection]:
-    """A database that sees the rows of a history, and nothing else."""
-    import duckdb
-
-    with duckdb.connect(config=dict(CLOSED)) as connection:
-        connection.register("runs", rows)
-        yield connection
-
-
-def _select(
-    connection: DuckDBPyConnection,
-    *,
-    suite: str | None,
-    model: str | None = None,
-    tests: Sequence[str] = (),
-    verdict: str | None = None,
-    last: int | None = None,
-) -> list[PastRun]:
-    values = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
-    chosen = [from_row(row) for row in connection.sql(LATEST, params=values).to_arrow_table().to_pylist()]
+    wanted = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
+    (chosen,) = _select(rows, wanted)
     if not tests:
         return chosen
     return [{**run, "tests": [test for test in run["tests"] if test["test_type"] in tests]} for run in chosen]
 
 
+def _select(rows: pa.Table, *queries: Mapping[str, Any]) -> list[list[PastRun]]:
+    """Return the runs of each query, asked of a database that sees the rows of a history, and nothing else."""
+    if not rows.num_rows:
+        return [[] for _ in queries]
+    import duckdb
+
+    with duckdb.connect(config=dict(CLOSED)) as connection:
+        connection.register("runs", rows)
+        values = ({"suite": None, "model": None, "verdict": None, "tests": [], "last": None, **own} for own in queries)
+        tables = [connection.sql(LATEST, params=own).to_arrow_table() for own in values]
+    return [[from_row(row) for row in table.to_pylist()] for table in tables]
+
+
 def history(rows: pa.Table, run: PastRun) -> History:
     """Return the runs before a run: those of its suite in the rows of a history, which are without this run."""
-    if not rows.num_rows:
-        return History(runs=(run,), green=None, previous=None, changes=())
-    with _open_database(rows) as connection:
-        own = _select(connection, suite=run["suite"], model=run["model"], last=1)
-        green = _select(connection, suite=run["suite"], model=run["model"], verdict="pass", last=1)
-        others = _select(connection, suite=run["suite"], last=MOST)
+    line = {"suite": run["suite"], "model": run["model"], "last": 1}
+    queries = line, {**line, "verdict": "pass"}, {"suite": run["suite"], "last": MOST}
+    own, green, others = _select(rows, *queries)
     before = next(iter(green or own), None)
     others = sorted(others, key=lambda past: past["started"])
     return History(

@@ -197,12 +197,10 @@ def _orders_at(s: Sentence, start: int) -> bool:
     return rest.verb < 0 or rest.margin <= DOUBT or bool(s.tags[rest.verb] & (f.BASE | f.DO | f.HAVE))
 
 
-_FILLERS = words(
-    """
-    and but so then however therefore thus hence instead indeed please yes well ok okay oh actually now or
-    , - \u2013 — …
-    """
-)
+_FILLERS = words("""
+    and but so then however therefore thus hence instead indeed please yes well ok okay oh actually now or , - \u2013 —
+    …
+""")
 _FILLERS_BEFORE_AUX = words("well now instead actually")
 _LABEL_LENGTH = 7
 _PIED = f.PREP | f.TO

@@ -64,12 +64,10 @@ _CLITICS = {
 }
 _NT_REGULAR = words("is are was were has have had do does did could would should might must need")
 
-SENTENCE_ADVERBS = words(
-    """
-    probably certainly definitely possibly presumably apparently surely likely reportedly allegedly
-    supposedly undoubtedly perhaps maybe clearly obviously evidently
-    """
-)
+SENTENCE_ADVERBS = words("""
+    probably certainly definitely possibly presumably apparently surely likely reportedly allegedly supposedly
+    undoubtedly perhaps maybe clearly obviously evidently
+""")
 NARROW = words("only just merely solely exclusively")
 NT_HOSTS = {f"{host}n't": host for host in sorted(_NT_REGULAR)} | {"can't": "can", "won't": "will", "shan't": "shall"}
 """Contracted negations and the auxiliaries in them."""

@@ -12,13 +12,11 @@ _NO_HAVE = f.MODAL | f.TO | f.DO | f.HAVE | f.CLITIC
 _NO_MODAL = f.DET | f.MODAL | f.PREP
 _BEHIND_NOUN = f.BE | f.MODAL | f.DO
 _OBJECT = f.NOUN | f.ADJ | f.DET
-_COMPLETED = words(
-    """
-    make makes made keep keeps kept turn turns turned render renders rendered leave leaves left get gets got
-    paint paints painted dye dyes dyed stain stains stained colour colours coloured color colors colored
-    help helps helped let lets hold holds held set sets cut cuts cook cooks cooked
-    """
-)
+_COMPLETED = words("""
+    make makes made keep keeps kept turn turns turned render renders rendered leave leaves left get gets got paint
+    paints painted dye dyes dyed stain stains stained colour colours coloured color colors colored help helps helped let
+    lets hold holds held set sets cut cuts cook cooks cooked
+""")
 
 
 def is_adverb(s: Sentence, i: int) -> bool:

@@ -15,20 +15,16 @@ if TYPE_CHECKING:
 
 DICTIONARIES = ("lemminflect", "py3langid", "textblob")
 """Packages whose lexicons and model say what an English word is, and whether a text is English."""
-UNMISTAKABLE = closed.words(
-    """
-    the and with that this these those what which who whose how you your from were would should could does did
-    they their there when where why because been being she its don't can't
-    """
-)
+UNMISTAKABLE = closed.words("""
+    the and with that this these those what which who whose how you your from were would should could does did they
+    their there when where why because been being she its don't can't
+""")
 """Common English words that are hardly any in another language, as "are" is in Romanian."""
-FOREIGN = closed.words(
-    """
+FOREIGN = closed.words("""
     der das und ist nicht ein eine ich sie wir er es den dem mit von zu auf kein wie wer wo le la les des une est je il
     elle nous vous pas que qui dans el los las una es muy con por lo gli di che non sono os uma da com het een ik niet
     op dat zij och er det jeg jag ett inte ikke jest nie na je se az egy nem este nu un bir ve ja ei yang ini itu els em
-    """
-)
+""")
 """Common words of other languages that are none in English but in names."""
 MOSTLY = 0.7
 """Share of words in the dictionary from which a text is English: the model takes a second to load, and is not asked."""

@@ -37,3 +37,8 @@ def expression(text: str, flags: int = 0) -> re.Pattern[str]:
     Functions of `re` that take a compiled expression do not take this one: call its methods.
     """
     return cast("re.Pattern[str]", _Uncompiled(text, flags))
+
+
+def expressions(*texts: str) -> tuple[re.Pattern[str], ...]:
+    """Return one expression for each text."""
+    return tuple(map(expression, texts))

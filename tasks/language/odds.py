@@ -24,13 +24,11 @@ _INFLECTED = f.THIRD | f.BASE
 _OTHER_CLASSES = f.NOUN | f.ADJ | f.CLOSED | f.PART
 _NOMINAL = f.NOUN | f.ADJ
 _ONE = words("a an this each every another")
-INTRANSITIVE = words(
-    """
-    sat stood lived died arrived happened occurred existed appeared disappeared slept remained lasted belonged
-    consisted seemed resigned emerged collapsed smiled laughed departed vanished expired elapsed rained snowed went came
-    worked walked cycled travelled traveled danced waited stayed listened stared wandered marched grinned coughed cried
-    """
-)
+INTRANSITIVE = words("""
+    sat stood lived died arrived happened occurred existed appeared disappeared slept remained lasted belonged consisted
+    seemed resigned emerged collapsed smiled laughed departed vanished expired elapsed rained snowed went came worked
+    walked cycled travelled traveled danced waited stayed listened stared wandered marched grinned coughed cried
+""")
 """Past forms of verbs that have no object, and so no passive."""
 
 
@@ -118,38 +116,29 @@ _OBJECT_OR_NAME = _OBJECT | f.QUANT | f.NAME | f.NUMBER
 _PHRASE = f.PREP | f.LOOSE
 _PLURAL = words("these those two three four five six seven eight nine ten many several some all both")
 _THIRD_OR_PAST = f.THIRD | f.PAST
-_TAKES_OF = words(
-    """
-    consist consists consisted think thinks thought dream dreams dreamed hear heard smell smells smelt smelled
-    speak spoke tell die died know knew dispose
-    """
-)
-_NAMING = words(
-    """
+_TAKES_OF = words("""
+    consist consists consisted think thinks thought dream dreams dreamed hear heard smell smells smelt smelled speak
+    spoke tell die died know knew dispose
+""")
+_NAMING = words("""
     called named titled dubbed given entitled considered termed offered shown awarded taught paid made left known
     elected appointed crowned denied
-    """
-)
+""")
 
 
-_TRANSITIVE = words(
-    """
-    killed murdered arrested injured wounded detained jailed charged accused convicted sentenced freed released
-    seized rescued elected appointed nominated named shot stabbed found held kept put sent given taken brought
-    bought made used needed required provided described designed located situated based built created produced
-    published revealed announced discovered invented considered expected supposed regarded known shown told allowed
-    forced suspected banned blamed attacked destroyed damaged caught captured hired fired dismissed suspended
-    kidnapped heard imposed ordered approved cancelled delayed photographed included recycled protected affected
-    caused collected contained recorded
-    """
-)
+_TRANSITIVE = words("""
+    killed murdered arrested injured wounded detained jailed charged accused convicted sentenced freed released seized
+    rescued elected appointed nominated named shot stabbed found held kept put sent given taken brought bought made used
+    needed required provided described designed located situated based built created produced published revealed
+    announced discovered invented considered expected supposed regarded known shown told allowed forced suspected banned
+    blamed attacked destroyed damaged caught captured hired fired dismissed suspended kidnapped heard imposed ordered
+    approved cancelled delayed photographed included recycled protected affected caused collected contained recorded
+""")
 """Participles of verbs that hardly do without an object: without one they are no past tense."""
-_TAKES_TO = words(
-    """
+_TAKES_TO = words("""
     wanted tried decided began started failed refused hoped agreed managed continued planned needed attempted promised
     wished loved liked hated seemed appeared tended happened forgot vowed pledged struggled offered
-    """
-)
+""")
 _NO_OBJECT = f.PREP | f.LOOSE | f.BREAK | f.COORD | f.ADV | f.TO | f.SUB
 
 
@@ -249,8 +238,12 @@ def odds_by_word_before(s: Sentence, i: int, start: int) -> float:
         if tag & f.TO or (tag & f.AUX and (tag & _HELPED or is_finite_aux(s, k))):
             return NEVER
         if tag & f.SUBJ:
-            direct = k == start or s.tags[k - 1] & _OPENS
-            return (3.5 if direct else 1.0) - (3.0 if tag & f.DET and not _points_at_subject(word, form) else 0.0)
+            alone = True  # "this" or "that" before a verb: "This means …"
+            if tag & f.DET and word in ("these", "those"):
+                alone = bool(form & f.BASE and (not form & f.NOUN or form & f.USUALLY_VERB))
+            elif tag & f.DET:
+                alone = bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)
+            return (3.5 if k == start or s.tags[k - 1] & _OPENS else 1.0) - (0.0 if alone else 3.0)
         if word in _HEADLESS and form & _BASE_OR_PAST and (k == start or bool(s.tags[k - 1] & _JOINED)):
             return -0.5
         if tag & f.QUANT and form & f.THIRD and not form & f.USUALLY_NOUN and not s.tag(k - 1) & f.PREP:
@@ -340,10 +333,3 @@ def _odds_behind_comma(s: Sentence, i: int, k: int, start: int) -> float:
         return 2.0 if s.tags[i] & f.THIRD else 1.0
     aside = s.tags[i] & f.PART and "," in s.words[i:] and s.tags[k - 1] & f.NOUN
     return -2.5 if aside else -0.5
-
-
-def _points_at_subject(word: str, form: int) -> bool:
-    """Return whether "this" or "that" stands alone before a verb: "This means …"."""
-    if word in ("these", "those"):
-        return bool(form & f.BASE) and (not form & f.NOUN or bool(form & f.USUALLY_VERB))
-    return bool(form & _THIRD_OR_PAST) and not (form & f.SINGULAR and not form & f.USUALLY_VERB)

@@ -21,8 +21,8 @@ _WRAPPED = re.compile(r"\s*\(([^()]*)\)\Z")
 _ABBREVIATIONS = words("mr mrs ms dr prof st no vs etc approx fig jr sr inc ltd co gen col capt cf al ca e.g i.e")
 _BEFORE_CAPITAL = ("a.m", "p.m", "etc")
 """Abbreviations that end a sentence where a capital follows."""
-_CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"}
 _SINGLE = {"'": "'", "`": "'", "\u2018": "\u2019"}
+_CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"} | _SINGLE
 _APOSTROPHES = ("'", "\u2019")
 _LONGEST_TAIL = 40
 
@@ -100,7 +100,12 @@ def _fill(sentence: Sentence, begin: int, end: int) -> None:
                 words[-1] += "'"  # "the players' bench"
             if kind == IDLE:
                 continue
-            closer = _closing_mark(mark, text, match) if kind == QUOTE else ""
+            if kind == QUOTE and mark in "”»)]":
+                raise UnreadableError("unbalanced_quotes")
+            # A single quotation mark may be an apostrophe, which opens nothing.
+            before, after = text[match.start() - 1 : match.start()].strip(), text[match.end() : match.end() + 1].strip()
+            opens = kind == QUOTE and (mark not in _SINGLE or (after and not before))
+            closer = _CLOSERS[mark] if opens else ""
             bracket = mark in ("(", "[")
             if closer and not bracket:
                 word, tag = '"', f.QUOTED
@@ -132,13 +137,3 @@ def is_title(text: str, begin: int, end: int) -> bool:
         return True
     small = (flags_of(match[0]) for match in _SMALL.finditer(text, begin, end))
     return text[end - 1] not in ".?!" and all(tag & f.CLOSED and not tag & f.AUX for tag in small)
-
-
-def _closing_mark(mark: str, text: str, match: re.Match[str]) -> str:
-    """Return the mark that ends what `mark` opens, or "" when it opens nothing."""
-    if mark in "”»)]":
-        raise UnreadableError("unbalanced_quotes")
-    if mark in "'`\u2018":
-        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        return _SINGLE[mark] if after.strip() and not before.strip() else ""
-    return _CLOSERS[mark]

@@ -26,18 +26,15 @@ _LONGEST = 40
 _PREFIXES = ("over", "under", "out", "re", "un", "mis", "pre", "dis", "inter", "co", "de")
 VERB_ENDINGS = ("ize", "ise", "ify", "ate")
 _VERB_ENDINGS_S = ("izes", "ises", "ifies", "ates")
-_EMBEDDING = words(
-    """
-    pretend add
-    know think believe say claim argue state show prove mean suggest find see hear feel notice realize hope wish guess
-    assume expect fear discover learn remember forget decide ensure explain imply indicate report announce reveal
-    predict conclude demonstrate confirm understand imagine insist note observe estimate tell ask wonder warn watch let
-    make help require propose doubt dream consider convince inform persuade want suspect deny admit agree teach
-    """
-)
+_EMBEDDING = words("""
+    pretend add know think believe say claim argue state show prove mean suggest find see hear feel notice realize hope
+    wish guess assume expect fear discover learn remember forget decide ensure explain imply indicate report announce
+    reveal predict conclude demonstrate confirm understand imagine insist note observe estimate tell ask wonder warn
+    watch let make help require propose doubt dream consider convince inform persuade want suspect deny admit agree
+    teach
+""")
 # Nouns that are verbs in the dictionary, but so seldom that the words around them must ask for it.
-_RARE_VERBS = words(
-    """
+_RARE_VERBS = words("""
     water animal human mouse cat dog eye leg arm hand foot head nose mouth tooth brain heart skin tree wood leaf root
     seed fruit bird cow pig horse bear duck fox rat ant bug worm rock stone sand metal iron gold silver glass air wind
     sun moon star earth planet ocean river lake sea island mountain city town country state king queen man woman girl
@@ -47,23 +44,18 @@ _RARE_VERBS = words(
     team group color colour shoe weight sugar salt oil gas ice egg milk meat bread people must mom dad body blood type
     kind sort case fact idea reason way system area field land ground shape size key science church temperature third
     fourth fifth sixth career season fame media culture solo google keyboard drum metre meter litre liter
-    """
-)
+""")
 _SURE = words("sure certain confident glad happy afraid aware sorry proud lucky convinced worried")
 """Adjectives that a clause may follow: "I am sure it rains"."""
 _PLURAL_ONLY = words("people police cattle bacteria data media offspring goods clothes")
 _VERB_ONLY = words("equals includes contains means")
-_SINGULAR_ONLY = words(
-    """
+_SINGULAR_ONLY = words("""
     news physics mathematics economics politics ethics linguistics genetics athletics gymnastics measles diabetes rabies
-    """
-)
-_PLURAL_TOO = words(
-    """
-    rich poor blind deaf homeless unemployed wounded fish sheep deer species series salmon
-    tuna trout shrimp squid prey elk moose bison cod aircraft
-    """
-)
+""")
+_PLURAL_TOO = words("""
+    rich poor blind deaf homeless unemployed wounded fish sheep deer species series salmon tuna trout shrimp squid prey
+    elk moose bison cod aircraft
+""")
 _CORRECTED = (
     (_PLURAL_ONLY, f.SINGULAR, f.PLURAL),
     (_VERB_ONLY, f.NOUN | f.USUALLY_NOUN, f.USUALLY_VERB),

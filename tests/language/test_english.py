@@ -14,40 +14,17 @@ from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes.negation import negate
 
 FOREIGN = [
-    "Die Katze ist schwarz.",
-    "Was ist die Hauptstadt von Frankreich?",
-    "Die Erde ist rund.",
-    "Le chat est noir.",
-    "Quelle est la capitale de la France?",
-    "El gato es negro.",
-    "¿Cuál es la capital de Francia?",
-    "Il gatto è nero.",
-    "De kat is zwart.",
-    "O gato é preto.",
-    "Katten är svart.",
-    "Kot jest czarny.",
-    "Кошка чёрная.",
-    "天空是蓝色的。",
-]
+    "Die Katze ist schwarz.", "Was ist die Hauptstadt von Frankreich?", "Die Erde ist rund.", "Le chat est noir.",
+    "Quelle est la capitale de la France?", "El gato es negro.", "¿Cuál es la capital de Francia?", "Il gatto è nero.",
+    "De kat is zwart.", "O gato é preto.", "Katten är svart.", "Kot jest czarny.", "Кошка чёрная.", "天空是蓝色的。",
+]  # fmt: skip
 
 ENGLISH = [
-    "Is Pluto a planet?",
-    "paris is in france",
-    "la la land is a film",
-    "Die Hard is a film",
-    "Angela Merkel met Emmanuel Macron in Berlin.",
-    "Dr. Müller visited São Paulo.",
-    "Beethoven wrote Für Elise.",
-    "Bonjour means hello",
-    "SELECT name FROM users WHERE id = 3",
-    "def f(x): return x",
-    "print x if x is None else y",
-    "El Niño is a climate pattern",
-    "Cats sleep.",
-    "A",
-    "",
-    "2 + 2 = 4.",
-]
+    "Is Pluto a planet?", "paris is in france", "la la land is a film", "Die Hard is a film",
+    "Angela Merkel met Emmanuel Macron in Berlin.", "Dr. Müller visited São Paulo.", "Beethoven wrote Für Elise.",
+    "Bonjour means hello", "SELECT name FROM users WHERE id = 3", "def f(x): return x", "print x if x is None else y",
+    "El Niño is a climate pattern", "Cats sleep.", "A", "", "2 + 2 = 4.",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FOREIGN)

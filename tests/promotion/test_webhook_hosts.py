@@ -16,21 +16,12 @@ from contrapose.tasks.promotion.webhook import refuse_unlisted, send
 SECRET = "of-these-tests-alone"
 DECISION: Any = {"check": "c1", "verdict": "promote"}
 METADATA = [
-    "http://169.254.169.254/latest/meta-data",
-    "http://169.254.1.1/hook",
-    "http://[fd00:ec2::254]/hook",
-    "http://[fe80::1]/hook",
-    "http://[::ffff:169.254.169.254]/hook",
-    "http://[::ffff:a9fe:a9fe]/hook",
-    "http://[64:ff9b::169.254.169.254]/hook",
-    "http://[2002:a9fe:a9fe::1]/hook",
-    "http://[::169.254.169.254]/hook",
-    "http://metadata.google.internal/computeMetadata/v1",
-    "http://METADATA.google.internal./computeMetadata/v1",
-    "http://100.100.100.200/hook",
-    "http://168.63.129.16/hook",
-    "http://224.0.0.1/hook",
-]
+    "http://169.254.169.254/latest/meta-data", "http://169.254.1.1/hook", "http://[fd00:ec2::254]/hook",
+    "http://[fe80::1]/hook", "http://[::ffff:169.254.169.254]/hook", "http://[::ffff:a9fe:a9fe]/hook",
+    "http://[64:ff9b::169.254.169.254]/hook", "http://[2002:a9fe:a9fe::1]/hook", "http://[::169.254.169.254]/hook",
+    "http://metadata.google.internal/computeMetadata/v1", "http://METADATA.google.internal./computeMetadata/v1",
+    "http://100.100.100.200/hook", "http://168.63.129.16/hook", "http://224.0.0.1/hook",
+]  # fmt: skip
 ODD = ["http://2852039166/hook", "http://0xA9FEA9FE/hook", "http://0251.0376.0251.0376/hook", "http://169.254.43518/"]
 """Other ways of writing 169.254.169.254, which name resolution understands."""
 

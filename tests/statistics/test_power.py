@@ -130,20 +130,20 @@ def test_further_clusters_are_like_those_so_far() -> None:
     assert further(share, 0.9) == pytest.approx(45, abs=5)
 
 
-def test_cases_of_their_own_count_in_full() -> None:
-    assert worth([1] * 40, [1] * 40) == 40
-
-
-def test_repeats_of_a_sample_count_half_as_related() -> None:
-    assert worth([3] * 10_000, [3] * 10_000) == pytest.approx(30_000 / (1 + 0.5 * 2), rel=1e-3)
-
-
-def test_samples_of_a_cluster_are_a_little_related() -> None:
-    assert worth([1] * 50_000, [5] * 10_000) == pytest.approx(50_000 / (1 + 0.1 * 4), rel=1e-3)
-
-
-def test_one_cluster_tells_as_much_as_one_case() -> None:
-    assert worth([1] * 100, [100]) == 1
+@pytest.mark.parametrize(
+    ("samples", "clusters", "cases"),
+    [
+        pytest.param([1] * 40, [1] * 40, 40, id="independent cases count in full"),
+        pytest.param([3] * 10_000, [3] * 10_000, 30_000 / (1 + 0.5 * 2), id="repeats of a sample are half as related"),
+        pytest.param(
+            [1] * 50_000, [5] * 10_000, 50_000 / (1 + 0.1 * 4), id="samples of a cluster are a little related"
+        ),
+        pytest.param([1] * 100, [100], 1, id="one cluster counts as one case"),
+        pytest.param([50, 50], [50, 50], 1, id="few large clusters count as one case, and no less"),
+    ],
+)
+def test_worth_of_related_cases(samples: list[int], clusters: list[int], cases: float) -> None:
+    assert worth(samples, clusters) == pytest.approx(cases, rel=1e-3)
 
 
 def test_the_detectable_difference_nears_connors_formula() -> None:
@@ -187,10 +187,6 @@ def test_where_nothing_but_every_case_passes_that_is_a_pass() -> None:
 def test_cases_that_are_worth_less_where_all_agree_decide_less() -> None:
     assert reach(59, 0.95, level=0.05, agreeing=58.0).passes_from is None
     assert reach(59, 0.95, level=0.05, agreeing=59.0) == reach(59, 0.95, level=0.05)
-
-
-def test_a_few_large_clusters_tell_as_much_as_one_case_and_no_less() -> None:
-    assert worth([50, 50], [50, 50]) == 1
 
 
 def test_what_bounds_the_evidence_grows_without_luck() -> None:

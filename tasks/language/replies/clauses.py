@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT
 
 _NOUN = r"(?:(?i:the )?(?i:option|choice|answer|letter|alternative) )?"
@@ -71,88 +71,72 @@ _PRAISED = (
     rf"|preferred|stronger)|the (?:\w+ )?winner|the one|(?:our|my) (?:answer|choice|pick)|most [a-z]+)\b"
     r"(?! (?:only|in (?:saying|some|theory|part)|about|that|which|of|given|if|except|but|or|and)\b)"
 )
-ANYWHERE = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
-        rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
-        rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
-        r"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit"
-        r"|write|enter|mark|meant?|reply|output)|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{0,40}?(?: (?:to|on"
-        rf"|is|be)|\s?:|(?<=write)|(?<=enter)|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
-        rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
-        rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick"
-        rf"|select)) is) {_ONE}{_END}",
-        rf"(?i:^(?:right|correct|solution|lösung|true|ans|answers?|the answers?)\.?) ?(?::|(?<=\.)) ?{_ONE}{_END}",
-        rf"(?i:\b(?:and|has one, and) that is|^(?:no|yes)[:,]|\b(?:final|now|edit)\s?:) {_ONE}{_END}",
-        rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies"
-        rf"|satisfies|matches|survives|makes sense)\b",
-        rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
-        rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
-        rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
-        rf"(?i:\b(?:this|that|which|it)(?: \w+ly)? (?:matches|corresponds to|points to|leads to|means)) (?:the "
-        rf"|answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
-        rf"{_BE}{_MANNER} (?:the |answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
-        rf"^{_SURELY},? {_ONE}(?:,? {_SURELY})?[.!]?$",
-        rf"^{_ONE},? {_SURELY}[.!]?$",
-    )
+ANYWHERE = expressions(
+    rf"(?i:\b{_ANSWER}\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
+    rf"(?i:^(?:answer|ans|solution|response))(?:\s[-\u2013\u2014])? {_ONE}(?!,| ?[-\u2013\u2014]|:){_END}",
+    rf"{_I} (?i:{_CHOOSE})(?: that)?(?: it(?:'s| is))?\s?:?\s?{_ONE}{_END}",
+    r"(?i:^(?:i |so,? |ok(?:ay)?,? |therefore,? )*(?:(?:will |'ll |would )?(?:give|change|switch|settle|submit"
+    r"|write|enter|mark|meant?|reply|output)|my (?:reply|pick|vote))\b)[^.!?:=\n\ue000-\ue2ff]{0,40}?(?: (?:to|on"
+    rf"|is|be)|\s?:|(?<=write)|(?<=enter)|(?<=mark)|(?<=mean)|(?<=meant)|(?<=letter)) {_ONE}{_END}",
+    rf"(?i:\b(?:the )?(?:final |correct )?letter\b)(?:{_IS}| )(?P<mark>{MARK}){_END}",
+    rf"(?i:\b(?:the )?(?:one|option) (?:that )?(?:you want|i want|we want|wanted|we need|to (?:choose|pick"
+    rf"|select)) is) {_ONE}{_END}",
+    rf"(?i:^(?:right|correct|solution|lösung|true|ans|answers?|the answers?)\.?) ?(?::|(?<=\.)) ?{_ONE}{_END}",
+    rf"(?i:\b(?:and|has one, and) that is|^(?:no|yes)[:,]|\b(?:final|now|edit)\s?:) {_ONE}{_END}",
+    rf"(?i:\b(?:only|just|merely) )(?:option )?(?P<mark>{LETTER})\)? (?i:remains?|is left|fits|works|qualifies"
+    rf"|satisfies|matches|survives|makes sense)\b",
+    rf"(?i:\b(?:leav(?:es|ing)|left)(?: us| me)?(?: only)?(?: with)?(?: only)?) {_ONE}{_END}",
+    rf"^(?i:{_SO})[,:]? (?:(?i:it|this|that|the \w+){_BE} )?{_ONE}{_END}",
+    rf"(?i:[,;] |\band ){_SO}[,:]? {_ONE}{_END}",
+    rf"(?i:\b(?:this|that|which|it)(?: \w+ly)? (?:matches|corresponds to|points to|leads to|means)) (?:the "
+    rf"|answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
+    rf"{_BE}{_MANNER} (?:the |answer )?(?=(?i:option|choice)\b){_ONE}{_END}",
+    rf"^{_SURELY},? {_ONE}(?:,? {_SURELY})?[.!]?$",
+    rf"^{_ONE},? {_SURELY}[.!]?$",
 )
 """A choice in so many words, by a letter or by an option's text."""
-BY_LETTER = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}"
-        rf"{_ONE}{_ANSWER_END}",
-        rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?"
-        rf"(?:{_BE}|\s(?:seems|appears|looks)){_MANNER} {_PRAISED}",
-        rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
-        rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
-        rf"(?:^|[,;:] ){_ONE} it (?:is|must be|has to be){_END}",
-        rf"(?i:\b(?:take|consider|accept|count|use) ){_ONE}(?i: as (?:my|the) (?:final )?(?:answer|choice|pick))\b",
-        rf"(?:{_BE}{_MANNER}|\b(?:makes|making|make)) {_ONE} {_PRAISED}",
-        rf"(?:^|[,:;] |\b(?i:so|therefore|thus|hence|and|but|overall|that) ){_ONE}(?i: (?:\w+ly )?(?:wins|takes it"
-        rf"|gets the (?:nod|win|edge)"
-        rf"|comes out (?:on top|ahead)|prevails|edges it|stays|stands|remains|has the edge|is ahead overall|(?:beats"
-        rf"|outperforms|surpasses|edges out|over|>{{1,3}}|(?:is )?(?:better|stronger) than) {_OTHER}))",
-        rf"(?i:\b(?:in favou?r of|preference (?:to|for|is|goes to)|(?:decision|vote|point|win|edge|nod) (?:goes|is"
-        rf"|falls) (?:to|for|on|in favou?r of)) ){_ONE}{_END}",
-        rf"^(?:[^\ue000-\ue2ff]{{0,60}} |(?i:ok|okay|sure|alright|[^\ue000-\ue2ff]{{0,20}}(?:certain"
-        rf"|confident))\s?)?: {_ONE}[.!]?$",
-        rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?"
-        rf"{_END}",
-        rf"(?i:\bnot {_NOUN})\(?{MARK}\)?,? but (?:rather )?{_ONE}{_END}",
-    )
+BY_LETTER = expressions(
+    rf"(?i:\b(?:the|my) (?:[\w-]+ ){{0,2}}?{_BEST}\b|\bthat (?:best )?(?:\w+ )?fits\b){_GAP}{_IS}{_ONE}{_ANSWER_END}",
+    rf"(?:^|[.,:;)] |\b(?i:{_LEADS}) ){_ONE}(?:, [^,\n\ue000-\ue2ff]{{1,80}},)?"
+    rf"(?:{_BE}|\s(?:seems|appears|looks)){_MANNER} {_PRAISED}",
+    rf"(?:^|[,;] |\b(?:so|therefore|but|think|believe|say|guess|sure) )(?:that )?(?i:it|that|this){_BE}"
+    rf"{_MANNER}\s?:?\s?{_ONE}{_END}",
+    rf"(?:^|[,;:] ){_ONE} it (?:is|must be|has to be){_END}",
+    rf"(?i:\b(?:take|consider|accept|count|use) ){_ONE}(?i: as (?:my|the) (?:final )?(?:answer|choice|pick))\b",
+    rf"(?:{_BE}{_MANNER}|\b(?:makes|making|make)) {_ONE} {_PRAISED}",
+    rf"(?:^|[,:;] |\b(?i:so|therefore|thus|hence|and|but|overall|that) ){_ONE}(?i: (?:\w+ly )?(?:wins|takes it|gets the"
+    r" (?:nod|win|edge)|comes out (?:on top|ahead)|prevails|edges it|stays|stands|remains|has the edge|is ahead overall"
+    rf"|(?:beats|outperforms|surpasses|edges out|over|>{{1,3}}|(?:is )?(?:better|stronger) than) {_OTHER}))",
+    rf"(?i:\b(?:in favou?r of|preference (?:to|for|is|goes to)|(?:decision|vote|point|win|edge|nod) (?:goes|is"
+    rf"|falls) (?:to|for|on|in favou?r of)) ){_ONE}{_END}",
+    rf"^(?:[^\ue000-\ue2ff]{{0,60}} |(?i:ok|okay|sure|alright|[^\ue000-\ue2ff]{{0,20}}(?:certain"
+    rf"|confident))\s?)?: {_ONE}[.!]?$",
+    rf"^{_ONE}\s?[-\u2013\u2014:(]\s?(?:this is )?(?:the )?(?:correct|right)(?: (?:answer|option|choice|one))?{_END}",
+    rf"(?i:\bnot {_NOUN})\(?{MARK}\)?,? but (?:rather )?{_ONE}{_END}",
 )
 """A choice by a letter; with an option's text the same words may describe something else."""
 _THINKING = (
     r"(?i:(?:use|i (?:\w+ly )?(?:think|believe|guess|say|choose|would say|would guess|'d say)(?: that)?|i'd (?:say"
     r"|guess)|definitely|clearly|probably|most likely|obviously|in my (?:opinion|view)|so|therefore),? )?"
 )
-LOOSE = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"^(?:[^,\ue000-\ue2ff]{{1,80}}, )?{_THINKING}(?i:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?(?:{_BE}| are){_MANNER}"
-        rf"\s?:?\s?\(?(?P<mark>{TEXT}){_END}(?=.?$)",
-        rf"{_BE}{_MANNER} (?P<mark>{BOTH}){_END}(?=.?$)",
-        rf"^(?!(?i:let|start|consider|look|first|compare))[^:\ue000-\ue2ff]{{1,200}} \(?(?P<mark>{BOTH})\)?[.!]?$",
-        r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives|following "
-        rf"are)\b)[^\ue000-\ue2ff]{{1,200}}\s?: \(?(?P<mark>{BOTH})\)?[.!]?$",
-        r"^[^\ue000-\ue2ff]{1,200}\b(?i:becomes|equals|gives|yields|called|known as|named|that of|\w+ed by) "
-        rf"\(?(?P<mark>{TEXT}|{BOTH})\)?(?:, not [^\n]{{1,80}})?[.!]?$",
-    )
+LOOSE = expressions(
+    rf"^(?:[^,\ue000-\ue2ff]{{1,80}}, )?{_THINKING}(?i:the|my) (?:[\w'-]+ ){{0,5}}[\w'-]+?(?:{_BE}| are){_MANNER}"
+    rf"\s?:?\s?\(?(?P<mark>{TEXT}){_END}(?=.?$)",
+    rf"{_BE}{_MANNER} (?P<mark>{BOTH}){_END}(?=.?$)",
+    rf"^(?!(?i:let|start|consider|look|first|compare))[^:\ue000-\ue2ff]{{1,200}} \(?(?P<mark>{BOTH})\)?[.!]?$",
+    r"^(?![^\ue000-\ue2ff]*\b(?i:options?|choices|questions?|answers|possibilities|alternatives|following "
+    rf"are)\b)[^\ue000-\ue2ff]{{1,200}}\s?: \(?(?P<mark>{BOTH})\)?[.!]?$",
+    r"^[^\ue000-\ue2ff]{1,200}\b(?i:becomes|equals|gives|yields|called|known as|named|that of|\w+ed by) "
+    rf"\(?(?P<mark>{TEXT}|{BOTH})\)?(?:, not [^\n]{{1,80}})?[.!]?$",
 )
 """What a reply of a sentence or two says of its subject: "The object is a sphere"."""
-NAMES = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
-        rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
-        rf"| is (?:right|correct|my answer))\b",
-        rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT})"
-        rf"(?=[\s\")]{{0,3}}(?:$|[.!;]|\(|,?\s{_BECAUSE}"
-        rf"|,(?!\s?{_WAVERS})(?! (?:which|who|that|unlike|like|by|on|for|and)\b)[^,]{{0,80}}$))",
-        rf"^(?P<mark>{TEXT}) it is{_END}",
-    )
+NAMES = expressions(
+    rf"^{_THINKING}(?i:it|that|this|he|she|they)(?:{_BE}|'re| are){_MANNER}\s?:?\s?(?P<mark>{TEXT}){_END}",
+    rf"^{_THINKING}(?P<mark>{TEXT})(?: would be| (?:is|was|are) the| fits best| must be it| seems (?:right|best)"
+    rf"| is (?:right|correct|my answer))\b",
+    rf"(?:^|(?i:(?<=\bno, )|(?<=\bwait, )|(?<=\bactually, )|(?<=\bor ))){_THINKING}(?P<mark>{TEXT})(?=[\s\")]{{0,3}}(?:"
+    rf"$|[.!;]|\(|,?\s{_BECAUSE}|,(?!\s?{_WAVERS})(?! (?:which|who|that|unlike|like|by|on|for|and)\b)[^,]{{0,80}}$))",
+    rf"^(?P<mark>{TEXT}) it is{_END}",
 )
 """An option's text where an answer stands, at the start of a sentence."""
 DOUBT = expression(

@@ -59,8 +59,13 @@ def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
             praises = match.end() > end + 2 and match.re not in clauses.ANYWHERE
             if praises and clauses.TAKES_BACK.search(sentence, match.end()):
                 continue
-            if _is_doubted(match, sentence):
-                continue
+            if not clauses.INSTEAD.search(match[0]):
+                # Words before the mark deny, doubt or suppose the choice; an earlier clause can only suppose.
+                before = sentence[: match.start("mark")]
+                breaks = [0, *(stop.end() for stop in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " "))]
+                parts = before[breaks[-1] :], before[match.start() :]
+                if clauses.CONDITION.search(before) or any(map(clauses.DOUBT.search, parts)):
+                    continue
             if named:
                 # Another option that is named, but in a reason, makes it no choice.
                 reason = re.search(r"\b(?:because|since|as)\b", sentence[match.end("mark") :])
@@ -71,16 +76,6 @@ def statements_in(sentence: str, start: int, *, brief: bool) -> Iterator[Labelle
             concludes = clauses.CONCLUDES.search(sentence[: match.start("mark")])
             stated_so = Plainness.CONCLUDED if concludes else Plainness.STATED
             yield _statement(match, Plainness.NAMED if named else stated_so, start=start)
-
-
-def _is_doubted(match: re.Match[str], sentence: str) -> bool:
-    """Return whether words before the mark deny, doubt or suppose the choice; an earlier clause can only suppose."""
-    if clauses.INSTEAD.search(match[0]):
-        return False
-    before = sentence[: match.start("mark")]
-    breaks = [clause.end() for clause in clauses.CLAUSE.finditer(clauses.LED_UP.sub("", before) + " ")]
-    doubtful = (before[breaks[-1] if breaks else 0 :], before[match.start() :])
-    return any((clauses.CONDITION.search(before), *map(clauses.DOUBT.search, doubtful)))
 
 
 def options_ruled_out(text: str) -> set[int]:

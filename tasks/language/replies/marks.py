@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.text import REMEMBERED
 
@@ -77,21 +77,18 @@ _AFTER_A = (
     r"|surpasses|comes|because|since|as (?:it|the|this)|would|seems|it is|or|and)\b)"
 )
 _AFTER_I = r"(?:$|[.:;!?)\n]|[-\u2013\u2014]\s|\(|(?:is|because)\b)"
-_NAMES = tuple(
-    expression(pattern)
-    for pattern in (
-        r"(?<![\w(])\((?P<letter>[A-Za-z])\)(?!\w)",
-        r"(?<![\w'(.-])(?P<letter>[A-Za-z])(?=\)(?!\w))",
-        r"(?<=\boption )(?P<letter>[b-hj-z])(?![\w'])|(?i:(?<=\boption )|(?<=\bchoice )|(?<=\balternative ))"
-        rf"(?P<spelt>[A-HJ-Z]|I(?=\s?{_AFTER_I})|[a-z]{_STOPS})(?![\w'])",
-        rf"(?i:\b(?:answer|choice|option|selection)(?: is)?\s?[:=]\s?)(?P<letter>[a-z]){_STOPS}",
-        r"\b(?:is|be|choose|pick|select) (?:(?P<letter>[b-hj-z])(?=\s*(?:$|[.,!\n]))|(?P<spelt>a)(?=\s?[.!]))",
-        rf"(?i:\b(?:it's|that's|answer) )(?P<letter>[b-hj-z]){_STOPS}",
-        r"(?m)^(?P<letter>[a-z])(?=[.:] )",
-        r"(?<![\w'.&+/-])(?P<letter>[B-HJ-Z])(?![\w'&+/-]|\.[A-Za-z])",
-        rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
-        rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
-    )
+_NAMES = expressions(
+    r"(?<![\w(])\((?P<letter>[A-Za-z])\)(?!\w)",
+    r"(?<![\w'(.-])(?P<letter>[A-Za-z])(?=\)(?!\w))",
+    r"(?<=\boption )(?P<letter>[b-hj-z])(?![\w'])|(?i:(?<=\boption )|(?<=\bchoice )|(?<=\balternative ))"
+    rf"(?P<spelt>[A-HJ-Z]|I(?=\s?{_AFTER_I})|[a-z]{_STOPS})(?![\w'])",
+    rf"(?i:\b(?:answer|choice|option|selection)(?: is)?\s?[:=]\s?)(?P<letter>[a-z]){_STOPS}",
+    r"\b(?:is|be|choose|pick|select) (?:(?P<letter>[b-hj-z])(?=\s*(?:$|[.,!\n]))|(?P<spelt>a)(?=\s?[.!]))",
+    rf"(?i:\b(?:it's|that's|answer) )(?P<letter>[b-hj-z]){_STOPS}",
+    r"(?m)^(?P<letter>[a-z])(?=[.:] )",
+    r"(?<![\w'.&+/-])(?P<letter>[B-HJ-Z])(?![\w'&+/-]|\.[A-Za-z])",
+    rf"(?<![\w'.&+/-])(?P<letter>A)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_A})",
+    rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
 )
 """Where a letter is a name and no word, the plainest first."""
 _INITIALS = expression(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.expression import expression
 
 
@@ -26,58 +27,53 @@ class Strength(IntEnum):
     """"Final answer: A"."""
 
 
-def _words(*lines: str) -> frozenset[str]:
-    return frozenset(" ".join(lines).split())
-
-
-_BE = _words("is was would should seems appears looks must stays remains")
-_FILLERS = _words(
-    "the to be that which clearly actually definitely indeed really certainly slightly fully completely",
-    "entirely factually also probably likely much far very quite accurately correctly faithfully closely",
-    "considered directly therefore thus both then still 100% indeed clear obvious final my",
-)
-_COMPARES = _words("more most better best only closer closest stronger superior preferable")
-_GOOD = _words(
-    "consistent accurate correct right faithful factual true truthful aligned supported",
-    "reliable precise valid compatible",
-)
-_CONFIRMED = _words("confirmed corroborated verified backed")
-_BAD = _words(
-    "inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less",
-    "contradicted contradictory refuted disproved erroneous mistaken swapped reversed inverted backwards",
-)
-_AFTER_BAD = _words(
-    "with about on in as to by for and regarding concerning here at when according than because since per of from if",
-    "due given but say saying state stating claim claiming",
-)
-_BLAMES = _words(
-    "contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly",
-    "conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates",
-    "invents falsifies confuses",
-)
-_CONTRADICTS = _words("contradicts conflicts disagrees")
-_FALLS_SHORT = _words("fails omits")
-_ERRORS = _words(
-    "error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement",
-    "inconsistency inconsistencies discrepancy discrepancies",
-)
-_AGREES = _words(
-    "matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds",
-    "mirrors sticks adheres preserves keeps retains",
-)
-_AGREE = _words("match reflect align agree represent convey capture follow fit correspond mirror")
-_BARE = _words("matches agrees fits corresponds wins passes")
-_HAS = _words("has gives provides contains offers gets makes introduces includes")
-_SOURCES = _words("article text source original facts passage content information it")
-_FACTS = _SOURCES | _words("this that what fact report story news figure date number statement article's text's")
-_FITTING = _words("convincing trustworthy appropriate suitable credible")
-_FORM = _words("order sequence style tone length wording title headline structure format language")
-_THINGS = _words(
-    "one summary answer choice option statement match fit response output version text representation reflection",
-    "candidate pick account description",
-)
-_WELL = _words("accurately correctly faithfully")
-_SAYS = _words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
+_BE = words("is was would should seems appears looks must stays remains")
+_FILLERS = words("""
+    the to be that which clearly actually definitely indeed really certainly slightly fully completely entirely
+    factually also probably likely much far very quite accurately correctly faithfully closely considered directly
+    therefore thus both then still 100% indeed clear obvious final my
+""")
+_COMPARES = words("more most better best only closer closest stronger superior preferable")
+_GOOD = words("""
+    consistent accurate correct right faithful factual true truthful aligned supported reliable precise valid compatible
+""")
+_CONFIRMED = words("confirmed corroborated verified backed")
+_BAD = words("""
+    inconsistent incorrect inaccurate wrong false untrue unsupported misleading unfaithful worse worst less contradicted
+    contradictory refuted disproved erroneous mistaken swapped reversed inverted backwards
+""")
+_AFTER_BAD = words("""
+    with about on in as to by for and regarding concerning here at when according than because since per of from if due
+    given but say saying state stating claim claiming
+""")
+_BLAMES = words("""
+    contradicts misrepresents misstates distorts incorrectly inaccurately wrongly falsely erroneously mistakenly
+    conflicts disagrees misreports misquotes misattributes misidentifies misplaces reverses inverts swaps fabricates
+    invents falsifies confuses
+""")
+_CONTRADICTS = words("contradicts conflicts disagrees")
+_FALLS_SHORT = words("fails omits")
+_ERRORS = words("""
+    error errors mistake mistakes inaccuracy inaccuracies contradiction contradictions falsehood misstatement
+    inconsistency inconsistencies discrepancy discrepancies
+""")
+_AGREES = words("""
+    matches reflects aligns agrees represents conveys captures summarizes summarises follows fits corresponds mirrors
+    sticks adheres preserves keeps retains
+""")
+_AGREE = words("match reflect align agree represent convey capture follow fit correspond mirror")
+_BARE = words("matches agrees fits corresponds wins passes")
+_HAS = words("has gives provides contains offers gets makes introduces includes")
+_SOURCES = words("article text source original facts passage content information it")
+_FACTS = _SOURCES | words("this that what fact report story news figure date number statement article's text's")
+_FITTING = words("convincing trustworthy appropriate suitable credible")
+_FORM = words("order sequence style tone length wording title headline structure format language")
+_THINGS = words("""
+    one summary answer choice option statement match fit response output version text representation reflection
+    candidate pick account description
+""")
+_WELL = words("accurately correctly faithfully")
+_SAYS = words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
 _IN_PART = expression(
     r"\b(?:in (?:some|most|many|certain|several) \w+|to (?:some|an?|a certain) \w+|(?:and|or) (?:not|in\w+|false|wrong"
     r"|untrue)|at first|partly|partially|initially|half|in part|in (?:general|style|tone|theory|principle)|opposite"
@@ -137,9 +133,9 @@ _NEAR = 6
 _READ = 14
 _ARTICLE = expression(r"\ban? (?=[a-z])")
 _HOLDS = expression(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
-_CUT_OFF = _words("with than to the of an or and but")
-_CLEARED = _words("contradict misrepresent misstate distort conflict")
-_NOT = _words("not isn't wasn't doesn't never")
+_CUT_OFF = words("with than to the of an or and but")
+_CLEARED = words("contradict misrepresent misstate distort conflict")
+_NOT = words("not isn't wasn't doesn't never")
 
 
 def verdict(predicate: str) -> Strength | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.expression import expression, expressions
 
 NOUN = r"(?i:(?:the\s+)?(?:summary|option|choice|answer|statement|version|letter|text|sentence)\s+)"
 STOP = r"(?=\s*(?:$|[.,;:!?\n]))"
@@ -217,15 +217,12 @@ _COMPARED = expression(
 )
 # No colon or semicolon stands in an aside, and no other letter, which would be the subject of what follows.
 _WITHIN = rf"(?:(?!{_ASIDE_LETTER})[^,;:()\n]){{1,100}}"
-_ASIDES = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"(?P<named>{_NAMED})\s*\((?:(?!{_ASIDE_LETTER})[^()\n]){{1,120}}\),?\s+(?={VERB})",
-        rf"(?P<named>{_NAMED})\s+[-\u2013\u2014]{{1,3}}\s+(?:(?!{_ASIDE_LETTER})[^;:()\n]){{1,120}}?"
-        rf"\s+[-\u2013\u2014]{{1,3}}\s+(?={VERB})",
-        rf"(?P<named>{_NAMED}),\s+{_WITHIN}(?:,\s+(?!{VERB}){_WITHIN}){{0,2}},\s+(?={VERB})",
-        rf"(?P<named>{_NAMED}),\s+(?={VERB})",
-    )
+_ASIDES = expressions(
+    rf"(?P<named>{_NAMED})\s*\((?:(?!{_ASIDE_LETTER})[^()\n]){{1,120}}\),?\s+(?={VERB})",
+    rf"(?P<named>{_NAMED})\s+[-\u2013\u2014]{{1,3}}\s+(?:(?!{_ASIDE_LETTER})[^;:()\n]){{1,120}}?"
+    rf"\s+[-\u2013\u2014]{{1,3}}\s+(?={VERB})",
+    rf"(?P<named>{_NAMED}),\s+{_WITHIN}(?:,\s+(?!{VERB}){_WITHIN}){{0,2}},\s+(?={VERB})",
+    rf"(?P<named>{_NAMED}),\s+(?={VERB})",
 )
 _REASONS = expression(
     r"(?i)(?:and (?:not|i|it|the|my|that)\b|not|rather than|instead|because|since|for\b|given|due to|based on"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.predicates import Strength, verdict
 from contrapose.tasks.language.replies.rewrites import NOUN, VERB, gives_reason, without_asides
@@ -237,13 +237,10 @@ _FORM = (
 )
 """Parts whose being right or wrong says nothing of what the summary tells."""
 _PART_LETTER = rf"(?:{NOUN})?\b(?P<letter>[AB])"
-_PARTS = tuple(
-    expression(pattern)
-    for pattern in (
-        rf"(?i:the (?!(?:\w+ )?{_FORM}\b)(?:\w+ ){{1,4}}?(?:in|of|by|from)) {_PART_LETTER}(?![\w'])\^?\s",
-        rf"(?i:what) {_PART_LETTER}(?![\w'])\^? (?=(?:says|states|claims|reports|tells|writes|asserts)\b)",
-        rf"{_PART_LETTER}\^?'s (?!(?:\w+ )?{_FORM}\b)(?=\w)",
-    )
+_PARTS = expressions(
+    rf"(?i:the (?!(?:\w+ )?{_FORM}\b)(?:\w+ ){{1,4}}?(?:in|of|by|from)) {_PART_LETTER}(?![\w'])\^?\s",
+    rf"(?i:what) {_PART_LETTER}(?![\w'])\^? (?=(?:says|states|claims|reports|tells|writes|asserts)\b)",
+    rf"{_PART_LETTER}\^?'s (?!(?:\w+ )?{_FORM}\b)(?=\w)",
 )
 _KINDS = (
     r"(?:claim|statement|assertion|figure|date|version|account|description|number|suggestion|contention|allegation"
