@@ -152,11 +152,6 @@ def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form
     """Return the distinct questions of cases whose original prompt is also answered in words, or asked once more.
 
     A prompt that was withheld is not asked in another way.
-
-    Args:
-        cases: of which some have such a question.
-        answers: to their prompts, as far as they are known.
-        form: in which letters are asked for.
     """
     known = answers or {}
     questions: dict[Question, None] = {}

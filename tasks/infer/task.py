@@ -119,13 +119,7 @@ def infer(
 ) -> Asked:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
 
-    Args:
-        label: which part of which test, for people.
-        cases: of that test.
-        rows: places of the first of these cases, from 0, and of what comes after the last; skipped ones are left out.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-        only_likelihoods: whether cases that compare likelihoods must not be read where the endpoint gives none.
+    `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
     notes: dict[str, str | float] = {}
     part = neighbours(cases, *rows)
@@ -160,15 +154,7 @@ def ask_about(
     terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
-    """Ask which option replies choose; stored, counted and paid for as any other question.
-
-    Args:
-        label: which part of which test, for people.
-        trials: with the replies.
-        follow_ups: questions about them.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-    """
+    """Ask which option replies choose; stored, counted and paid for as any other question."""
     questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
