@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
@@ -16,7 +16,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
-from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
@@ -219,12 +219,6 @@ def _ask_portion(
             table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
-    provider = find("providers", spec.provider)()
-    lacks_passages = (
-        isinstance(provider, ReturnsPassages)
-        and provider.returns_passages(spec)
-        and any(reply.passages is None for reply in replies)
-    )
     unread = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
     return Asked(
         table=table,
@@ -235,9 +229,17 @@ def _ask_portion(
         read_instead=read_instead,
         unread=dict(Counter(filter(None, unread))),
         stopped=broker.stopped,
-        warnings={**({"passages": f"{NO_PASSAGES}: they came without."} if lacks_passages else {}), **broker.warnings},
+        warnings={**_passage_warning(replies, spec), **broker.warnings},
         notes=notes,
     )
+
+
+def _passage_warning(replies: Iterable[Completion], spec: ModelSpec) -> Mapping[str, str]:
+    """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
+    provider = find("providers", spec.provider)()
+    wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
+    lacking = wants and any(reply.passages is None for reply in replies)
+    return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
 
 
 @contextmanager
