@@ -62,17 +62,17 @@ def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callabl
     """
     broker.look_up(questions)
     idle = 0
-    left = broker.open(questions)
+    left = broker.open_questions(questions)
     while left and not broker.stopped:
         known = len(broker.answers)
         model().answer(questions, broker)
         # Look up answers of others, for as long as they are asking all that is open.
-        while (left := broker.open(questions)) and not broker.stopped:
+        while (left := broker.open_questions(questions)) and not broker.stopped:
             time.sleep(POLL_SECONDS)
             broker.look_up(left)
             if len(broker.busy(left)) < len(left):
                 break
-        left = broker.open(left)
+        left = broker.open_questions(left)
         idle = idle + 1 if len(broker.answers) == known else 0
         if idle == IDLE_ROUNDS:
             raise RuntimeError("the model leaves questions open that nobody else is asking")
@@ -152,11 +152,6 @@ def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form
     """Return the distinct questions of cases whose original prompt is also answered in words, or asked once more.
 
     A prompt that was withheld is not asked in another way.
-
-    Args:
-        cases: of which some have such a question.
-        answers: to their prompts, as far as they are known.
-        form: in which letters are asked for.
     """
     known = answers or {}
     questions: dict[Question, None] = {}

@@ -155,10 +155,6 @@ def reader_price(config: RunConfig) -> Price | None:
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
     """Return the budget of a run by its configuration.
 
-    Args:
-        config: the run.
-        spent: spending of its earlier parts, where it is resumed.
-
     Raises:
         ConfigError: the cost is limited, and what the model costs is not known.
     """

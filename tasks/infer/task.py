@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
@@ -16,7 +16,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
-from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
@@ -119,13 +119,7 @@ def infer(
 ) -> Asked:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
 
-    Args:
-        label: which part of which test, for people.
-        cases: of that test.
-        rows: places of the first of these cases, from 0, and of what comes after the last; skipped ones are left out.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-        only_likelihoods: whether cases that compare likelihoods must not be read where the endpoint gives none.
+    `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
     notes: dict[str, str | float] = {}
     part = neighbours(cases, *rows)
@@ -160,15 +154,7 @@ def ask_about(
     terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
-    """Ask which option replies choose; stored, counted and paid for as any other question.
-
-    Args:
-        label: which part of which test, for people.
-        trials: with the replies.
-        follow_ups: questions about them.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-    """
+    """Ask which option replies choose; stored, counted and paid for as any other question."""
     questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
@@ -233,12 +219,6 @@ def _ask_portion(
             table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
-    provider = find("providers", spec.provider)()
-    lacks_passages = (
-        isinstance(provider, ReturnsPassages)
-        and provider.returns_passages(spec)
-        and any(reply.passages is None for reply in replies)
-    )
     unread = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
     return Asked(
         table=table,
@@ -249,9 +229,17 @@ def _ask_portion(
         read_instead=read_instead,
         unread=dict(Counter(filter(None, unread))),
         stopped=broker.stopped,
-        warnings={**({"passages": f"{NO_PASSAGES}: they came without."} if lacks_passages else {}), **broker.warnings},
+        warnings={**_passage_warning(replies, spec), **broker.warnings},
         notes=notes,
     )
+
+
+def _passage_warning(replies: Iterable[Completion], spec: ModelSpec) -> Mapping[str, str]:
+    """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
+    provider = find("providers", spec.provider)()
+    wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
+    lacking = wants and any(reply.passages is None for reply in replies)
+    return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
 
 
 @contextmanager

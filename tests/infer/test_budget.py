@@ -76,14 +76,6 @@ def test_a_failed_request_counts_as_a_call_and_costs_no_tokens() -> None:
     assert budget.cost() == 0
 
 
-def test_it_is_idle_when_everything_is_settled() -> None:
-    budget = Budget()
-    budget.reserve(CALL)
-    assert not budget.idle()
-    budget.settle(CALL, CALL)
-    assert budget.idle()
-
-
 def test_what_earlier_parts_of_a_run_spent_counts() -> None:
     budget = open_budget(RunConfig(max_calls=10), spent=Usage(calls=10))
     assert not budget.reserve(CALL)

@@ -125,10 +125,6 @@ def test_what_a_function_retrieved_is_kept_with_its_reply() -> None:
     assert answer.completion.passages == ("Rain is near.", "Does it rain?")
 
 
-def test_what_can_be_said_by_nobody_is_replaced() -> None:
-    assert texts(misbehaving, ["surrogate"]) == ["?."]
-
-
 def test_a_task_that_ends_the_program_ends_no_event_loop() -> None:
     async def exits() -> None:
         sys.exit(3)
