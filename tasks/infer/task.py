@@ -20,18 +20,18 @@ from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usa
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
-from contrapose.tasks.infer.ask import about, ask, ask_back, is_unasked, said_about
+from contrapose.tasks.infer.ask import ask, ask_back, is_unasked, question_about, said_about
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, current_meter, doing, metered
+from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.columnar import from_arrow, schema_of, to_arrow
-from contrapose.tasks.tables.table import Table, neighbours, read, read_arrow, write_arrow
+from contrapose.tasks.tables.table import Table, read, read_arrow, read_range, write_arrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def infer(
     `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
     notes: dict[str, str | float] = {}
-    part = neighbours(cases, *rows)
+    part = read_range(cases, *rows)
     part = part.filter(pc.is_null(part["skip_reason"])).combine_chunks()
     chosen: list[Case] = from_arrow(part, Case)
 
@@ -162,7 +162,7 @@ def ask_about(
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         provider, trials = find("providers", terms.spec.provider)(), from_arrow(stored, Trial)
         try:
-            adapt(list(dict.fromkeys(map(about, questions))), broker, model=model, provider=provider)
+            adapt(list(dict.fromkeys(map(question_about, questions))), broker, model=model, provider=provider)
             answered = ask_back(trials, questions, broker, model=model)
         except ModelError as error:
             # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
@@ -255,7 +255,7 @@ def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]
             remedy="Name one PostgreSQL database in CONTRAPOSE_STORE, for the flow and for every worker.",
             where="runner",
         )
-    with metered(Meter()) as meter:
+    with count_on(Meter()) as meter:
         yield Store().teams.join(team.id, label), meter
 
 

@@ -147,7 +147,7 @@ _OFFERING = Lock()
 
 
 @contextmanager
-def offered(function: Answering) -> Iterator[str]:
+def offer_function(function: Answering) -> Iterator[str]:
     """Let runs of this process ask a function, until the context is left.
 
     Yields:

@@ -63,7 +63,9 @@ def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
     return json.dumps(request).encode() + b"\n"
 
 
-def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
+def split_files(
+    lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES
+) -> Iterator[bytes]:
     """Yield lines in as few files as may be, none above either limit unless a single line is."""
     part: list[bytes] = []
     size = 0
