@@ -10,14 +10,14 @@ import tempfile
 from pathlib import Path
 
 from bench.process import run
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 
 def main() -> None:
     """Run the quickstart twice and print seconds, rooms and model calls of both."""
     with tempfile.TemporaryDirectory() as work:
         (Path(work) / "home").mkdir()
-        models = home() / "models"
+        models = home_folder() / "models"
         models.mkdir(parents=True, exist_ok=True)
         (Path(work) / "home" / "models").symlink_to(models)
         first, second = (measure(Path(work), number) for number in ("first", "second"))

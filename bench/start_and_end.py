@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import psutil
 
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 NOTHING = "from prefect import flow\n@flow\ndef nothing():\n    pass\nnothing()\nprint('done', flush=True)"
 COMMAND = ("-m", "contrapose.flows.cli")
@@ -96,7 +96,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
         (folder / "home").mkdir()
-        (folder / "home" / "models").symlink_to(home() / "models")
+        (folder / "home" / "models").symlink_to(home_folder() / "models")
         # A flow of somebody's own has no settings of ours.
         ours = {"CONTRAPOSE_HOME": str(folder / "home"), "PREFECT_HOME": str(folder / "prefect")}
         theirs = {"PREFECT_HOME": str(folder / "prefect of others")}

@@ -48,7 +48,7 @@ def main() -> None:
 
 def rooms(test: str, rows: int) -> Measured:
     """Load, perturb and ask so many samples in this process."""
-    from contrapose.flows.run_context import enter
+    from contrapose.flows.run_context import resolve_run
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.config.suite_files import load_config, validate
     from contrapose.tasks.infer.chunks import chunks
@@ -64,7 +64,7 @@ def rooms(test: str, rows: int) -> Measured:
     config: RunConfig = validate(
         {**base, "model": "mock", "tests": tests, "data": {"source": str(data)}}, where="bench"
     )
-    run = enter(config)
+    run = resolve_run(config)
     (plan,) = run.plans
     measured: Measured = {}
 

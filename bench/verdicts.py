@@ -40,7 +40,7 @@ from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.evaluate.task import scored
 from contrapose.tasks.infer.mock import WORDS
 from contrapose.tasks.probes.base import rng_for
-from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.tables.columnar import split_batches
 from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import ROWS, Table, iterate, write, write_arrow
 
@@ -161,7 +161,7 @@ def measured(name: str, table: Table) -> str:
 
 def evaluated(table: Table, plan: Plan, spent: Counter[str]) -> Table:
     """The results of a trial table, as the evaluate task makes them."""
-    records = timed(batched(iterate(table, Trial), ROWS), spent, "read trials")
+    records = timed(split_batches(iterate(table, Trial), ROWS), spent, "read trials")
     scored = (score_trials(portion, plan, model="bench", embed=never) for portion in records)
     return write_arrow(timed(scored, spent, "score", without="read trials"), schema_for(probe(plan.test)))
 

@@ -2,8 +2,8 @@
 
 import os
 
-from contrapose.flows.orchestration.error_display import FLOW_RUN, tell_in_one_line
+from contrapose.flows.orchestration.error_display import FLOW_RUN, shorten_logged_errors
 
 # Prefect also logs what happens before and after the body of a flow. A caller's own process keeps its loggers.
 if FLOW_RUN in os.environ:
-    tell_in_one_line()
+    shorten_logged_errors()

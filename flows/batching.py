@@ -17,7 +17,7 @@ from contrapose.tasks.core.questions import Question, from_json, to_json
 from contrapose.tasks.core.records import Case, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
-from contrapose.tasks.infer.ask import asked, besides, wants_letter
+from contrapose.tasks.infer.ask import asked, further_questions, wants_letter
 from contrapose.tasks.infer.budget import open_budget
 from contrapose.tasks.infer.keys import Changes, Keys, changed
 from contrapose.tasks.infer.openai.batches import (
@@ -27,8 +27,8 @@ from contrapose.tasks.infer.openai.batches import (
     BatchEndpoint,
     ImportCounts,
     bodies_of,
-    parted,
     request_line,
+    split_files,
     take_results,
 )
 from contrapose.tasks.store import Store
@@ -139,10 +139,10 @@ def _questions_of(cases: Sequence[Case], form: str) -> Iterator[tuple[Question, 
         of_letters = wants_letter(case)
         yield from ((question, of_letters) for question in asked([case], form=form))  # type: ignore[arg-type]
         again = of_letters and case.also_again
-        yield from ((question, again) for question in besides([case], form=form))  # type: ignore[arg-type]
+        yield from ((question, again) for question in further_questions([case], form=form))  # type: ignore[arg-type]
 
 
-def note(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
+def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | None = None) -> None:
     """Note questions that are about to leave; answers are counted to the run, or else to a new one of their own."""
     if not questions.rows:
         return
@@ -187,10 +187,10 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
         whole = replace(budget, spent=budget.reserved, reserved=Usage())
         notices.append(f"at most {whole.in_words()}")
     chosen = replace(questions, rows=rows)
-    note(chosen, config, run=run)
+    note_questions(chosen, config, run=run)
     batches = []
     spec = changed(config.model_spec(), questions.changes).model_dump_json()
-    for part in parted(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
+    for part in split_files(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
         keys = [line[CUSTOM_ID] for line in part.splitlines()]
         content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
         # The time first: the endpoint is asked in the order in which batches were made.
@@ -292,7 +292,7 @@ def answer_by_batch(config: RunConfig, portions: Iterable[Sequence[Case]], *, ru
             time.sleep(LOOK_SECONDS)
 
 
-def standing(row: SubmittedBatch) -> str:
+def describe_batch(row: SubmittedBatch) -> str:
     """Describe how far a batch is; raise ModelError where the endpoint does not answer."""
     if row.state == PREPARED:
         return f"{row.id}: {counted('prompts', row.questions)} prepared, not submitted: `contrapose batch collect`"

@@ -22,9 +22,9 @@ from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Verdict
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
-from contrapose.tasks.promotion.settings import Promotion, retrained
+from contrapose.tasks.promotion.settings import Promotion, retrained_payload
 from contrapose.tasks.promotion.task import promote
 from contrapose.tasks.report.decision_markdown import write_decision
 from contrapose.tasks.store import Store
@@ -101,7 +101,7 @@ def check_retrained_model(
             announced=None if announced is None else announced.timestamp(),
             again=again,
             wanted=check.promotion.wanted,
-            **retrained(model, revision=revision, training_run=training_run),
+            **retrained_payload(model, revision=revision, training_run=training_run),
         )
     if row.owner != checks.owner:
         # Another flow run has decided on the same announcement.
@@ -152,7 +152,7 @@ def _promote(check: RetrainedCheck, decision: Decision) -> list[str]:
             f"Not promoted: {' '.join(named.split())}, announced later, was. To go back to this one, check it again."
         ]
     confirm = partial(check.checks.confirm, check.key)
-    done = call(promote, model=decision["model"], settings=check.promotion, decision=decision, confirm=confirm)
+    done = call_task(promote, model=decision["model"], settings=check.promotion, decision=decision, confirm=confirm)
     check.checks.close(check.key, promoted=bool(done))
     return done
 

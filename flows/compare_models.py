@@ -16,7 +16,7 @@ from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.form import Form, as_parameter
 from contrapose.flows.orchestration.spinner import silent
-from contrapose.flows.run_context import enter
+from contrapose.flows.run_context import resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_compared
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.compare.task import compare
@@ -26,7 +26,7 @@ from contrapose.tasks.config.suite_files import bundled_suites, load_config, val
 from contrapose.tasks.core.comparison import MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call
+from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_markdown import render
 from contrapose.tasks.text.wording import counted
@@ -117,7 +117,7 @@ def compare_models(
     for suite in chosen:
         for number, one in enumerate(each_model(suite, models, baseline=baseline)):
             try:
-                run = enter(one)
+                run = resolve_run(one)
             except ModelError as error:
                 outcomes[one.suite, number] = error
             else:
@@ -213,7 +213,7 @@ def _evaluate(evaluation: Evaluation) -> str | ContraposeError:
 
 
 def _publish(suite: RunConfig, folders: list[str], baseline: str, *, margin: float) -> Compared:
-    comparison = call(compare, folders=folders, baseline=baseline, margin=margin)
+    comparison = call_task(compare, folders=folders, baseline=baseline, margin=margin)
     base = Place.at(suite.output, setting="output")
     folder = publish_comparison(comparison, base, suite=suite.suite, show_toxic=suite.show_toxic)
     create_markdown_artifact(

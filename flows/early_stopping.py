@@ -18,7 +18,7 @@ from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import GateDecision, decided, rules
+from contrapose.tasks.evaluate.gate import GateDecision, decided_tests, rules
 from contrapose.tasks.evaluate.summarise import verdict_now
 from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
@@ -230,7 +230,7 @@ def ask_until_decided(run: Run, cases: Mapping[str, Table], meter: Meter) -> dic
             last = settled.looks
             certain = [test.taken >= last.get(test.plan.test, len(test.schedule.looks)) for test in tests]
         else:
-            certain = decided([test.decision for test in tests])
+            certain = decided_tests([test.decision for test in tests])
         going = [test for test, done in zip(tests, certain, strict=True) if not (done or test.is_over)]
         count_saved(meter, [test for test, done in zip(tests, certain, strict=True) if done])
     return {test.plan.test: test.finished_trials() for test in tests}

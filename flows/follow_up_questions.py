@@ -13,7 +13,7 @@ from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp
-from contrapose.tasks.evaluate.scoring import drawn
+from contrapose.tasks.evaluate.scoring import sample_questions
 from contrapose.tasks.evaluate.task import Unread, find_unread
 from contrapose.tasks.infer.task import Asked, Terms, ask_about
 from contrapose.tasks.probes.reading_checks import (
@@ -25,7 +25,7 @@ from contrapose.tasks.probes.reading_checks import (
 )
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
-from contrapose.tasks.text.wording import spent
+from contrapose.tasks.text.wording import usage_and_latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def ask_follow_ups(
     title = f"asking {run.reader_name} about unread replies" if run.reader else "asking about unread replies"
     key = f"{artifact_key(run.config.suite, run.config.model)}-asking-back"
     with (
-        watch_progress(total, title=title, ended=lambda: spent(usage_summary(run)), key=key) as meter,
+        watch_progress(total, title=title, ended=lambda: usage_and_latency(usage_summary(run)), key=key) as meter,
         shared_terms(run, run.reading_terms(), meter) as terms,
     ):
         asking = Asking(run, terms, cache)
@@ -115,8 +115,8 @@ def _draw_checks(unread: list[Unread], questions: list[Table]) -> list[Table]:
     known = [read(portion["checks"], FollowUp) if most else [] for portion in unread]
     checks = [check for table in known for check in table]
     chosen = {
-        *drawn((check for check in checks if check.made_up), share_of(most)),
-        *drawn((check for check in checks if not check.made_up), most - share_of(most)),
+        *sample_questions((check for check in checks if check.made_up), share_of(most)),
+        *sample_questions((check for check in checks if not check.made_up), most - share_of(most)),
     }
     return [write((check for check in table if check in chosen), FollowUp) for table in known]
 

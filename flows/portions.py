@@ -17,7 +17,7 @@ from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.prices import cost_of
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.questions import INTERRUPTED
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
@@ -58,8 +58,8 @@ def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
     refresh, rows = run.config.refresh, samples["rows"]
     seeded: Seeded = {"seed": run.config.seed, "likelihoods": run.likelihoods}
     if run.workers.inside or rows < LEAST_ROWS:
-        return call(perturb, refresh, plan=plan, samples=samples, **seeded)
-    besides = call(draw_besides, refresh, plan=plan, samples=samples, **seeded)
+        return call_task(perturb, refresh, plan=plan, samples=samples, **seeded)
+    besides = call_task(draw_besides, refresh, plan=plan, samples=samples, **seeded)
     size = _rows_of_portion(run, rows)
     submitted = [
         run.workers.submit(
@@ -73,7 +73,7 @@ def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
         )
         for first in range(0, rows, size)
     ]
-    return call(join_cases, refresh, test=plan.test, cases=[pending.outcome() for pending in submitted])
+    return call_task(join_cases, refresh, test=plan.test, cases=[pending.outcome() for pending in submitted])
 
 
 def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
@@ -81,9 +81,9 @@ def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
     refresh, model = run.config.refresh, run.config.model
     rows = sum(table["rows"] for table in trials)
     if run.workers.inside or rows < LEAST_ROWS:
-        return call(evaluate, refresh, plan=plan, trials=trials, model=model, **run.embedding)
+        return call_task(evaluate, refresh, plan=plan, trials=trials, model=model, **run.embedding)
     if plan.probe_settings.calibrated:
-        settings = call(calibrate, refresh, plan=plan, trials=trials, **run.embedding)
+        settings = call_task(calibrate, refresh, plan=plan, trials=trials, **run.embedding)
         plan = plan.model_copy(update={"settings": settings})
     size, portions = _rows_of_portion(run, rows), [list[Table]()]
     for table in trials:
@@ -94,7 +94,7 @@ def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
         run.workers.submit(evaluate, refresh, plan=plan, trials=portion, model=model, **run.embedding)
         for portion in portions
     ]
-    return call(join_results, refresh, test=plan.test, results=[pending.outcome() for pending in submitted])
+    return call_task(join_results, refresh, test=plan.test, results=[pending.outcome() for pending in submitted])
 
 
 def _rows_of_portion(run: Run, rows: int) -> int:

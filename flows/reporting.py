@@ -30,7 +30,7 @@ from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
 from contrapose.tasks.history.fingerprint import fingerprint
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.load.task import Samples
 from contrapose.tasks.report import html, validation
 from contrapose.tasks.report.charts.drawing import prepare_to_draw
@@ -241,12 +241,12 @@ def remember(run: Run, summary: Summary) -> Remembered:
     key = f"{run.id} {row.started}" if row else run.id
     try:
         where = place(run.config.history, run.config.output)
-        earlier = recorded(where, without=file_name(key))
+        earlier = read_history(where, without=file_name(key))
         # A history that can only be read is still a history.
         with suppress(OSError):
             mended, message = mend(where, earlier.skipped, output=Place.at(run.config.output, setting="output"))
         if mended:
-            earlier = recorded(where, without=file_name(key))
+            earlier = read_history(where, without=file_name(key))
         before = history(earlier.rows, own)
     except Exception as error:
         return Remembered(run=own, key=key, history=History(runs=(own,)), warnings=(_warn_of_history(error, "read"),))

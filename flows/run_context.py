@@ -13,7 +13,7 @@ from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypedDict, TypeVar, cast
 
-from contrapose.flows.orchestration.spinner import at_work
+from contrapose.flows.orchestration.spinner import show_step
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.reader import Reader, find_reader
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -24,7 +24,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.core.validation import Suite
-from contrapose.tasks.evaluate.embeddings import located, revision
+from contrapose.tasks.evaluate.embeddings import resolve_model, revision
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
@@ -120,7 +120,7 @@ class Run:
         )
 
 
-def enter(config: RunConfig) -> Run:
+def resolve_run(config: RunConfig) -> Run:
     """Resolve the configuration and find the models, before anything is computed.
 
     Raises:
@@ -153,7 +153,7 @@ def enter(config: RunConfig) -> Run:
 def _refuse_missing_embedding(config: RunConfig, selected: Sequence[Plan], *, likelihoods: Likelihoods) -> None:
     """Raise ConfigError for a run whose replies would be paid for, and then could not be read."""
     try:
-        located(config.embedding_model)
+        resolve_model(config.embedding_model)
     except ConfigError as error:
         readers = [plan.test for plan in selected if _may_embed(plan, likelihoods, seed=config.seed)]
         if readers:
@@ -184,7 +184,7 @@ def time_stage(stage: Callable[Concatenate[Run, P], R]) -> Callable[Concatenate[
     def run_stage(run: Run, *args: P.args, **kwargs: P.kwargs) -> R:
         start, name = monotonic(), getattr(stage, "__name__", "")
         try:
-            with at_work(name):
+            with show_step(name):
                 return stage(run, *args, **kwargs)
         finally:
             run.timings[name] = round(monotonic() - start, 3)

@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from pydantic import ValidationError
 
-from contrapose.flows.run_context import Run, enter
+from contrapose.flows.run_context import Run, resolve_run
 from contrapose.flows.serve.temporary_server import is_kept
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
@@ -39,7 +39,7 @@ def begin(config: RunConfig, *, resumed: str | None = None, alone: bool = True) 
     Raises:
         ConfigError: the run to be resumed is missing, has ended, is going on, or was begun with something else.
     """
-    run = enter(config)
+    run = resolve_run(config)
     run, store = replace(run, suites=own_suites(config.expectations, run.plans)), Store().runs
     if resumed is not None:
         if (row := store.get(resumed)) is not None:

@@ -10,19 +10,19 @@ from prefect import get_run_logger
 from contrapose.flows.early_stopping import Schedule, ask_until_decided
 from contrapose.flows.follow_up_questions import ask_follow_ups
 from contrapose.flows.orchestration.progress import watch_progress
-from contrapose.flows.orchestration.spinner import at_work, warn
+from contrapose.flows.orchestration.spinner import show_step, warn
 from contrapose.flows.portions import ask_portions, make_cases, portion_size, score_trials, shared_terms
 from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.flows.validation_gate import admit
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked
-from contrapose.tasks.evaluate.gate import corrected, rules
+from contrapose.tasks.evaluate.gate import correct_outcomes, rules
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import chunks, questions_in
@@ -35,7 +35,7 @@ from contrapose.tasks.probes.reading_checks import made_up_estimate
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
-from contrapose.tasks.text.wording import spent
+from contrapose.tasks.text.wording import usage_and_latency
 from contrapose.tasks.validate import task as validation
 from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
 
@@ -46,9 +46,11 @@ def load(run: Run) -> dict[str, Samples]:
     loaded, refresh, seed = dict[str, Samples](), run.config.refresh, run.config.seed
     for plan in run.plans:
         sha256 = content_sha256(plan.data)
-        samples = call(load_task, refresh, test=plan.test, data=plan.data, sha256=sha256, limit=plan.limit, seed=seed)
+        samples = call_task(
+            load_task, refresh, test=plan.test, data=plan.data, sha256=sha256, limit=plan.limit, seed=seed
+        )
         if run.config.stop == "early":
-            table = call(arrange, refresh, test=plan.test, samples=samples["table"], seed=seed)
+            table = call_task(arrange, refresh, test=plan.test, samples=samples["table"], seed=seed)
             samples = {**samples, "table": table}
         # The task, which is cached, need not know whose limit it is.
         if plan.limited_by is not None and samples["table"]["rows"] != samples["data"]["rows"]:
@@ -106,8 +108,8 @@ def validate_cases(run: Run, samples: Mapping[str, Samples], cases: Mapping[str,
     for plan in run.plans:
         table, rows = samples[plan.test]["table"], samples[plan.test]["data"]["rows"]
         checked += [
-            call(validation.validate_samples, refresh, plan=plan, samples=table, rows=rows, own=own),
-            call(validation.validate_cases, refresh, plan=plan, cases=cases[plan.test], samples=table, own=own),
+            call_task(validation.validate_samples, refresh, plan=plan, samples=table, rows=rows, own=own),
+            call_task(validation.validate_cases, refresh, plan=plan, cases=cases[plan.test], samples=table, own=own),
         ]
     return admit(run, checked)
 
@@ -117,7 +119,7 @@ def validate_completions(run: Run, cases: Mapping[str, Table], trials: Mapping[s
     """Check replies before they are scored."""
     task, refresh, own = validation.validate_completions, run.config.refresh, run.suites
     checked = [
-        call(task, refresh, plan, trials=trials[plan.test].tables, cases=cases[plan.test], own=own)
+        call_task(task, refresh, plan, trials=trials[plan.test].tables, cases=cases[plan.test], own=own)
         for plan in run.plans
     ]
     return admit(run, checked)
@@ -128,7 +130,8 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
     """Check results before they are published."""
     task, refresh, own = validation.validate_results, run.config.refresh, run.suites
     checked = [
-        call(task, refresh, plan, results=results[plan.test], cases=cases[plan.test], own=own) for plan in run.plans
+        call_task(task, refresh, plan, results=results[plan.test], cases=cases[plan.test], own=own)
+        for plan in run.plans
     ]
     return admit(run, checked)
 
@@ -142,7 +145,9 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
     key = f"{artifact_key(run.config.suite, run.config.model)}-progress"
     # A large table is looked at here, as it is read.
     soon = prepare_to_look if all(table["rows"] <= SMALL for table in cases.values()) else None
-    with watch_progress(total, title=title, ended=lambda: spent(usage_summary(run)), key=key, soon=soon) as meter:
+    with watch_progress(
+        total, title=title, ended=lambda: usage_and_latency(usage_summary(run)), key=key, soon=soon
+    ) as meter:
         if run.config.stop == "early":
             decided = ask_until_decided(run, cases, meter)
             return {test: _warn_of_unread(test, trials) for test, trials in decided.items()}
@@ -171,7 +176,7 @@ def _answer_by_batch(run: Run, cases: Mapping[str, Table]) -> None:
         for table in cases.values()
         for first in range(0, table["rows"], PORTION)
     )
-    with at_work("batch"):
+    with show_step("batch"):
         for line in answer_by_batch(run.config, portions, run=run.id):
             get_run_logger().info(line)
 
@@ -210,7 +215,7 @@ def judge(
     schedules, outcomes = dict[str, Schedule](), list[Outcome]()
     for plan in run.plans:
         schedule = trials[plan.test].schedule or Schedule.at_the_end(run, plan, cases[plan.test])
-        outcome = call(
+        outcome = call_task(
             judge_task,
             run.config.refresh,
             plan=plan,
@@ -227,7 +232,7 @@ def judge(
         schedules[plan.test] = schedule
         outcomes.append(outcome)
     judged = []
-    for outcome in corrected(outcomes):
+    for outcome in correct_outcomes(outcomes):
         test = outcome["test_type"]
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])

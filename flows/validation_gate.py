@@ -9,7 +9,7 @@ import pyarrow as pa
 from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.validation import Checked, Kind, Suite, refused
+from contrapose.tasks.core.validation import Checked, Kind, Suite, blocking_findings
 from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.refusal import refusal, write_evidence
 from contrapose.tasks.report.validation import ValidationHead
@@ -20,7 +20,7 @@ from contrapose.tasks.validate.kinds import Handed
 
 def admit(run: Run, checked: list[Checked]) -> list[Checked]:
     """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
-    if not any(map(refused, checked)):
+    if not any(map(blocking_findings, checked)):
         return checked
     folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
     started = run.started.isoformat(timespec="seconds")
@@ -39,5 +39,5 @@ def hold(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
 
 def refuse_bad(checked: Sequence[Checked], *, show_toxic: bool) -> None:
     """Raise GateError unless all of these tables are valid."""
-    if any(map(refused, checked)):
+    if any(map(blocking_findings, checked)):
         raise refusal(checked, show_toxic=show_toxic)

@@ -61,9 +61,9 @@ def _own_folder(prefix: str) -> str:
 
 def _own_home() -> str:
     """A home of this test session, with a link to the models that were converted before."""
-    from contrapose.tasks.tables.table import home
+    from contrapose.tasks.tables.table import home_folder
 
-    models = home() / "models"
+    models = home_folder() / "models"
     models.mkdir(parents=True, exist_ok=True)
     own = _own_folder("contrapose-tests-")
     (Path(own) / "models").symlink_to(models)

@@ -18,9 +18,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_seldom
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
-MADE = (home() / "models").resolve().parent / f"prefect-{metadata.version('prefect')}.db"
+MADE = (home_folder() / "models").resolve().parent / f"prefect-{metadata.version('prefect')}.db"
 """A new database. To make it takes seconds, so that it is kept where the converted models are."""
 
 UNREAD = {

@@ -12,7 +12,7 @@ from bench.simulated.running import ALIKE, SIZES, WANTED, Design, passed_cases, 
 from bench.simulated.stopping import CLAIMS, decided
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.power import further
+from contrapose.tasks.statistics.power import further_rows_needed
 from contrapose.tasks.statistics.shares import LEVEL, independent
 
 LIMITS = range(40, 401, 20)
@@ -83,7 +83,7 @@ def _judged(true: int, rows: int, looked: tuple[int, ...], *, counts: bool) -> t
     level, found = looks.level(LEVEL) if counts else LEVEL, evidence(share, WANTED)
     if min(found.reached, found.missed) <= level:
         return (1 if found.reached <= level else -1), None
-    return 0, further(share, WANTED, looks=looks if counts else None)
+    return 0, further_rows_needed(share, WANTED, looks=looks if counts else None)
 
 
 def _after_stopping(runs: int) -> Iterator[Finding]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.evaluate.gate import corrected
+from contrapose.tasks.evaluate.gate import correct_outcomes
 from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.shares import Share, clustered, independent
+from contrapose.tasks.statistics.shares import Share, clustered_share, independent
 
 MOST = 0.06
 ROWS = (10, 20, 50, 100, 373)
@@ -30,7 +30,7 @@ def boundaries(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
     for gate, alike, kind in product(GATES, CORRELATIONS, KINDS):
         rng = np.random.default_rng([3, int(100 * gate), int(10 * alike)])
         found = answers(rng, sizes, gate, alike, kind=kind, runs=runs)
-        passed = [evidence(clustered(each, cluster), gate).bounds.low >= gate for each in found]
+        passed = [evidence(clustered_share(each, cluster), gate).bounds.low >= gate for each in found]
         yield Finding(name=f"gate {gate} alike {alike} {kind}", value=float(np.mean(passed)), high=MOST)
 
 
@@ -43,9 +43,9 @@ def families(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
         passed = [
             any(
                 each["verdict"] == "pass"
-                for each in corrected(
+                for each in correct_outcomes(
                     [
-                        _outcome(clustered(test[run], cluster), gate)
+                        _outcome(clustered_share(test[run], cluster), gate)
                         for test, gate in zip(drawn, GATES[1:5], strict=True)
                     ]
                 )

@@ -10,7 +10,7 @@ import numpy as np
 from bench.simulated.draws import CORRELATIONS, KINDS, RATES, Both, Finding, answers, covered, labels, pairs, totals
 from contrapose.tasks.statistics import means
 from contrapose.tasks.statistics.means import Mean, difference, mean
-from contrapose.tasks.statistics.shares import CONFIDENCE, clustered, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, clustered_share, wilson
 
 BAR = {"low": 0.93, "high": 0.97}
 CHECKED = 5
@@ -23,7 +23,7 @@ def coverage(sizes: np.ndarray, runs: int) -> Iterator[Finding]:
         rng = np.random.default_rng([1, int(100 * rate), int(10 * alike)])
         found = answers(rng, sizes, rate, alike, kind=kind, runs=runs)
         cluster = labels(sizes)
-        held = np.mean([covered(wilson(clustered(each, cluster)), rate) for each in found])
+        held = np.mean([covered(wilson(clustered_share(each, cluster)), rate) for each in found])
         yield Finding(name=f"share {rate} alike {alike} {kind}", value=float(held), **BAR)
     weights = _weights(len(sizes))
     for rate, alike in product(RATES, CORRELATIONS):

@@ -117,13 +117,13 @@ def add_history(command: argparse.ArgumentParser) -> None:
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """Load the suite with what was changed; what is odd about it is said."""
-    from contrapose.flows.orchestration.options import configured, overrides, select
+    from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
 
-    config, warnings = configured(arguments.suite, overrides(arguments))
+    config, warnings = resolve_suite(arguments.suite, overrides(arguments))
     for warning in warnings:
         say(f"{arguments.suite}: {warning}")
     serve_blocks(config.key_block)
-    return select(config, arguments.test)
+    return select_tests(config, arguments.test)
 
 
 def relative_folder(folder: str) -> str:

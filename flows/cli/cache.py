@@ -17,7 +17,7 @@ from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, public_address, store_url
 from contrapose.tasks.store.opening import find_damage, rebuild_damaged
 from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 from contrapose.tasks.text.wording import counted
 
 DAY = 86_400
@@ -100,7 +100,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         lines = [f"  {counted(what, len(sizes))}, {_megabytes(sizes)}" for what, sizes in sizes_of.items()]
         print_lines([f"{where}:", *lines])
     if not old:
-        yield f"nothing was unused for {days:g} days in {home()}"
+        yield f"nothing was unused for {days:g} days in {home_folder()}"
     if not old or arguments.dry_run:
         return
     if not arguments.yes and not confirm("Delete all that? Answers that were paid for stay. [y/N] "):

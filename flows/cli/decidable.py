@@ -17,7 +17,7 @@ from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
-from contrapose.tasks.forecast.early import Course, Expected, expected
+from contrapose.tasks.forecast.early import Course, Expected, simulate_rates
 from contrapose.tasks.perturb.cases import out_of_reach
 from contrapose.tasks.probes.answers.figures import LEAST_RIGHT, noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
@@ -179,7 +179,7 @@ class Early:
         judged = {preview.plan.test: preview for preview in previews if courses[preview.plan.test].looks}
         return cls(
             tests={
-                test: list(expected(courses[test], _gate(preview)[0], level=level, cost=cost, seed=1))
+                test: list(simulate_rates(courses[test], _gate(preview)[0], level=level, cost=cost, seed=1))
                 for test, preview in judged.items()
             },
             runs=min((courses[test].runs for test in judged), default=0),

@@ -13,7 +13,7 @@ from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
-from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained
+from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained_payload
 
 if TYPE_CHECKING:
     from contrapose.flows.deploy.deployment_options import DeploymentOptions
@@ -60,10 +60,12 @@ def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
     """Collect what the arguments change about the deployments."""
     from contrapose.flows.deploy.deployment_options import DeploymentOptions, check_parameters
     from contrapose.flows.orchestration.options import overrides
-    from contrapose.tasks.config.permissions import APPS, typed
+    from contrapose.tasks.config.permissions import APPS, named_by_user
 
     changes = overrides(arguments)
-    named = typed(changes | ({"baseline": arguments.baseline} if arguments.baseline else {}), suite=arguments.suite)
+    named = named_by_user(
+        changes | ({"baseline": arguments.baseline} if arguments.baseline else {}), suite=arguments.suite
+    )
     chosen = arguments.suite or arguments.test or changes
     arguments.suite = arguments.suite or "full"
     return DeploymentOptions(
@@ -99,7 +101,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
     from prefect.settings import PREFECT_API_URL
     from prefect.utilities.asyncutils import run_coro_as_sync
 
-    payload = retrained(model, revision=revision, training_run=training_run)
+    payload = retrained_payload(model, revision=revision, training_run=training_run)
     bring_key_as_configured()
     server = PREFECT_API_URL.value()
     if not server:
@@ -183,7 +185,7 @@ def _deploy(arguments: argparse.Namespace) -> int:
         since = datetime.now(UTC)
         event = announce(arguments.retrained, **named)
         code = print_lines([f"announced {arguments.retrained} (event {event})"])
-        return follow_check(retrained(arguments.retrained, **named), since=since) if arguments.wait else code
+        return follow_check(retrained_payload(arguments.retrained, **named), since=since) if arguments.wait else code
     from contrapose.flows.deploy.deploy import deploy
 
     return print_lines(deploy(deployment_options(arguments)), at_once=True)

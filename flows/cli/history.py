@@ -21,12 +21,12 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.history.series import Point, Series, SincePrevious, series, since_green
 from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import inert
-from contrapose.tasks.text.cleaning import cut, one_line
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.cleaning import cut_text, one_line
+from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import percent
 
 STOPPING = ("cases", "judged", "looks", "saved")
@@ -54,7 +54,7 @@ def past_runs(
     where = place(chosen, output)
     if last is not None and last < 0:
         raise ConfigError(f"{last}", expected="0 or more", remedy="Write 0 for all runs.", where="--last")
-    records = recorded(where)
+    records = read_history(where)
     if not len(records.rows):
         raise ConfigError(
             records.warning or "no run is recorded there",
@@ -111,7 +111,7 @@ def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, .
 
 def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
-    show, signs = shower(show_toxic=False), BLOCKS if _can_write(BLOCKS, console) else PLAIN
+    show, signs = make_shower(show_toxic=False), BLOCKS if _can_write(BLOCKS, console) else PLAIN
     with console.capture() as captured:
         for comparison in since_green(chosen) if changes else ():
             console.print()
@@ -129,7 +129,7 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> It
                 table.add_column(title, overflow="fold", max_width=width)
             for change in comparison.changes:
                 texts = (show(change[name]) or "-" for name in ("name", "before", "after"))
-                table.add_row(Text(change["facet"]), *(_line(cut(text, 100), console) for text in texts))
+                table.add_row(Text(change["facet"]), *(_line(cut_text(text, 100), console) for text in texts))
             if comparison.changes:
                 console.print(table)
         for history in () if changes else series(chosen):

@@ -20,10 +20,10 @@ from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.langtest_import import import_langtest
 from contrapose.tasks.config.model_names import known_provider
-from contrapose.tasks.config.permissions import DATA, Permissions, allow, typed
+from contrapose.tasks.config.permissions import DATA, Permissions, allow, named_by_user
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, read_values, validate
-from contrapose.tasks.core.errors import ConfigError, together
+from contrapose.tasks.core.errors import ConfigError, join_errors
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
@@ -172,7 +172,7 @@ def _init(arguments: argparse.Namespace) -> int:
     model = arguments.model or _ask("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
     source = arguments.data if arguments.data is not None else _ask("Data (file, URL or hf/<dataset>)", "")
-    allow(typed({"source": source, "model": model}))
+    allow(named_by_user({"source": source, "model": model}))
     table = None
     if source:
         settings = DataSettings(source=source)
@@ -207,7 +207,7 @@ def _usable_goals(model: str, table: DataTable | None, goals: Sequence[str], *, 
     usable = [goal for goal in goals if not refused.keys() >= set(GOALS[goal][1])]
     if refused and (chosen or not usable):
         if chosen or list(goals) == list(FALLBACK):
-            raise together(list(refused.values()))
+            raise join_errors(list(refused.values()))
         return _usable_goals(model, table, FALLBACK, chosen=False)
     return usable
 

@@ -28,7 +28,7 @@ from contrapose.tasks.report.preview import PreviewTally, print_indented, sample
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import columns_read, skipped
 
 PORTION = 200
@@ -117,7 +117,7 @@ def previews_to_show(config: RunConfig) -> list[Preview]:
 
 def left_out(tests: Sequence[Preview], *, show_toxic: bool) -> Iterator[str]:
     """List what was left out of each source, line by line, for people."""
-    show = shower(show_toxic=show_toxic)
+    show = make_shower(show_toxic=show_toxic)
     for preview in tests:
         loaded = preview.loaded
         if loaded.left_out:
@@ -167,7 +167,10 @@ def as_text(
         show_toxic: leave toxic words as they are.
         sent: show what the model is sent for the first changed sample of each test, and no other sample.
     """
-    show, brackets = shower(show_toxic=show_toxic, longest=50_000), console.no_color or console.color_system is None
+    show, brackets = (
+        make_shower(show_toxic=show_toxic, longest=50_000),
+        console.no_color or console.color_system is None,
+    )
     for number, preview in enumerate(tests):
         tally, test, source = PreviewTally(), preview.plan.test, preview.plan.data.source
         for cases in preview.cases():

@@ -56,7 +56,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from contrapose.flows.orchestration.spinner import at_work, silent
+    from contrapose.flows.orchestration.spinner import show_step, silent
 
     arguments.changes = {} if arguments.requests is None else {"model_args.requests": arguments.requests}
     for option, name in (("column", "columns"), ("where", "where")):
@@ -74,13 +74,13 @@ def _run(arguments: argparse.Namespace) -> int:
                 remedy="Leave one of them out.",
                 where="--model",
             )
-        from contrapose.flows.orchestration.options import configured, overrides, select
+        from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
 
         arguments.model = f"recorded/{arguments.recorded}"
-        config, _ = configured(arguments.suite, overrides(arguments))
-        arguments.test = recorded_tests(select(config, arguments.test))
+        config, _ = resolve_suite(arguments.suite, overrides(arguments))
+        arguments.test = recorded_tests(select_tests(config, arguments.test))
     begin_server()
-    with silent(arguments.quiet), at_work("check"):
+    with silent(arguments.quiet), show_step("check"):
         config = config_of(arguments)
     return evaluate(config, arguments)
 
@@ -111,7 +111,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     os.chdir(row.folder)
     # It imports Prefect, for which nobody waits who only lists unfinished runs.
     from contrapose.flows.run_lifecycle import config_of
-    from contrapose.tasks.config.permissions import allow, typed
+    from contrapose.tasks.config.permissions import allow, named_by_user
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.store.engine import file_of, store_url
 
@@ -120,7 +120,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     config = RunConfig.model_validate({**config_of(row).model_dump(mode="json"), **changes})
     if file_of(store_url()):
         # In a store of this user's own: what the run names was allowed when it began.
-        allow(typed(config.model_dump(mode="json")))
+        allow(named_by_user(config.model_dump(mode="json")))
     serve_blocks(config.key_block)
     return evaluate(config, arguments, resumed=row.id)
 
@@ -144,7 +144,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
     """Choose the tests some of whose cases have recorded replies; say why others are left out; refuse to have none."""
     from contrapose.flows.cli.preview import previews
     from contrapose.flows.cli.validate import nothing_to_ask
-    from contrapose.flows.orchestration.options import select
+    from contrapose.flows.orchestration.options import select_tests
     from contrapose.tasks.config.plan import plans
     from contrapose.tasks.core.records import Case
     from contrapose.tasks.infer.recorded import RecordedReplies, nothing_recorded
@@ -153,7 +153,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
     asked, refused = list[Case](), list[ContraposeError]()
     for plan in plans(config):
         try:
-            [preview] = previews(select(config, [plan.test]))
+            [preview] = previews(select_tests(config, [plan.test]))
         except ContraposeError as error:
             refused.append(error)
             left_out[plan.test] = str(error).partition(";")[0]
@@ -178,14 +178,14 @@ def recorded_tests(config: RunConfig) -> list[str]:
 def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str | None = None) -> int:
     """Run the flow, or go on with an unfinished run, print its outcome, and return the exit code of its verdict."""
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
-    from contrapose.flows.orchestration.spinner import at_work, silent
+    from contrapose.flows.orchestration.spinner import show_step, silent
 
     with silent(arguments.quiet):
-        with at_work("check"):
+        with show_step("check"):
             from contrapose.flows.cli.validate import check
 
             check(config)
-        with at_work(starting()), server_starting():
+        with show_step(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
             from contrapose.flows.orchestration.form import as_parameter

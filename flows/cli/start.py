@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 
-from contrapose.flows.orchestration.error_display import tell_in_one_line
+from contrapose.flows.orchestration.error_display import shorten_logged_errors
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
@@ -44,7 +44,7 @@ def be_quiet(*, logs: bool) -> None:
         settings |= {"PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL", "PREFECT_LOGGING_ROOT_LEVEL": "ERROR"}
     for name, value in settings.items():
         os.environ.setdefault(name, value)
-    tell_in_one_line()
+    shorten_logged_errors()
     make_home()
 
 
@@ -161,13 +161,13 @@ def prepare_stages() -> None:
     from contrapose.tasks.core.validation import KINDS
     from contrapose.tasks.language.expression import compile_all
     from contrapose.tasks.report.charts.drawing import prepare_to_draw
-    from contrapose.tasks.validate.suites import bundled
+    from contrapose.tasks.validate.suites import bundled_suite
 
     # What fails here fails again, and is reported, where it is needed.
     with suppress(Exception):
         prepare_to_draw()
         for table in KINDS:
-            bundled(table)
+            bundled_suite(table)
         compile_all()
         for name in COMPUTING:
             import_module(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
-from contrapose.tasks.core.damage import LOGGER, told_together
+from contrapose.tasks.core.damage import LOGGER, warn_together
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.text.cleaning import one_line
 
@@ -90,11 +90,11 @@ def confirm(question: str) -> bool:
 
 def say(text: str, *, show_toxic: bool = False) -> None:
     """Print one line beside the output; what it quotes from files and models must not steer the terminal."""
-    from contrapose.tasks.text.masking import masked
+    from contrapose.tasks.text.masking import mask_toxic
 
     # Where nobody hears it, the exit code still tells.
     with suppress(OSError):
-        print(f"contrapose: {one_line(text if show_toxic else masked(text))}", file=sys.stderr or io.StringIO())
+        print(f"contrapose: {one_line(text if show_toxic else mask_toxic(text))}", file=sys.stderr or io.StringIO())
 
 
 class _Said(logging.Handler):
@@ -112,7 +112,7 @@ def saying_damage() -> Iterator[None]:
     logger.addHandler(handler)
     logger.propagate = False
     try:
-        with told_together():
+        with warn_together():
             yield
     finally:
         logger.removeHandler(handler)

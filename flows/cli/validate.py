@@ -12,11 +12,11 @@ import pyarrow as pa
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.start import write_problem
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.run_context import enter
+from contrapose.flows.run_context import resolve_run
 from contrapose.flows.validation_gate import hold, refuse_bad
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require_package
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import PROBES, find, probe
@@ -25,12 +25,12 @@ from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
-from contrapose.tasks.tables.columnar import batched, to_arrow
-from contrapose.tasks.tables.table import STORAGE, home, storage
+from contrapose.tasks.tables.columnar import split_batches, to_arrow
+from contrapose.tasks.tables.table import STORAGE, home_folder, storage
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.masking import shower
-from contrapose.tasks.text.wording import columns_read, counted, foreign, skipped
-from contrapose.tasks.validate.kinds import drawn, handed
+from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.wording import columns_read, counted, foreign_text, skipped
+from contrapose.tasks.validate.kinds import drawn_rows, handed
 from contrapose.tasks.validate.wellformed import own_suites
 
 FIRST_ROWS = 2_000
@@ -63,10 +63,10 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     """
     selected, problems = plans(config), Problems()
     with problems.gathered():
-        enter(config)
+        resolve_run(config)
     if config.mlflow:
         with problems.gathered():
-            require("mlflow", extra="mlflow", where="mlflow")
+            require_package("mlflow", extra="mlflow", where="mlflow")
     own, outcomes, tables = list[Suite](), list[str](), list[Checked]()
     with problems.gathered():
         own = own_suites(config.expectations, selected)
@@ -83,7 +83,7 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
     if not gates:
         for folder, what, remedy in (
             (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
-            (Place(str(home())), "what is cached", "Name another one in CONTRAPOSE_HOME."),
+            (Place(str(home_folder())), "what is cached", "Name another one in CONTRAPOSE_HOME."),
             (storage(), "tables", f"Name another one in {STORAGE}."),
         ):
             if not folder.is_local:
@@ -143,12 +143,12 @@ def _check_test(
     tables: Sequence[Checked] = ()
     if own is not None:
         # The samples are read again, not kept.
-        ids = ([sample.id for sample in portion] for portion in batched(drawing.samples(), PART))
+        ids = ([sample.id for sample in portion] for portion in split_batches(drawing.samples(), PART))
         handed_over = handed(plan, (pa.chunked_array([portion], pa.string()) for portion in ids))
-        samples = (to_arrow(portion, kind) for portion in batched(drawing.samples(), PART))
-        made = (to_arrow(portion, Case) for portion in batched(cases, PART))
+        samples = (to_arrow(portion, kind) for portion in split_batches(drawing.samples(), PART))
+        made = (to_arrow(portion, Case) for portion in split_batches(cases, PART))
         tables = (
-            hold("samples", samples, plan, handed=drawn(plan, drawing.rows), own=own),
+            hold("samples", samples, plan, handed=drawn_rows(plan, drawing.rows), own=own),
             hold("cases", made, plan, handed=handed_over, own=own),
         )
     for _ in cases:
@@ -180,7 +180,7 @@ def _describe(
     part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
     controls = f", controls {counts['controls']}" if counts["controls"] else ""
     cases = f"cases {counts['asked'] + left}, to ask {counts['asked']}, skipped {left}{controls}"
-    first = "; ".join(filter(None, (foreign(skips, count), f"rows {drawing.rows}, {cases}")))
+    first = "; ".join(filter(None, (foreign_text(skips, count), f"rows {drawing.rows}, {cases}")))
     yield f"{plan.test} on {part}{plan.data.source}: {first}"
     if skips:
         yield f"  {one_line(f'skipped: {skipped(plan.test, skips)}')}"
@@ -189,7 +189,7 @@ def _describe(
     yield from (f"  warning: {one_line(warning)}" for warning in drawing.warnings)
     if drawing.left_out:
         bad_rows = left_out_rows(plan.data.source, drawing.rows, drawing.left_out, [plan.test])
-        bad_rows = bad_rows.shown(shower(show_toxic=show_toxic))
+        bad_rows = bad_rows.shown(make_shower(show_toxic=show_toxic))
         yield from (f"  {line}" for line in (bad_rows.title, *bad_rows.lines()))
 
 

@@ -25,9 +25,9 @@ from contrapose.tasks.probes.base import (
     Probe,
     ProbeSettings,
     control_of,
-    lettered,
+    letter_options,
     letters,
-    unscored,
+    unscored_score,
 )
 from contrapose.tasks.probes.choices import Choice, read_choice, step_of
 from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, NEEDS_MAIN_VERB, NEEDS_OPTIONS, Edited, TextEdit
@@ -72,11 +72,11 @@ __all__ = [
     "TwoOrders",
     "TwoOrdersSettings",
     "control_of",
-    "lettered",
+    "letter_options",
     "letters",
     "prompts_for",
     "read_choice",
     "shares",
     "step_of",
-    "unscored",
+    "unscored_score",
 ]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
-from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, apply_options, shipped
+from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, apply_options, read_shipped
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
-from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
@@ -49,7 +49,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
             )
         blocks = find_blocks(client, options.notify)
         yield f"work pool {POOL}: {_make_pool(client)}"
-        content = apply_options(shipped(), options)
+        content = apply_options(read_shipped(), options)
         wanted = [keep_settings(client, deployment) for deployment in content["deployments"]]
         deploy_file({**content, "deployments": [deployment for deployment, _ in wanted]})
         for deployment, kept in wanted:
@@ -150,7 +150,7 @@ def keep_settings(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> t
     variables = (existing.job_variables or {}).get("env") or {}
     hosts = {name: value for name, value in variables.items() if name.endswith(DEPLOYED)}
     earlier = {"work_pool": {"job_variables": {"env": hosts}}, "parameters": kept}
-    return merged(earlier, deployment), list(kept)
+    return merge_settings(earlier, deployment), list(kept)
 
 
 def deploy_file(content: Mapping[str, Any]) -> None:

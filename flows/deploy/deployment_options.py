@@ -68,7 +68,7 @@ def check_parameters(*, baseline: str | None, margin: float | None, promotion: M
     return {key: value for key, value in parameters.items() if value is not None}
 
 
-def shipped() -> dict[str, Any]:
+def read_shipped() -> dict[str, Any]:
     """Return the content of deployments/prefect.yaml."""
     text = files("contrapose.deployments").joinpath("prefect.yaml").read_text(encoding="utf-8")
     content: dict[str, Any] = yaml.safe_load(text)

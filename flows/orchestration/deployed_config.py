@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from contrapose.flows.orchestration.error_display import FLOW_RUN
-from contrapose.tasks.config.data_settings import merged
+from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.run_config import RunConfig, as_mapping
 from contrapose.tasks.core.errors import ConfigError
 
@@ -95,7 +95,9 @@ def laid_over(deployed: Any, values: Any) -> Any:
     # What is under `advanced` wins over the same key next to it.
     advanced = base.get("advanced") or {}
     deeper = {key: own.pop(key) for key in advanced if key in own}
-    return merged(base, {**own, "advanced": merged(deeper, own.get("advanced") or {})} if deeper else own)
+    return merge_settings(
+        base, {**own, "advanced": merge_settings(deeper, own.get("advanced") or {})} if deeper else own
+    )
 
 
 def _parse(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def lost_server(error: BaseException) -> ContraposeError | None:
     return None
 
 
-def tell_in_one_line() -> None:
+def shorten_logged_errors() -> None:
     """Shorten such errors in Prefect's loggers as the command does, on a worker too; doing it again changes nothing."""
     for name in LOGGERS:
         logging.getLogger(name).addFilter(_drop_traceback)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 
 from contrapose.flows.orchestration.deployed_config import complete_from_deployment, drop_empty
-from contrapose.flows.orchestration.options import select
-from contrapose.tasks.config.data_settings import merged
+from contrapose.flows.orchestration.options import select_tests
+from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
 from contrapose.tasks.core import registry
@@ -21,7 +21,7 @@ OWN = "custom"
 """The suite that holds nothing: a run of one's own settings."""
 
 
-def opened(values: Any) -> Any:
+def read_form(values: Any) -> Any:
     """Return a filled-in form as a configuration; a configuration, or anything else, as it is.
 
     What the form leaves empty is the deployment's, and then the suite's. What is under `advanced` is merged with the
@@ -73,8 +73,8 @@ def _read(values: Any) -> Any:
     further = {key: value for key, value in further.items() if key != "only"}
     # A limit that is filled in is the suite's no longer.
     origin = {"limit_from": "given"} if {"limit"} & {*own, *further} else {}
-    whole = merged({**base, **origin, **own}, further)
-    return select(validate(whole, where="form"), only)
+    whole = merge_settings({**base, **origin, **own}, further)
+    return select_tests(validate(whole, where="form"), only)
 
 
 class FormSchema:
@@ -143,5 +143,5 @@ def _simplify(schema: Any, definitions: Mapping[str, Any]) -> Any:
     return {**kept, "anyOf": choices} if choices else kept
 
 
-Form = Annotated[RunConfig, BeforeValidator(opened), FormSchema()]
+Form = Annotated[RunConfig, BeforeValidator(read_form), FormSchema()]
 """A run's configuration, filled in as a form."""

@@ -10,9 +10,9 @@ import yaml
 
 from contrapose.tasks.config.chosen_tests import all_tests
 from contrapose.tasks.config.langtest_dialect import ALIASES
-from contrapose.tasks.config.permissions import allow, typed
+from contrapose.tasks.config.permissions import allow, named_by_user
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import load_config, put, validate, with_prompts
+from contrapose.tasks.config.suite_files import load_config, set_key, validate, with_prompts
 from contrapose.tasks.core import bounds, registry
 from contrapose.tasks.core.errors import ConfigError, Problems
 
@@ -23,19 +23,19 @@ PLAIN = {name: name for name in (*SAME, "show_toxic", "mlflow", "max_calls", "ma
 """Options that set one key, by their names in the parsed arguments."""
 
 
-def configured(
+def resolve_suite(
     suite: str | Mapping[str, Any] | None, changes: Mapping[str, Any], *, where: str = "command line"
 ) -> tuple[RunConfig, list[str]]:
     """Return a suite with changes applied, and warnings; without a suite, every test with its default settings.
 
     What the user names here is allowed: the addresses in `changes`, and the folder of a suite file.
     """
-    allow(typed(changes, suite=suite))
+    allow(named_by_user(changes, suite=suite))
     if suite is not None:
         return load_config(suite, changes)
     values: dict[str, Any] = {"tests": all_tests().model_dump(exclude_unset=True)}
     for key, value in changes.items():
-        values = put(values, key.split("."), value)
+        values = set_key(values, key.split("."), value)
     problems = Problems()
     with problems.gathered():
         values = with_prompts(values, problems)
@@ -66,7 +66,7 @@ def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     return {**changes, **getattr(arguments, "changes", {}), **assigned}
 
 
-def select(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
+def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
     """Return the configuration with only the named tests; a test the suite lacks runs with its defaults."""
     if not tests:
         return config

@@ -50,7 +50,7 @@ def warn(text: str) -> None:
         print(f"contrapose: {text}", file=sys.stderr)
 
 
-def at_work(step: str) -> AbstractContextManager[object]:
+def show_step(step: str) -> AbstractContextManager[object]:
     """Show on a terminal which step is going on inside, as long as it does."""
     if is_silent() or step not in STEPS:
         return nullcontext()

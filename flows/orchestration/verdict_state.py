@@ -18,7 +18,7 @@ from contrapose.flows.serve.temporary_server import is_kept
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import distinct_percentages
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _compare_rates(test: Outcome) -> str:
     if test["verdict"] == "fail":
         known = [(gate, rate) for gate, rate in known if rate < gate["wanted"]] or known
     if test["verdict"] == "incomplete" or not known:
-        return f"{test['test_type']}: {shower(show_toxic=False)(test['reason'])}"
+        return f"{test['test_type']}: {make_shower(show_toxic=False)(test['reason'])}"
     rates = []
     for gate, rate in known:
         share, wanted = distinct_percentages(rate, gate["wanted"])

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from contrapose.flows.cli.start import SETTINGS
-from contrapose.tasks.config.permissions import variables
+from contrapose.tasks.config.permissions import permission_variables
 from contrapose.tasks.config.run_config import RunnerArgs
-from contrapose.tasks.core.bounds import within
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require
+from contrapose.tasks.core.bounds import call_with_timeout
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require_package
 from contrapose.tasks.core.process_state import lent_variables, restored_variables
-from contrapose.tasks.tables.table import full, no_room
+from contrapose.tasks.tables.table import disk_full_error, is_disk_full
 
 if TYPE_CHECKING:
     from prefect import Task
@@ -78,7 +78,7 @@ class Workers:
                 where="runner_args",
             )
         if runner != "threads":
-            require(f"prefect_{runner}", extra=runner, where="runner")
+            require_package(f"prefect_{runner}", extra=runner, where="runner")
         self.runner, self.args = runner, args
         self.inside = runner == "threads"
         """True where all is computed in this process."""
@@ -109,10 +109,10 @@ class Workers:
         """Hand over a task; alone, it is computed before this returns. Otherwise as `call`."""
         from prefect.utilities.callables import get_call_parameters
 
-        from contrapose.tasks.core.policy import DAMAGED, call, sound
+        from contrapose.tasks.core.policy import DAMAGED, call_task, verified_result
 
         if self.alone:
-            value = call(chosen, refresh, *args, **inputs)
+            value = call_task(chosen, refresh, *args, **inputs)
             return Submitted(outcome=lambda: value, done=True)
         parameters, started = get_call_parameters(chosen.fn, args, dict(inputs)), self._start()
 
@@ -126,10 +126,10 @@ class Workers:
             current = first
             while True:
                 try:
-                    value = sound(_final_state(current))
+                    value = verified_result(_final_state(current))
                 except OSError as error:
-                    if full(error):
-                        raise no_room("a worker's disk") from error
+                    if is_disk_full(error):
+                        raise disk_full_error("a worker's disk") from error
                     raise
                 if value is not DAMAGED:
                     return cast(R, value)
@@ -246,7 +246,7 @@ def _start_ray(args: RunnerArgs, stack: ExitStack) -> Started:
 
 def _child_variables() -> dict[str, str]:
     """Return variables for the processes of a local cluster, which a caller in Python does not have."""
-    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | variables()
+    return {name: value for name, value in SETTINGS.items() if name not in os.environ} | permission_variables()
 
 
 _SET_BY_RUNNERS = restored_variables(
@@ -263,7 +263,7 @@ _RAY_LOCAL = lent_variables({"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets
 def _reach(reach: Callable[[], R], address: str) -> R:
     """Return the answer of a cluster; raise ConfigError where nobody answers at its address."""
     try:
-        return within(reach, CLUSTER_SECONDS)
+        return call_with_timeout(reach, CLUSTER_SECONDS)
     except Exception as error:
         why = f"within {CLUSTER_SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"({type(error).__name__})"
         raise ConfigError(

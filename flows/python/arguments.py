@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from contrapose.flows.orchestration.options import configured, select
-from contrapose.tasks.config.permissions import DATA, allow, allowed
+from contrapose.flows.orchestration.options import resolve_suite, select_tests
+from contrapose.tasks.config.permissions import DATA, allow, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.infer.function.offering import PROVIDER, offered
+from contrapose.tasks.infer.function.offering import PROVIDER, offer_function
 from contrapose.tasks.load.frame import frame_lines, keep_frame
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class RunArguments:
             raise _wrong_type("data", self.data, expected)
         changes |= {f"data.columns.{key}": column for key, column in (self.columns or {}).items()}
         changes |= {key: value for key, value in self.plain.items() if value is not None and value is not False}
-        config, remarks = configured(suite, {**changes, **(self.settings or {})}, where="arguments")
+        config, remarks = resolve_suite(suite, {**changes, **(self.settings or {})}, where="arguments")
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
-        return select(config, [self.test] if isinstance(self.test, str) else self.test, where="test")
+        return select_tests(config, [self.test] if isinstance(self.test, str) else self.test, where="test")
 
     @contextmanager
     def with_frame(self, config: RunConfig, *, keep: bool) -> Iterator[RunConfig]:
@@ -103,10 +103,10 @@ def is_frame(data: object) -> TypeGuard[pd.DataFrame]:
 def asked_model(model: str | Answering | None) -> Iterator[str | None]:
     """Yield the id of a model that a call names; a function is offered to runs while the context is open."""
     if model is None or isinstance(model, str):
-        with allowed(model):
+        with allow_in_call(model):
             yield model
     elif callable(model):
-        with allowed(None), offered(model) as name:
+        with allow_in_call(None), offer_function(model) as name:
             yield name
     else:
         raise _wrong_type("model", model, "an id such as hf/<folder>, or a function that takes a prompt")

@@ -92,7 +92,7 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
     from contrapose.flows.cli.preview import left_out, previews_to_show
-    from contrapose.tasks.text.wording import foreign
+    from contrapose.tasks.text.wording import foreign_text
 
     tests = previews_to_show(config)
     rows = [
@@ -109,7 +109,7 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     ]
     remarks = dict.fromkeys(warning for test in tests for warning in test.loaded.warnings)
     firsts = (
-        f"{test.plan.test}: {first}" for test in tests if (first := foreign(test.skips, len(test.loaded.samples)))
+        f"{test.plan.test}: {first}" for test in tests if (first := foreign_text(test.skips, len(test.loaded.samples)))
     )
     if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic), *firsts)):
         # The file of a DataFrame is gone by the time that anybody reads this.

@@ -74,14 +74,14 @@ def reword_error(error: Exception, *, show_toxic: bool) -> Exception:
         from contrapose.flows.orchestration.error_display import lost_server
 
         return lost_server(error) or error
-    from contrapose.tasks.text.masking import masked
+    from contrapose.tasks.text.masking import mask_toxic
 
     def in_python(remedy: str) -> str:
         for option, argument in ARGUMENTS:
             remedy = option.sub(argument, remedy)
         return remedy
 
-    return error.reworded(str if show_toxic else masked, remedy=in_python)
+    return error.reworded(str if show_toxic else mask_toxic, remedy=in_python)
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
     from prefect import flow, settings  # noqa: F401
 
     from contrapose.flows.cli.start import import_libraries, serve_blocks, server_starting, starting
-    from contrapose.flows.orchestration.spinner import at_work
+    from contrapose.flows.orchestration.spinner import show_step
     from contrapose.flows.serve.server_key import lacking_key
     from contrapose.tasks.core.secrets import SCHEME
 
@@ -106,7 +106,7 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
             stack.enter_context(settings.temporary_settings({getattr(settings, name): values[name] for name in values}))
 
         def start() -> None:
-            with at_work(starting()), server_starting(use):
+            with show_step(starting()), server_starting(use):
                 import_libraries()
 
         patience = settings.PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS

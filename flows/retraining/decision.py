@@ -20,7 +20,7 @@ from pydantic import Field
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.form import as_parameter
 from contrapose.flows.orchestration.verdict_state import emit_verdict
-from contrapose.flows.run_context import Run, enter
+from contrapose.flows.run_context import Run, resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_candidate_decided
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.compare.task import compare
@@ -28,7 +28,7 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.decision import Decision, PersonsAnswer, Side
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.policy import call
+from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.promotion.candidate import (
     Candidate,
@@ -73,8 +73,8 @@ class RetrainedCheck:
 
 def judge(check: RetrainedCheck) -> Decision:
     """Evaluate both models, the baseline first, compare them, and write down the decision."""
-    before = enter(baseline_config(check.config, check.baseline))
-    after = enter(candidate_config(check.config, check.candidate))
+    before = resolve_run(baseline_config(check.config, check.baseline))
+    after = resolve_run(candidate_config(check.config, check.candidate))
     named = check.candidate
     # What would end badly is refused before anything is spent.
     refuse_baseline(after.identity, before.identity, model=named.model)
@@ -84,7 +84,7 @@ def judge(check: RetrainedCheck) -> Decision:
         begun[:] = ask_side_by_side([before.config, after.config], margin=check.margin, decide=is_candidate_decided)
     baseline, candidate = (_evaluate(run, name) for run, name in zip((before, after), begun, strict=True))
     folders = [baseline["folder"], candidate["folder"]]
-    comparison = call(compare, folders=folders, baseline=folders[0], margin=check.margin)
+    comparison = call_task(compare, folders=folders, baseline=folders[0], margin=check.margin)
     tests, selected = verdicts(comparison), [plan.test for plan in after.plans]
     ruling = decide(tests, selected=selected, candidate=candidate, baseline=baseline)
     moment = datetime.now(UTC)

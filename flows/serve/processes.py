@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 ENDING = 30.0
 """Seconds that a process may take to end before it is killed."""
@@ -58,7 +58,7 @@ def stopping() -> Iterator[Event]:
 @contextmanager
 def running(module: str, *arguments: str, name: str) -> Iterator[Part]:
     """Run a Python module as a program until the end of the context; all that it has started ends, too."""
-    log = home() / "ui" / f"{name}.log"
+    log = home_folder() / "ui" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from contrapose.flows.serve.guard import NAMES
-from contrapose.tasks.core.bounds import within
+from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.secrets import without_user
 
@@ -23,9 +23,9 @@ ADDRESS = "PREFECT_API_URL"
 def key_file(port: int) -> Path:
     """Return the file that keeps the key of the server on a port of this machine."""
     # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
-    from contrapose.tasks.tables.table import home
+    from contrapose.tasks.tables.table import home_folder
 
-    return home() / "ui" / f"{port}.key"
+    return home_folder() / "ui" / f"{port}.key"
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def refuse_silent_server() -> None:
 
     if url := PREFECT_API_URL.value():
         try:
-            within(check_health, ANSWER_SECONDS)
+            call_with_timeout(check_health, ANSWER_SECONDS)
         except TimeoutError:
             raise ConfigError(
                 f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",

@@ -22,7 +22,7 @@ from contrapose.tasks.compare.runs import (
     run_folder,
 )
 from contrapose.tasks.core.comparison import MARGIN, SEVERITY, Comparison, Contest, Verdict, judged
-from contrapose.tasks.core.errors import ComparisonError, ConfigError, together
+from contrapose.tasks.core.errors import ComparisonError, ConfigError, join_errors
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.statistics.looks import ONE_LOOK
 from contrapose.tasks.text.wording import counted
@@ -120,7 +120,7 @@ def _compare_tests(
             )
         )
     if not tests:
-        raise together(refused)
+        raise join_errors(refused)
     return tests, notes
 
 

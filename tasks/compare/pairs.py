@@ -18,10 +18,10 @@ from contrapose.tasks.core.comparison import (
     Standing,
     Verdict,
 )
-from contrapose.tasks.statistics.families import holm, mcnemar, over
+from contrapose.tasks.statistics.families import format_p_over_level, holm, mcnemar
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pool_clusters
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered_share, wilson
 from contrapose.tasks.text.wording import counted
 
 
@@ -50,7 +50,7 @@ def rate(
     if chosen:
         return ComparedRate(value=float(passed.mean()), interval=None)
     if np.isin(passed, (0, 1)).all():
-        share = clustered(passed == 1, cluster)
+        share = clustered_share(passed == 1, cluster)
         return ComparedRate(value=share.rate, interval=wilson(share, confidence=_sure(looks)))
     if looks != ONE_LOOK:
         interval = _interval(passed, np.zeros_like(passed), cluster, _sure(looks))
@@ -228,8 +228,9 @@ def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
     if estimate["interval"][0] <= 0 <= estimate["interval"][1]:
         return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
     if p > LEVEL:
-        return f"{sure}; its p value does not show a difference (p = {over(p)})."
-    return f"{sure}; alone this is a difference, among all pairs of models it is not (Holm: p = {over(adjusted)})."
+        return f"{sure}; its p value does not show a difference (p = {format_p_over_level(p)})."
+    holm = f"Holm: p = {format_p_over_level(adjusted)}"
+    return f"{sure}; alone this is a difference, among all pairs of models it is not ({holm})."
 
 
 def standings(

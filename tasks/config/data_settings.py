@@ -118,11 +118,11 @@ class DataSettings(BaseModel):
         return dict(columns)
 
 
-def merged(base: Any, changes: Any) -> Any:
+def merge_settings(base: Any, changes: Any) -> Any:
     """Return changes laid over a base: mappings key by key, everything else replaced."""
     if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
         return changes
-    return {**base, **{key: merged(base.get(key), value) for key, value in changes.items()}}
+    return {**base, **{key: merge_settings(base.get(key), value) for key, value in changes.items()}}
 
 
 def data_of(own: Any, general: Any) -> DataSettings:
@@ -134,4 +134,4 @@ def data_of(own: Any, general: Any) -> DataSettings:
     if not own:
         return base
     partial = isinstance(own, Mapping) and "source" not in own
-    return DataSettings.model_validate(merged(base.model_dump(), own) if partial else own)
+    return DataSettings.model_validate(merge_settings(base.model_dump(), own) if partial else own)

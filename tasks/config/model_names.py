@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.core.registry import names
 
@@ -30,7 +30,7 @@ def _remedy(model: str) -> str:
         return f"Did you mean 'hf/{model}', the model in that folder?"
     if OF_OPENAI.match(name) and not slash:
         return f"Did you mean 'openai/{model}'?"
-    if close := meant(name, names("providers"), otherwise=""):
+    if close := suggest_name(name, names("providers"), otherwise=""):
         return close
     if rest and "/" not in rest:
         return f"Did you mean 'hf/{model}', of the Hugging Face hub, or 'openai/{model}' with model_args.base_url?"

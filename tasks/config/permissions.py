@@ -63,7 +63,7 @@ class Permissions:
     @classmethod
     def here(cls) -> Self:
         """Return the permissions of this process."""
-        return cls(folder=Path.cwd(), environment={**os.environ, **variables()})
+        return cls(folder=Path.cwd(), environment={**os.environ, **permission_variables()})
 
     def refuse(self, config: RunConfig, sources: Iterable[str]) -> None:
         """Raise ConfigError with each address that a configuration, or the data of its tests, may not name."""
@@ -171,7 +171,7 @@ class Permissions:
         )
 
 
-def typed(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
+def named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:
     """Return what somebody names on a command line or in Python, by the variable that allows it.
 
     Keys of a configuration may be dotted or nested. Of a suite that is a file, the folder may be read.
@@ -200,11 +200,11 @@ _of_call: ContextVar[dict[str, list[str]] | None] = ContextVar("named by a call"
 
 
 @contextmanager
-def allowed(model: str | None) -> Iterator[None]:
+def allow_in_call(model: str | None) -> Iterator[None]:
     """Allow what a call from Python names, its model first, inside and in this context alone."""
     token = _of_call.set({variable: list(entries) for variable, entries in (_of_call.get() or {}).items()})
     try:
-        allow(typed({"model": model}))
+        allow(named_by_user({"model": model}))
         yield
     finally:
         _of_call.reset(token)
@@ -222,7 +222,7 @@ def allow(named: Mapping[str, Iterable[str]]) -> None:
             of_call[variable] = all_named
 
 
-def variables() -> dict[str, str]:
+def permission_variables() -> dict[str, str]:
     """Return the variables with what a call named, for processes that are begun from here; empty ones are left out."""
     of_call = _of_call.get() or {}
     texts = {name: "\n".join(filter(None, (os.environ.get(name), *of_call.get(name, ())))) for name in VARIABLES}

@@ -19,7 +19,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.wrong_values import place_of, refused_value
 from contrapose.tasks.core import bounds
-from contrapose.tasks.core.errors import ConfigError, Problems, meant
+from contrapose.tasks.core.errors import ConfigError, Problems, suggest_name
 
 
 def bundled_suites() -> list[str]:
@@ -53,7 +53,7 @@ def load_config(
         raise ConfigError(
             f"unknown suite {suite!r}",
             expected=f"one of {', '.join(bundled_suites())}, or the path of a .yaml file",
-            remedy=meant(suite, bundled_suites(), otherwise="Correct --suite."),
+            remedy=suggest_name(suite, bundled_suites(), otherwise="Correct --suite."),
         )
     values, warnings = translate(values)
     # A limit that is changed is the suite's no longer.
@@ -62,7 +62,7 @@ def load_config(
     elif values.get("limit") is not None:
         values = {"limit_from": "bundled" if where == f"suite {suite}" else "suite", **values}
     for key, value in changes.items():
-        values = put(values, key.split("."), value)
+        values = set_key(values, key.split("."), value)
     problems = Problems()
     with problems.gathered():
         values = with_prompts(values, problems, beside=file)
@@ -223,10 +223,10 @@ def _without(values: Any, path: Sequence[str | int]) -> Any:
     return others if inner is None else {**others, head: inner}
 
 
-def put(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+def set_key(values: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
     """Return a copy of nested mappings with one value changed; data that are named by their source alone keep it."""
     head, *rest = path
     inner = values.get(head)
     if head == "data" and isinstance(inner, str):
         inner = {"source": inner}
-    return {**values, head: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
+    return {**values, head: set_key(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}

@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from contrapose.tasks.core.errors import ConfigError, meant, together
+from contrapose.tasks.core.errors import ConfigError, join_errors, suggest_name
 
 
 def refused_value(error: ValidationError, model: type[BaseModel], *, where: str) -> ConfigError:
     """Return one error with every problem of values from some place that a model refused."""
-    return together([_to_error(problem, model, where) for problem in error.errors(include_url=False)])
+    return join_errors([_to_error(problem, model, where) for problem in error.errors(include_url=False)])
 
 
 def place_of(problem: Mapping[str, Any]) -> list[str | int]:
@@ -38,7 +38,7 @@ def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) ->
             model = models[0]
         known = list(model.model_fields)
         observed, expected = f"unknown key {path[-1]!r}", f"one of {', '.join(known)}"
-        remedy = meant(path[-1], known, otherwise="Correct or remove it.")
+        remedy = suggest_name(path[-1], known, otherwise="Correct or remove it.")
     elif problem["type"] == "missing" and path == ["data", "source"]:
         observed, expected = "settings of data without a source", "a file, an address or a bundled name"
         remedy = "Name it with --data, or as source beside them."

@@ -14,7 +14,7 @@ import yaml
 from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from contrapose.tasks.core.damage import regular
+from contrapose.tasks.core.damage import refuse_pipe
 
 R = TypeVar("R")
 
@@ -47,7 +47,7 @@ MOST_DIGITS = 100
 """Characters of a number."""
 
 
-class Wrong(NamedTuple):
+class YamlProblem(NamedTuple):
     """What is wrong with a file, in the words of an error."""
 
     where: str
@@ -67,7 +67,7 @@ class UnboundedError(yaml.MarkedYAMLError):
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file of YAML, or raise OSError, or YAMLError where it is too large."""
-    with regular(path).open("rb") as file:
+    with refuse_pipe(path).open("rb") as file:
         content = file.read(MOST_YAML + 1)
     if len(content) > MOST_YAML:
         raise UnboundedError(f"more than {MOST_YAML:,} bytes", expected=f"at most {MOST_YAML:,} bytes of YAML")
@@ -83,14 +83,14 @@ def parse(content: str | bytes) -> Any:
         loader.dispose()
 
 
-def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> Wrong:
+def wrong(error: yaml.YAMLError, where: str, *, expected: str) -> YamlProblem:
     """Return what an error of `parse` says of a file; `expected`: of one that is no YAML."""
     mark = getattr(error, "problem_mark", None)
     place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
     if isinstance(error, UnboundedError):
-        return Wrong(place, str(error.problem), error.expected)
+        return YamlProblem(place, str(error.problem), error.expected)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
-    return Wrong(place, f"not YAML ({reason})", expected)
+    return YamlProblem(place, f"not YAML ({reason})", expected)
 
 
 def holds_surrogate(text: str) -> bool:
@@ -177,7 +177,7 @@ def is_bomb(*, packed: int, unpacked: int) -> bool:
     return unpacked > HARMLESS and unpacked > MOST_RATIO * packed
 
 
-def within(call: Callable[[], R], seconds: float = SECONDS) -> R:
+def call_with_timeout(call: Callable[[], R], seconds: float = SECONDS) -> R:
     """Return or raise what a call does, or raise TimeoutError and leave it to itself where that takes too long."""
     results: list[R] = []
     errors: list[BaseException] = []

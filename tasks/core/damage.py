@@ -32,7 +32,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
-def regular(path: Path) -> Path:
+def refuse_pipe(path: Path) -> Path:
     """Return a path; raise OSError for a pipe, whose opening waits for a writer, a socket or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "a pipe, a socket or a device")
@@ -100,13 +100,13 @@ def set_aside(path: Path) -> Path | None:
         path.replace(aside)
     except FileNotFoundError:
         return None
-    note(str(aside))
+    note_damage(str(aside))
     return aside
 
 
-def note(aside: str) -> None:
+def note_damage(aside: str) -> None:
     """Warn that something damaged was set aside and is made again; together with others where `told_together`."""
-    with told_together():
+    with warn_together():
         cast(list[str], _together.get()).append(aside)
 
 
@@ -119,7 +119,7 @@ def warn(text: str) -> None:
 
 
 @contextmanager
-def told_together() -> Iterator[None]:
+def warn_together() -> Iterator[None]:
     """Warn of all that is set aside inside in one line, as the outermost block ends."""
     if _together.get() is not None:
         yield

@@ -120,13 +120,13 @@ class Problems:
     def refuse(self) -> None:
         """Raise the problems, each once; nothing where there is none."""
         if self.errors:
-            raise self.errors[0] if len(self.errors) == 1 else together(self.errors)
+            raise self.errors[0] if len(self.errors) == 1 else join_errors(self.errors)
 
 
 Problem = TypeVar("Problem", bound=ContraposeError)
 
 
-def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
+def join_errors(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
     """Return one error with all problems, each once, and a count of further ones; its type is that of the first."""
     distinct = list({str(error): error for error in errors}.values())
     every: list[ContraposeError] = []
@@ -144,13 +144,13 @@ def together(errors: Sequence[Problem], *, uncounted: int = 0) -> Problem:
     )
 
 
-def meant(name: str, known: Iterable[str], *, otherwise: str) -> str:
+def suggest_name(name: str, known: Iterable[str], *, otherwise: str) -> str:
     """Return the remedy for an unknown name: the known one that is like it, or another remedy."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
-def require(package: str, *, extra: str, where: str) -> None:
+def require_package(package: str, *, extra: str, where: str) -> None:
     """Raise ConfigError for a setting whose package is not installed, with the extra that installs it."""
     if find_spec(package) is None:
         raise ConfigError(

@@ -54,7 +54,7 @@ def time_limits(address: str) -> dict[str, dict[str, Any]]:
     return chosen
 
 
-def steadily(ask: Callable[[], R], *, where: str) -> R:
+def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
     """Ask a server of files, and again while it may only be away for a moment; the first time a warning says so.
 
     Raises FileNotFoundError, ConfigError where the server refuses, or CutShortError where it does not answer.
@@ -69,7 +69,7 @@ def steadily(ask: Callable[[], R], *, where: str) -> R:
             name = type(error).__name__
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             if full or isinstance(error, SURE) or any(part in name for part in CREDENTIALS):
-                raise refused(where, error) from error
+                raise refusal_error(where, error) from error
             waited = time.monotonic() - begun
             if waited + pause > PATIENCE_SECONDS:
                 raise CutShortError(
@@ -85,7 +85,7 @@ def steadily(ask: Callable[[], R], *, where: str) -> R:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def refused(where: str, error: Exception) -> ConfigError:
+def refusal_error(where: str, error: Exception) -> ConfigError:
     """Return the error that a server refuses what is asked of it, or that nobody can ask it."""
     # The text of a library's error may hold what nobody else should read.
     return ConfigError(

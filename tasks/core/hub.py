@@ -10,7 +10,7 @@ from pathlib import Path
 from contrapose.tasks.core.provider import Check
 
 
-def on_disk(chosen: str, *, setting: str, revision: str | None = None) -> Check:
+def check_model_files(chosen: str, *, setting: str, revision: str | None = None) -> Check:
     """Return whether a model is here: a folder, or a hub id at a revision (None: the newest), chosen in a setting."""
     folder = Path(os.path.expanduser(chosen))
     if any((folder / name).is_file() for name in ("config.json", "modules.json")):

@@ -22,9 +22,17 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.core.bounds import MOST_DOCUMENT
-from contrapose.tasks.core.damage import SUFFIX, files_as_above, folder_as_above, note, put_in_place, regular, set_aside
+from contrapose.tasks.core.damage import (
+    SUFFIX,
+    files_as_above,
+    folder_as_above,
+    note_damage,
+    put_in_place,
+    refuse_pipe,
+    set_aside,
+)
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.file_servers import refused, steadily, time_limits
+from contrapose.tasks.core.file_servers import ask_with_retries, refusal_error, time_limits
 from contrapose.tasks.core.secrets import holds_password
 
 R = TypeVar("R")
@@ -64,7 +72,7 @@ class Place:
         except Exception as error:
             # A file system of fsspec raises whatever the library beneath it does.
             if not isinstance(error, ImportError) and "not known" not in str(error):
-                raise refused(text, error) from error
+                raise refusal_error(text, error) from error
             scheme = text.partition("://")[0]
             extra = EXTRAS.get(scheme)
             raise ConfigError(
@@ -132,7 +140,7 @@ class Place:
     def read(self) -> bytes:
         """Return the content of a file, or raise FileNotFoundError."""
         if self.is_local:
-            return regular(self.path).read_bytes()
+            return refuse_pipe(self.path).read_bytes()
         return bytes(self._ask(lambda: self.files.cat_file(self.inside)))
 
     def json(self) -> Any:
@@ -239,7 +247,7 @@ class Place:
     def here(self) -> Iterator[Path]:
         """Yield a file as one on this machine, or raise FileNotFoundError."""
         if self.is_local:
-            yield regular(self.path)
+            yield refuse_pipe(self.path)
             return
         with tempfile.TemporaryDirectory() as work:
             self.fetch(Path(work) / self.name)
@@ -252,7 +260,7 @@ class Place:
             return
         with suppress(FileNotFoundError):
             self.rename(self.name + SUFFIX)
-            note(self.address + SUFFIX)
+            note_damage(self.address + SUFFIX)
 
     def rename(self, name: str) -> None:
         """Give a file another name in the same folder, in place of what has it."""
@@ -271,7 +279,7 @@ class Place:
 
     def _ask(self, ask: Callable[[], R]) -> R:
         """Ask a server, and again while it may only be away for a moment."""
-        return steadily(ask, where=self.address)
+        return ask_with_retries(ask, where=self.address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,14 +303,14 @@ def _local_entry(place: Place) -> Entry:
 
 
 @contextmanager
-def filled(folder: Place, *, last: str) -> Iterator[Path]:
+def atomic_folder(folder: Place, *, last: str) -> Iterator[Path]:
     """Yield a new local folder, which becomes the content of a place as the block ends without an error.
 
     Readers find all of it or nothing. On this machine it is renamed. Elsewhere its files are sent aside, copied in
     place, and that named `last` comes when all others are there: without it a folder counts as none. Raises OSError or
     ContraposeError where it cannot be written.
     """
-    part = aside(folder)
+    part = part_folder(folder)
     if part.is_local:
         folder_as_above(part.path, exist_ok=True)
         try:
@@ -333,7 +341,7 @@ def filled(folder: Place, *, last: str) -> Iterator[Path]:
 
 
 @contextmanager
-def brought(folder: Place, names: Iterable[str]) -> Iterator[Path]:
+def local_copy(folder: Place, names: Iterable[str]) -> Iterator[Path]:
     """Yield a folder as one on this machine, where it holds some files, as far as there are any."""
     if folder.is_local:
         yield folder.path
@@ -345,6 +353,6 @@ def brought(folder: Place, names: Iterable[str]) -> Iterator[Path]:
         yield Path(work)
 
 
-def aside(folder: Place) -> Place:
+def part_folder(folder: Place) -> Place:
     """Return where a folder is written; as long as it is there, the folder's name is taken."""
     return folder.beside(f".{folder.name}.part")

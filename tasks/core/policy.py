@@ -26,12 +26,21 @@ from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
-from contrapose.tasks.tables.table import RESULTS_FOLDER, STORAGE, Table, full, home, intact, no_room, storage
+from contrapose.tasks.tables.table import (
+    RESULTS_FOLDER,
+    STORAGE,
+    Table,
+    disk_full_error,
+    home_folder,
+    is_disk_full,
+    is_intact,
+    storage,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-RESULTS = home() / RESULTS_FOLDER
+RESULTS = home_folder() / RESULTS_FOLDER
 FORMAT = 2
 """Raised whenever results of tasks are kept in another way: older ones are then not looked at."""
 PACKAGES = ("contrapose.data", "contrapose.tasks")
@@ -142,7 +151,7 @@ def error_text(outcome: object) -> str:
     raise TypeError(f"a {type(outcome).__name__} is no plain JSON")
 
 
-def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> R:
+def call_task(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: P.kwargs) -> R:
     """Run a task; compute again on request, or where a cached reference points to a file that is gone or damaged.
 
     Raises CutShortError where the disk is full.
@@ -150,22 +159,22 @@ def call(chosen: Task[P, R], refresh: bool = False, /, *args: P.args, **inputs: 
     # Prefect's types know no flag beside a task's own inputs.
     again: Any = chosen.with_options(refresh_cache=refresh)
     try:
-        value = sound(again(*args, **inputs, return_state=True))
+        value = verified_result(again(*args, **inputs, return_state=True))
     except OSError as error:
-        if full(error):
-            raise no_room(str(RESULTS)) from error
+        if is_disk_full(error):
+            raise disk_full_error(str(RESULTS)) from error
         raise
-    return call(chosen, True, *args, **inputs) if value is DAMAGED else cast(R, value)
+    return call_task(chosen, True, *args, **inputs) if value is DAMAGED else cast(R, value)
 
 
-def sound(state: State[Any]) -> object:
+def verified_result(state: State[Any]) -> object:
     """Return or raise the outcome of a task run; `DAMAGED` where it is cached and a table of it is damaged."""
     value = state.result()
     if state.name == "Cached":
         # All are looked at: each damaged one is set aside. Tables elsewhere than in the shared place do not count:
         # other machines may not find them.
         here = f"{storage()}/" if STORAGE in os.environ else ""
-        damaged = [table for table in _tables(value) if not (table["uri"].startswith(here) and intact(table))]
+        damaged = [table for table in _tables(value) if not (table["uri"].startswith(here) and is_intact(table))]
         return DAMAGED if damaged else value
     if key := getattr(getattr(state.data, "metadata", None), "storage_key", None):
         path = Path(key)

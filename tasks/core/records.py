@@ -181,7 +181,7 @@ class Usage:
         )
 
 
-def total(usages: Iterable[Usage]) -> Usage:
+def total_usage(usages: Iterable[Usage]) -> Usage:
     """Return the sum of usages, without a record for each step."""
     calls = prompt_tokens = completion_tokens = 0
     for usage in usages:

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.provider import Described
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def find(kind: str, name: str) -> Any:
         raise ConfigError(
             f"unknown {kind.rstrip('s')} {name!r}",
             expected=f"one of {', '.join(sorted(table))}",
-            remedy=meant(name, table, otherwise="Correct the name, or install the package that provides it."),
+            remedy=suggest_name(name, table, otherwise="Correct the name, or install the package that provides it."),
         )
     module, _, attribute = table[name].partition(":")
     try:

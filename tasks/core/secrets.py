@@ -57,7 +57,7 @@ def read_block(name: str, *, where: str) -> object:
     return value
 
 
-def resolved(value: str, *, where: str) -> str:
+def resolve_secret(value: str, *, where: str) -> str:
     """Return a value unchanged, or the text of the block that it names as `secret://<block>`, read once a process."""
     return _read_once(value.removeprefix(SCHEME), where=where) if value.startswith(SCHEME) else value
 

@@ -87,7 +87,7 @@ class Checked(TypedDict):
     """Rows that break an expectation, with the columns `row` and `broken` before their own; None: there are none."""
 
 
-def refused(checked: Checked) -> list[Finding]:
+def blocking_findings(checked: Checked) -> list[Finding]:
     """Return what stops the run; empty when nothing does."""
     return [finding for finding in checked["findings"] if finding["blocks"] and not finding["holds"]]
 
@@ -98,14 +98,14 @@ def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
     columns = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
     names = ", ".join(map(str, dict.fromkeys([*columns, *kwargs.get("column_list", ())])))
     expected = finding["what"].rstrip(".") + (f" ({names})" if names else "")
-    rows = ", ".join(row_told(row, show) for row in finding["rows"][:TOLD_ROWS])
+    rows = ", ".join(row_in_words(row, show) for row in finding["rows"][:TOLD_ROWS])
     more = finding["broken"] - min(len(finding["rows"]), TOLD_ROWS)
     if rows:
         return f"{expected}: broken by {rows}{f' and {more} more' if more > 0 else ''}"
     return f"{expected}: found {show(finding['observed']) or 'otherwise'}"
 
 
-def row_told(row: BrokenRow, show: Callable[[str], str] = str) -> str:
+def row_in_words(row: BrokenRow, show: Callable[[str], str] = str) -> str:
     """Return a row by its id, or by its number where the id is missing, with its values."""
     name = f"row {row['row']}" if row["key"] is None else show(row["key"])
     texts = {

@@ -50,7 +50,7 @@ def _model(name: str) -> Any:
 
     try:
         with QUIET_LOADING.needed():
-            return SentenceTransformer(located(name), trust_remote_code=False)
+            return SentenceTransformer(resolve_model(name), trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"sentence-transformers cannot load it ({type(error).__name__})",
@@ -68,7 +68,7 @@ DESCRIBED = ("modules.json", "config.json")
 """A saved model has one of these at its top: of sentence-transformers, or of transformers alone."""
 
 
-def located(name: str) -> str:
+def resolve_model(name: str) -> str:
     """Return what sentence-transformers is to load for a name: a folder, or a model on the hub.
 
     The hub is not asked: of a model there, only its cache is known.

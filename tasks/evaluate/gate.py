@@ -10,9 +10,9 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
 from contrapose.tasks.evaluate.rates import Rate
-from contrapose.tasks.statistics.families import holm, over
+from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.power import further, highest
+from contrapose.tasks.statistics.power import further_rows_needed, highest
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.text.wording import distinct_percentages, percent
 
@@ -171,7 +171,7 @@ def further_cases(rate: Rate, rules: Rules) -> int | None:
     if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    more = further(share, rate.wanted, level=level, looks=rate.looks)
+    more = further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
     return more if more is not None and more <= (rules.growth - 1) * share.rows else None
 
 
@@ -237,7 +237,7 @@ def more_cases_clause(more: int | None, *, tests: int = 1) -> str:
     return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it{among} with 80 % power"
 
 
-def decided(decisions: Sequence[GateDecision | None]) -> list[bool]:
+def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
     """Return which tests of a run need no further case, whatever becomes of the others; None: one without a claim yet.
 
     Holm's correction over what each claims at its own last look, with the tests that claim nothing among them: a claim
@@ -253,7 +253,7 @@ def decided(decisions: Sequence[GateDecision | None]) -> list[bool]:
     ]
 
 
-def corrected(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def correct_outcomes(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return the outcomes with Holm's correction over all tests that are judged by interval.
 
     A verdict that its corrected evidence no longer supports becomes inconclusive; none becomes stronger. A test that
@@ -283,6 +283,6 @@ def _correct(outcome: Outcome, reached: float, missed: float, *, tests: int) -> 
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     reason = (
         f"Alone, the {name} {rate} {side} the gate {wanted} with 95 % confidence; among {tests} tests it does not "
-        f"(Holm: p = {over(p)}){more_cases_clause(gate['further'])}."
+        f"(Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further'])}."
     )
     return {**own, "verdict": "inconclusive", "reason": reason}

@@ -11,8 +11,8 @@ from contrapose.tasks.core.passages import Alike, PassageCounts, PassageGroup, P
 from contrapose.tasks.probes.base import Probe, TellsChange
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.means import mean
-from contrapose.tasks.statistics.shares import clustered, unequal, wilson
-from contrapose.tasks.tables.results import settled
+from contrapose.tasks.statistics.shares import clustered_share, unequal, wilson
+from contrapose.tasks.tables.results import has_verdict
 
 
 def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) -> PassageSummary:
@@ -25,7 +25,7 @@ def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) ->
     """
     control = results["control"].to_numpy(dtype=bool)
     # A control passes when the answer stayed as it was, and a case when it is as the test wants it.
-    missed = np.where(settled(results), 1 - numbers(results["pass"]), np.nan)
+    missed = np.where(has_verdict(results), 1 - numbers(results["pass"]), np.nan)
     column = probe.change_column if isinstance(probe, TellsChange) else ""
     changed = np.where(np.isnan(missed), np.nan, numbers(results[column])) if column in results else missed
     return PassageSummary(
@@ -49,8 +49,8 @@ def count_by_passages(rows: pd.DataFrame, hit: np.ndarray, cluster: np.ndarray) 
     for name in get_args(Alike):
         own = alike == name
         if own.any():
-            rate = clustered(hits[own], own_cluster[own])
-            share = clustered(own[hits], own_cluster[hits]) if hits.any() else None
+            rate = clustered_share(hits[own], own_cluster[own])
+            share = clustered_share(own[hits], own_cluster[hits]) if hits.any() else None
             groups.append(
                 PassageGroup(
                     passages=name,
@@ -70,5 +70,5 @@ def count_by_passages(rows: pd.DataFrame, hit: np.ndarray, cluster: np.ndarray) 
         kept_interval=kept.interval if kept else None,
         unknown=int((answered & ~known).sum()),
         open=int((answered & known & np.isnan(hit)).sum()),
-        p=unequal(*(clustered(hits[part], own_cluster[part]) for part in (other, ~other))) if both else None,
+        p=unequal(*(clustered_share(hits[part], own_cluster[part]) for part in (other, ~other))) if both else None,
     )

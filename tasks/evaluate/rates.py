@@ -9,7 +9,7 @@ import numpy as np
 
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered_share, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Rate:
         return self.name.replace("_", " ")
 
 
-def rated(
+def rate_of(
     name: str,
     met: Any,
     cluster: Any,
@@ -127,14 +127,14 @@ def rated(
     values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
     if not len(values):
         return None
-    worst = clustered(values == 1, cluster)
-    best = clustered(values != 0, cluster) if np.isnan(values).any() else worst
+    worst = clustered_share(values == 1, cluster)
+    best = clustered_share(values != 0, cluster) if np.isnan(values).any() else worst
     return Rate(
         name=name,
         wanted=wanted,
         worst=worst,
         best=best,
-        lenient=best if ((values != 0) == (most != 0)).all() else clustered(most != 0, cluster),
+        lenient=best if ((values != 0) == (most != 0)).all() else clustered_share(most != 0, cluster),
         open=int(np.isnan(values).sum()),
         chance=chance,
         looks=looks,

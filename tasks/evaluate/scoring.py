@@ -15,9 +15,9 @@ from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, letters, unscored
+from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, letters, unscored_score
 from contrapose.tasks.probes.reading_checks import CHECKS, made_up, share_of
-from contrapose.tasks.tables.columnar import from_arrow, uncollected
+from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
 
@@ -35,9 +35,9 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     chosen = probe(plan.test)
     reasons = [_unread_reason(trial, chosen) for trial in trials]
     read = [trial for trial, reason in zip(trials, reasons, strict=True) if reason is None]
-    with uncollected():
+    with garbage_collection_paused():
         scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
-        every = [unscored(reason) if reason else next(scores) for reason in reasons]
+        every = [unscored_score(reason) if reason else next(scores) for reason in reasons]
         return result_table(trials, every, probe=chosen, model=model, passages=passages)
 
 
@@ -115,8 +115,8 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
         questions = cast(AsksBack, chosen).follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
-        known = drawn([*known, *checks], CHECKS)
-        invented = drawn([*invented, *_made_up(trials, chosen, checks)], share_of(CHECKS))
+        known = sample_questions([*known, *checks], CHECKS)
+        invented = sample_questions([*invented, *_made_up(trials, chosen, checks)], share_of(CHECKS))
     yield from known
     yield from invented
 
@@ -138,7 +138,7 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
             yield question
 
 
-def drawn(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
+def sample_questions(questions: Iterable[FollowUp], most: int) -> list[FollowUp]:
     """Sample questions with the least hashes, one per prompt: the draw depends on no order and no other question."""
     by_prompt: dict[str, FollowUp] = {}
     for question in questions:

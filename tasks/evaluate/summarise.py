@@ -27,17 +27,17 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.rates import Rate, rated
+from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
 from contrapose.tasks.probes.known_errors import any_read_by
-from contrapose.tasks.probes.values import above, numbers
+from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
-from contrapose.tasks.statistics.shares import Interval, Share, clustered, unequal, wilson
+from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
 from contrapose.tasks.tables.passages import tells_of_passages
-from contrapose.tasks.tables.results import settled, unread_replies
-from contrapose.tasks.text.wording import foreign
+from contrapose.tasks.tables.results import has_verdict, unread_replies
+from contrapose.tasks.text.wording import foreign_text
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -68,19 +68,19 @@ def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     cases = _cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
     criteria = probe(plan.test).criteria(results, plan.probe_settings)
     # What says nothing is open. Chance is that over the cases in which something can be guessed.
-    met, guessed = np.where(settled(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
+    met, guessed = np.where(has_verdict(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
     chance = float(guessed.mean()) if len(guessed) else None
     wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
     if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
         # A default gate that a guess among options would reach is raised above it.
-        wanted = above(chance)
-    documented = rated("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
+        wanted = gate_above(chance)
+    documented = rate_of("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
     gated = plan.gate_basis == SET or not any(criterion.knows_answers for criterion in criteria)
     rates = [documented if gated else None]
     for criterion in criteria:
         applies, best = criterion.applies, criterion.at_best
         rates.append(
-            rated(
+            rate_of(
                 criterion.name,
                 criterion.met[applies],
                 clusters_of(results[applies]),
@@ -144,7 +144,7 @@ def summarise(
     unscored = unscored_reasons(cases)
     if not counts.scored and verdict == "inconclusive":
         reason = " ".join([reason, *islice(unscored, 1)])
-    if verdict == "inconclusive" and (first := foreign(codes, samples)):
+    if verdict == "inconclusive" and (first := foreign_text(codes, samples)):
         reason = f"{first}. {reason}"
     measured = measure_results(results, chosen, scored=counts.scored)
     outcome = Outcome(
@@ -228,14 +228,14 @@ def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> Mea
 
 def pass_share(rows: pd.DataFrame) -> Share | None:
     """Return the passed among the settled rows, with the design effect of their clusters; None where there are none."""
-    scored = rows.loc[settled(rows), ["pass", "cluster", "sample_id"]]
+    scored = rows.loc[has_verdict(rows), ["pass", "cluster", "sample_id"]]
     true = scored["pass"].to_numpy(dtype=bool)
-    return clustered(true, clusters_of(scored)) if len(true) else None
+    return clustered_share(true, clusters_of(scored)) if len(true) else None
 
 
 def count(results: pd.DataFrame) -> Counts:
     """Count the asked cases."""
-    failed, scored = results["error"].notna(), settled(results)
+    failed, scored = results["error"].notna(), has_verdict(results)
     return Counts(
         asked=len(results),
         scored=int(scored.sum()),
@@ -246,7 +246,7 @@ def count(results: pd.DataFrame) -> Counts:
 
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
     """Return why answered cases could not be scored: the most common reasons, and `other` for the rest."""
-    counts = count_names(cases.loc[~settled(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
+    counts = count_names(cases.loc[~has_verdict(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
     commonest = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(commonest.values())
     return {**commonest, "other": commonest.get("other", 0) + others} if others else commonest
@@ -268,7 +268,7 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
     )
     kinds = {
         str(kind): (len(passed) - int(passed.astype(bool).sum()), len(passed))
-        for kind, passed in controls[settled(controls)].groupby("control_kind")["pass"]
+        for kind, passed in controls[has_verdict(controls)].groupby("control_kind")["pass"]
     }
     return {**summary, "kinds": kinds} if kinds else summary
 
@@ -278,11 +278,12 @@ def slices(results: pd.DataFrame) -> list[Slice]:
     names = sorted(results["slice"].dropna().unique())
     if not names:
         return []
-    scored = results[settled(results)]
+    scored = results[has_verdict(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
     inside = [scored["slice"].eq(name).to_numpy() for name in names]
     shares = [
-        [clustered(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)] for part in inside
+        [clustered_share(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)]
+        for part in inside
     ]
     compared = [unequal(part, rest) if part and rest else None for part, rest in shares]
     known = iter(benjamini_hochberg([p for p in compared if p is not None]))

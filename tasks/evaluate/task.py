@@ -18,8 +18,8 @@ from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.probes.answers.figures import form
-from contrapose.tasks.tables.columnar import batched, fitted, frame_of
+from contrapose.tasks.probes.answers.figures import form_of_text
+from contrapose.tasks.tables.columnar import frame_of, shrink_to_fit, split_batches
 from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, schema_for
 from contrapose.tasks.tables.table import (
@@ -29,7 +29,7 @@ from contrapose.tasks.tables.table import (
     column_names,
     column_of,
     iterate,
-    joined,
+    join_tables,
     write,
     write_arrow,
 )
@@ -60,7 +60,8 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
     records = (trial for table in trials for trial in iterate(table, Trial))
     passages = any(map(came_with_passages, trials))
     parts = (
-        score_trials(portion, plan, model=model, embed=embed, passages=passages) for portion in batched(records, ROWS)
+        score_trials(portion, plan, model=model, embed=embed, passages=passages)
+        for portion in split_batches(records, ROWS)
     )
     return write_arrow(parts, schema_for(probe(plan.test), passages=passages))
 
@@ -80,7 +81,7 @@ def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_r
 def join_results(test: str, results: list[Table]) -> Table:
     """The results of one test, which were scored in portions, in one table."""
     passages = any(tells_of_passages(column_names(table)) for table in results)
-    return joined(results, schema_for(probe(test), passages=passages))
+    return join_tables(results, schema_for(probe(test), passages=passages))
 
 
 @room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
@@ -89,7 +90,7 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
 
     The revision of the embedding model counts in the cache key alone.
     """
-    portions = batched(iterate(trials, Trial), ROWS)
+    portions = split_batches(iterate(trials, Trial), ROWS)
     questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
     return Unread(
         questions=write((question for question in questions if question.known is None), FollowUp),
@@ -108,7 +109,7 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
 def figures_in(results: Table, test: str) -> pa.Table:
     """Return the results of a test without texts and names; reasons only where replies say not whether they passed."""
     parts = batches(results, columns=_figure_names(results, test))
-    return pa.concat_tables(fitted(_without_reasons(part)) for part in parts)
+    return pa.concat_tables(shrink_to_fit(_without_reasons(part)) for part in parts)
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:
@@ -158,7 +159,7 @@ def kinds_of(cases: Table) -> dict[str, tuple[int, int]]:
             # All cases of a sample stand together.
             if control or sample == last:
                 continue
-            last, kind = sample, form(text).replace("true or false", "question")
+            last, kind = sample, form_of_text(text).replace("true or false", "question")
             all_[kind] += 1
             asked[kind] += reason is None
     return {kind: (asked[kind], count) for kind, count in all_.most_common()}

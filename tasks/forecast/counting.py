@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import Answers, asked, besides, instead, judged, losses
+from contrapose.tasks.infer.ask import Answers, asked, further_questions, instead, judged_case, losses
 from contrapose.tasks.probes import asking_back
 from contrapose.tasks.probes.reading_checks import CHECKS, MOST_CHARACTERS, share_of
 
@@ -146,12 +146,12 @@ class Counter:
         read = instead(cases, answers)
         known = {**answers, **self._look_up(read)}
         yield from ((question, question in known) for question in read)
-        for later in (losses(cases, known), besides(cases, known, form=self.form)):
+        for later in (losses(cases, known), further_questions(cases, known, form=self.form)):
             known_later = self._look_up(later)
             yield from ((question, question in known_later) for question in later)
         for case in cases:
             # Stand-ins for losses of replies that nobody knows yet.
-            pair = asked([judged(case, known)]) if case.loss_of == "expected_result" else []
+            pair = asked([judged_case(case, known)]) if case.loss_of == "expected_result" else []
             if not all(question in known for question in pair):
                 for question in pair:
                     yield Question(kind="loss", prompt=question.prompt, repeat=question.repeat), False

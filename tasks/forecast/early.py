@@ -116,7 +116,7 @@ class Course:
         return max(FEWEST_RUNS, min(RUNS, MOST_DRAWN // len(self.groups.samples)))
 
 
-def expected(
+def simulate_rates(
     course: Course, gate: float, *, level: float, cost: Callable[[Count], float | None], seed: int
 ) -> Iterator[Expected]:
     """Simulate a test, all of whose cases are scored, for several true pass rates around its gate.

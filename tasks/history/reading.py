@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
-from contrapose.tasks.core.file_servers import steadily
+from contrapose.tasks.core.file_servers import ask_with_retries
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.dataset import SCHEMA, is_broken, verified_rows
-from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.tables.columnar import split_batches
 
 LARGEST = 4_000_000
 """Bytes of a file; that of a run has some thousands."""
@@ -46,7 +46,7 @@ class Recorded:
         return f"history: skipped {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def recorded(where: str, *, without: str = "") -> Recorded:
+def read_history(where: str, *, without: str = "") -> Recorded:
     """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
 
     Raises:
@@ -57,7 +57,7 @@ def recorded(where: str, *, without: str = "") -> Recorded:
     try:
         folder = Place.at(where, setting="the history")
         names, skipped = _list_files(folder)
-        for portion in batched((name for name in names if name != without), AT_ONCE):
+        for portion in split_batches((name for name in names if name != without), AT_ONCE):
             # `cat` would take brackets and stars in the name of a folder for a pattern.
             paths = [(folder / name).inside for name in portion]
             contents = folder.files.cat_ranges(paths, None, None, on_error="return")
@@ -92,7 +92,7 @@ def _list_files(folder: Place) -> tuple[list[str], dict[str, str]]:
     def list_entries() -> list[Any]:
         return list(folder.files.ls(folder.inside, detail=True)) if folder.files.isdir(folder.inside) else []
 
-    entries: list[Any] = steadily(list_entries, where=str(folder))
+    entries: list[Any] = ask_with_retries(list_entries, where=str(folder))
     sizes = {os.path.basename(entry["name"]): entry for entry in entries}
     ours = {name: entry for name, entry in sizes.items() if name.endswith(".parquet") and not name.startswith(".")}
     unread = {name: "too large" for name, entry in sorted(ours.items()) if (entry["size"] or 0) > LARGEST}

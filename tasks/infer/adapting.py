@@ -15,7 +15,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.infer.ask import asked, besides, for_letters, read_instead
+from contrapose.tasks.infer.ask import asked, for_letters, further_questions, read_instead
 from contrapose.tasks.infer.base import Adapts, AskedKind, Constrains, Model, Provider, TriedOut, TriesOut
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes, Keys, key_of_parameters
@@ -109,7 +109,7 @@ class Adapting:
     def settle_replies(self, cases: Sequence[Case], forms: Sequence[Form]) -> Form | None:
         """Have it known how replies are asked for; return the form for letters, None where there is none."""
         letters = for_letters(cases, form=forms[0]) if forms != PLAIN else []
-        replies = [question for question in (*asked(cases), *besides(cases)) if question.kind == "generate"]
+        replies = [question for question in (*asked(cases), *further_questions(cases)) if question.kind == "generate"]
         if not letters:
             self.settle("generate", replies, PLAIN)
             return None

@@ -13,7 +13,7 @@ from contrapose.tasks.core.reply_outcomes import WITHHELD
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.meter import current_meter
-from contrapose.tasks.tables.columnar import uncollected
+from contrapose.tasks.tables.columnar import garbage_collection_paused
 
 POLL_SECONDS = 0.2
 """How often to look for answers that another run is asking for."""
@@ -27,14 +27,14 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     # Questions that cases share count for each of them.
     further = sum((0 if case.loss_of is None else 2) + case.also_in_words + case.also_again for case in cases)
     end = meter.done + 2 * len(cases) + further
-    with uncollected():
+    with garbage_collection_paused():
         first = asked(cases, form=form)
     settle(first, broker, model=model)
     settle(instead(cases, broker.answers), broker, model=model)
     settle(losses(cases, broker.answers), broker, model=model)
-    settle(besides(cases, broker.answers, form=form), broker, model=model)
+    settle(further_questions(cases, broker.answers, form=form), broker, model=model)
     meter.done = end
-    with uncollected():
+    with garbage_collection_paused():
         return trials(cases, broker.answers, missing=Completion(error=f"{UNASKED}: {broker.stopped}"), form=form)
 
 
@@ -44,9 +44,9 @@ def ask_back(
     """Put questions about replies to a model."""
     meter = current_meter()
     end = meter.done + len(follow_ups)
-    settle(list(dict.fromkeys(map(about, follow_ups))), broker, model=model)
+    settle(list(dict.fromkeys(map(question_about, follow_ups))), broker, model=model)
     meter.done = end
-    return answered(trials, follow_ups, broker.answers)
+    return trials_with_answers(trials, follow_ups, broker.answers)
 
 
 def is_unasked(trial: Trial) -> bool:
@@ -62,17 +62,17 @@ def settle(questions: Sequence[Question], broker: StoreBroker, *, model: Callabl
     """
     broker.look_up(questions)
     idle = 0
-    left = broker.open(questions)
+    left = broker.open_questions(questions)
     while left and not broker.stopped:
         known = len(broker.answers)
         model().answer(questions, broker)
         # Look up answers of others, for as long as they are asking all that is open.
-        while (left := broker.open(questions)) and not broker.stopped:
+        while (left := broker.open_questions(questions)) and not broker.stopped:
             time.sleep(POLL_SECONDS)
             broker.look_up(left)
             if len(broker.busy(left)) < len(left):
                 break
-        left = broker.open(left)
+        left = broker.open_questions(left)
         idle = idle + 1 if len(broker.answers) == known else 0
         if idle == IDLE_ROUNDS:
             raise RuntimeError("the model leaves questions open that nobody else is asking")
@@ -100,7 +100,7 @@ def wants_letter(case: Case) -> bool:
     return case.asks == "generate" and lettered and len(case.labels) > 1
 
 
-def judged(case: Case, answers: Answers) -> Case:
+def judged_case(case: Case, answers: Answers) -> Case:
     """Return the case as it is judged: by its replies, where the labels have too little of the probability.
 
     Both prompts are judged in the same way, so one of them is enough. Where one of them has no answer, nothing changes:
@@ -139,28 +139,23 @@ def mass_of(chosen: Completion) -> float | None:
 
 def instead(cases: Iterable[Case], answers: Answers) -> list[Question]:
     """Return the distinct replies that are read in place of likelihoods which decide nothing."""
-    return asked(read for case in cases if (read := judged(case, answers)) is not case)
+    return asked(read for case in cases if (read := judged_case(case, answers)) is not case)
 
 
 def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
     """Return the distinct losses that the scorers need, of cases whose prompts were answered."""
-    wanted = (_loss_pair(judged(case, answers), answers) for case in cases if case.loss_of is not None)
+    wanted = (_loss_pair(judged_case(case, answers), answers) for case in cases if case.loss_of is not None)
     return list(dict.fromkeys(question for pair in wanted for question in pair))
 
 
-def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
+def further_questions(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
     """Return the distinct questions of cases whose original prompt is also answered in words, or asked once more.
 
     A prompt that was withheld is not asked in another way.
-
-    Args:
-        cases: of which some have such a question.
-        answers: to their prompts, as far as they are known.
-        form: in which letters are asked for.
     """
     known = answers or {}
     questions: dict[Question, None] = {}
-    for case in (judged(case, known) for case in cases if case.also_in_words or case.also_again):
+    for case in (judged_case(case, known) for case in cases if case.also_in_words or case.also_again):
         pair = _pair(case, form)
         reply = known.get(pair[0])
         if reply is None or reply.outcome not in WITHHELD:
@@ -168,12 +163,12 @@ def besides(cases: Iterable[Case], answers: Answers | None = None, *, form: Form
     return list(questions)
 
 
-def about(follow_up: FollowUp) -> Question:
+def question_about(follow_up: FollowUp) -> Question:
     """Return the question about a reply: the same one for the same reply to the same options."""
     return Question(kind="generate", prompt=follow_up.prompt)
 
 
-def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
+def trials_with_answers(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: Answers) -> list[Trial]:
     """Return the trials with the answers about their replies; a reply without an answer stays as it is."""
     own = [follow_up for follow_up in follow_ups if not follow_up.made_up]
     said = {(follow_up.case_id, follow_up.side): text for follow_up, text in said_about(own, answers).items()}
@@ -193,7 +188,7 @@ def answered(trials: Sequence[Trial], follow_ups: Iterable[FollowUp], answers: A
 
 def said_about(follow_ups: Iterable[FollowUp], answers: Answers) -> dict[FollowUp, str]:
     """Return the answer to each question about a reply; those without an answer are left out."""
-    said = ((follow_up, answers.get(about(follow_up))) for follow_up in follow_ups)
+    said = ((follow_up, answers.get(question_about(follow_up))) for follow_up in follow_ups)
     return {one: answer.text for one, answer in said if answer and not answer.error and answer.text is not None}
 
 
@@ -204,7 +199,7 @@ def trials(cases: Sequence[Case], answers: Answers, *, missing: Completion, form
 
 def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Trial:
     chosen = _pair(case, form)
-    case = judged(case, answers)
+    case = judged_case(case, answers)
     pair = _pair(case, form) if case.asks == chosen[0].kind else _pair(case)
     first, second = answers.get(pair[0], missing), answers.get(pair[1], missing)
     if chosen[0].kind == "choose":

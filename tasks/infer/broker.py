@@ -13,7 +13,7 @@ from typing import Self
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.questions import UNWRITTEN, Answer, Question
-from contrapose.tasks.core.records import Completion, total
+from contrapose.tasks.core.records import Completion, total_usage
 from contrapose.tasks.core.reply_outcomes import WITHHELD
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Changes, Keys
@@ -92,7 +92,7 @@ class StoreBroker:
 
     def look_up(self, questions: Sequence[Question]) -> None:
         """Take answers from the store."""
-        answered = self.find_stored(self.open(questions))
+        answered = self.find_stored(self.open_questions(questions))
         self.answers |= answered
         self.hits += len(answered)
         self._meter.from_store += len(answered)
@@ -112,7 +112,7 @@ class StoreBroker:
         withheld = {plain[key]: reply for key, reply in answers.items() if key in plain and reply.outcome in WITHHELD}
         return withheld | {keys[key]: reply for key, reply in answers.items() if key in keys}
 
-    def open(self, questions: Sequence[Question]) -> list[Question]:
+    def open_questions(self, questions: Sequence[Question]) -> list[Question]:
         """Return the questions that have no answer, nor a final failure."""
         return [question for question in questions if question not in self.answers]
 
@@ -124,7 +124,7 @@ class StoreBroker:
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
         """Return the questions that are still open and are ours to ask now, in order."""
-        left = [] if self.stopped else self.open(questions)
+        left = [] if self.stopped else self.open_questions(questions)
         keys = [self._key(question) for question in left]
         own = self.claims.claim(keys) if left else set()
         return [question for question, key in zip(left, keys, strict=True) if key in own]
@@ -141,7 +141,7 @@ class StoreBroker:
             [Keyed(key=self._key(answer.question), answer=answer) for answer in kept],
             run=self.run,
             model=self.model,
-            spent=total([answer.taken for answer in answers]),
+            spent=total_usage([answer.taken for answer in answers]),
             failures=len(answers) - len(kept),
             again=self.again,
             reads=self.reads,

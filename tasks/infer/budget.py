@@ -11,7 +11,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price, cost_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Usage, total
+from contrapose.tasks.core.records import Usage, total_usage
 from contrapose.tasks.core.registry import names, provider
 
 
@@ -66,14 +66,14 @@ class Budget:
     def reserve_first(self, most: Sequence[Usage]) -> int:
         """Set aside what the first of some requests may take, as many as fit; returns how many these are."""
         if self.limits == Limits():
-            self.reserve(total(most))
+            self.reserve(total_usage(most))
             return len(most)
         return next((number for number, one in enumerate(most) if not self.reserve(one)), len(most))
 
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:
         """Replace reservations by what the requests took, in the same order; those without a count took nothing."""
         taken = (valid_usage(one, held) for one, held in zip(used, most, strict=False))
-        self.settle(total(most), total(taken))
+        self.settle(total_usage(most), total_usage(taken))
 
     def base_usage(self) -> Usage:
         """Return the usage that counts against the limits before any reservation."""
@@ -154,10 +154,6 @@ def reader_price(config: RunConfig) -> Price | None:
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
     """Return the budget of a run by its configuration.
-
-    Args:
-        config: the run.
-        spent: spending of its earlier parts, where it is resumed.
 
     Raises:
         ConfigError: the cost is limited, and what the model costs is not known.

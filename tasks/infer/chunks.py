@@ -31,13 +31,7 @@ def chunks(test: str, cases: Table, size: int, *, ends: Sequence[int] = ()) -> I
     """Yield the cases that are not skipped, in portions of `size`, or larger ones where these would be too many.
 
     The cases of one sample stay together, so that the prompt they share is sent once; a sample with
-    more than `size` of them is a portion of its own.
-
-    Args:
-        test: name of the probe.
-        cases: of the test.
-        size: cases of a portion.
-        ends: places that no portion reaches across, ascending, each between two samples.
+    more than `size` of them is a portion of its own. No portion reaches across `ends`, ascending places of rows.
     """
     total = read_arrow(cases, columns=["skip_reason"])["skip_reason"].null_count
     number, size = 1, max(size, ceil(total / MOST_CHUNKS))

@@ -85,11 +85,6 @@ def _hash(content: Mapping[str, object]) -> hashlib._Hash:
 def refuse_changed(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
     """Refuse a model that has become another one.
 
-    Args:
-        now: its identity.
-        before: its identity when the run began.
-        model: its id.
-
     Raises:
         ModelError: they differ.
     """

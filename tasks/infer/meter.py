@@ -38,7 +38,7 @@ _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextmanager
-def metered(meter: Meter) -> Iterator[Meter]:
+def count_on(meter: Meter) -> Iterator[Meter]:
     """Let everything inside count on this meter."""
     token = _current.set(meter)
     try:

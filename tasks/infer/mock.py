@@ -16,7 +16,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
 from contrapose.tasks.infer.base import Broker, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.tables.columnar import batched, uncollected
+from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
@@ -92,8 +92,8 @@ class MockModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer open questions, a batch at a time, until the budget is spent."""
-        with uncollected():
-            for batch in batched(questions, BATCH):
+        with garbage_collection_paused():
+            for batch in split_batches(questions, BATCH):
                 most = {question: _usage(question) for question in batch}
 
                 def compute(asked: Sequence[Question], most: Mapping[Question, Usage] = most) -> list[Completion]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
@@ -16,22 +16,22 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
-from contrapose.tasks.core.records import Case, FollowUp, Trial, Usage
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.infer.adapting import adapt, adapt_to_cases
-from contrapose.tasks.infer.ask import about, ask, ask_back, is_unasked, said_about
+from contrapose.tasks.infer.ask import ask, ask_back, is_unasked, question_about, said_about
 from contrapose.tasks.infer.base import NO_PASSAGES, KnowsCases, Model, ReturnsPassages
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, current_meter, doing, metered
+from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
 from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.probes.reading_checks import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.columnar import from_arrow, schema_of, to_arrow
-from contrapose.tasks.tables.table import Table, neighbours, read, read_arrow, write_arrow
+from contrapose.tasks.tables.table import Table, read, read_arrow, read_range, write_arrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +119,10 @@ def infer(
 ) -> Asked:
     """Put some cases to the model; the response store keeps every answer, and is asked first.
 
-    Args:
-        label: which part of which test, for people.
-        cases: of that test.
-        rows: places of the first of these cases, from 0, and of what comes after the last; skipped ones are left out.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-        only_likelihoods: whether cases that compare likelihoods must not be read where the endpoint gives none.
+    `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
     notes: dict[str, str | float] = {}
-    part = neighbours(cases, *rows)
+    part = read_range(cases, *rows)
     part = part.filter(pc.is_null(part["skip_reason"])).combine_chunks()
     chosen: list[Case] = from_arrow(part, Case)
 
@@ -160,15 +154,7 @@ def ask_about(
     terms: Terms,
     stopped: str | None = None,
 ) -> Asked:
-    """Ask which option replies choose; stored, counted and paid for as any other question.
-
-    Args:
-        label: which part of which test, for people.
-        trials: with the replies.
-        follow_ups: questions about them.
-        terms: who is asked, and what that may take.
-        stopped: why nothing is to be asked any more, where an earlier part of the run was stopped.
-    """
+    """Ask which option replies choose; stored, counted and paid for as any other question."""
     questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
@@ -176,7 +162,7 @@ def ask_about(
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         provider, trials = find("providers", terms.spec.provider)(), from_arrow(stored, Trial)
         try:
-            adapt(list(dict.fromkeys(map(about, questions))), broker, model=model, provider=provider)
+            adapt(list(dict.fromkeys(map(question_about, questions))), broker, model=model, provider=provider)
             answered = ask_back(trials, questions, broker, model=model)
         except ModelError as error:
             # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
@@ -233,12 +219,6 @@ def _ask_portion(
             table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
-    provider = find("providers", spec.provider)()
-    lacks_passages = (
-        isinstance(provider, ReturnsPassages)
-        and provider.returns_passages(spec)
-        and any(reply.passages is None for reply in replies)
-    )
     unread = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
     return Asked(
         table=table,
@@ -249,9 +229,17 @@ def _ask_portion(
         read_instead=read_instead,
         unread=dict(Counter(filter(None, unread))),
         stopped=broker.stopped,
-        warnings={**({"passages": f"{NO_PASSAGES}: they came without."} if lacks_passages else {}), **broker.warnings},
+        warnings={**_passage_warning(replies, spec), **broker.warnings},
         notes=notes,
     )
+
+
+def _passage_warning(replies: Iterable[Completion], spec: ModelSpec) -> Mapping[str, str]:
+    """Return a warning where replies, fresh ones or stored ones, lack the passages that they were to come with."""
+    provider = find("providers", spec.provider)()
+    wants = isinstance(provider, ReturnsPassages) and provider.returns_passages(spec)
+    lacking = wants and any(reply.passages is None for reply in replies)
+    return {"passages": f"{NO_PASSAGES}: they came without."} if lacking else {}
 
 
 @contextmanager
@@ -267,7 +255,7 @@ def _portion(team: Team | None, label: str) -> Iterator[tuple[str | None, Meter]
             remedy="Name one PostgreSQL database in CONTRAPOSE_STORE, for the flow and for every worker.",
             where="runner",
         )
-    with metered(Meter()) as meter:
+    with count_on(Meter()) as meter:
         yield Store().teams.join(team.id, label), meter
 
 

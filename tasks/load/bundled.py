@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_LINE
-from contrapose.tasks.core.errors import DataError, meant
+from contrapose.tasks.core.errors import DataError, suggest_name
 from contrapose.tasks.load.opening import folder_error
 from contrapose.tasks.load.rows import Problem, Row, quote
 
@@ -46,7 +46,7 @@ def _bundled_file(name: str) -> Traversable:
         raise DataError(
             f"unknown bundled data {quote(name)}",
             expected=f"one of {', '.join(known)}, or a path or URL that ends in .jsonl, .csv, .parquet …",
-            remedy=meant(name, known, otherwise="Correct the name."),
+            remedy=suggest_name(name, known, otherwise="Correct the name."),
         )
     return files("contrapose.data").joinpath("samples", name + SUFFIX)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError, together
+from contrapose.tasks.core.errors import DataError, join_errors
 from contrapose.tasks.core.records import AnswerPair, Sample, SummaryPair
 from contrapose.tasks.load.answers import is_letter
 from contrapose.tasks.load.conversations import is_conversation
@@ -282,7 +282,7 @@ def refuse_unasked(
             )
         problems.append(DataError(problem, expected="answers that mean an option", remedy=remedy, where=where))
     if problems:
-        raise together(problems)
+        raise join_errors(problems)
 
 
 def _missing_column(name: str, columns: Sequence[str], rows: Sequence[Row], where: str) -> DataError:

@@ -11,7 +11,7 @@ from typing import Any
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.permissions import Permissions
-from contrapose.tasks.core.errors import ContraposeError, require
+from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.hub import existing_folder
 from contrapose.tasks.load.opening import library_error, source_error
 from contrapose.tasks.load.reading import HUGGING_FACE
@@ -55,7 +55,7 @@ def _load_split(data: DataSettings) -> Any:
     """Return the split that was asked for, in Arrow tables: images and sounds stay undecoded."""
     name = data.source.removeprefix(HUGGING_FACE)
     folder = existing_folder(name)
-    require("datasets", extra="huggingface", where=data.source)
+    require_package("datasets", extra="huggingface", where=data.source)
     import datasets
 
     # The library raises its own, the hub's, the network's and the file formats' errors here.

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError, together
+from contrapose.tasks.core.errors import DataError, join_errors
 from contrapose.tasks.core.outcome import LeftOut, LeftOutRow
 from contrapose.tasks.core.records import Sample
 from contrapose.tasks.core.registry import find, names
@@ -157,14 +157,14 @@ class SourceReading:
             for problem in (first, *first.also)
         ]
         if self.bad == 1:
-            return together(errors)
+            return join_errors(errors)
         count = DataError(
             f"{self.bad} rows cannot be used",
             expected=f"all {self.good + self.bad} to be usable",
             remedy=f"Correct these rows{otherwise}",
             where=source,
         )
-        return together([count, *errors], uncounted=self.bad - len(self.problems))
+        return join_errors([count, *errors], uncounted=self.bad - len(self.problems))
 
 
 def format_of(data: DataSettings) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.bounds import MOST_CLAIMED_ROWS, MOST_DOCUMENT, MOST_SHEET_ROWS
-from contrapose.tasks.core.errors import DataError, meant
+from contrapose.tasks.core.errors import DataError, suggest_name
 from contrapose.tasks.load.delimited import read_delimited
 from contrapose.tasks.load.header import Record, table_rows
 from contrapose.tasks.load.opening import library_error, open_source, open_text, refuse_bomb, refuse_wide, source_error
@@ -117,7 +117,7 @@ def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
                 data.source,
                 f"there is no sheet {quote(data.sheet)}",
                 expected=f"one of {quote_all(titles)}",
-                remedy=meant(data.sheet, titles, otherwise="Correct sheet."),
+                remedy=suggest_name(data.sheet, titles, otherwise="Correct sheet."),
             )
         return sheets[titles.index(data.sheet)]
     visible = [sheet for sheet in sheets if sheet.sheet_state == "visible"]

@@ -10,7 +10,7 @@ from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, joined, read_rows, write
+from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, join_tables, read_rows, write
 
 
 @room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")
@@ -59,7 +59,7 @@ def draw_besides(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods
 @room_task("join cases", run_name="join cases of {test}")
 def join_cases(test: str, cases: list[Table]) -> Table:
     """The cases of one test, which were made in portions, in one table."""
-    return joined(cases, schema_of(Case))
+    return join_tables(cases, schema_of(Case))
 
 
 def _ids(samples: Table) -> Iterator[str]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.decision import weigh
-from contrapose.tasks.language.replies.spoken import spoken
+from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.language.replies.text import canonical, window
-from contrapose.tasks.probes.base import lettered, letters
+from contrapose.tasks.probes.base import letter_options, letters
 
 QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000
 """Characters quoted from the start and the end of a long reply, which mostly ends with its choice."""
@@ -50,11 +50,11 @@ def question(reply: str, options: Sequence[str]) -> str:
 
     The reply is outside text, and could hold the line that fences it off: that line is made from the reply's own hash.
     """
-    quoted = spoken(reply)
+    quoted = spoken_text(reply)
     if len(quoted) > QUOTED_FIRST + QUOTED_LAST:
         quoted = f"{quoted[:QUOTED_FIRST]}\n[…]\n{quoted[-QUOTED_LAST:]}"
     return PROMPT.format(
-        options=lettered([" ".join(option.split()) for option in options]),
+        options=letter_options([" ".join(option.split()) for option in options]),
         fence=f"[{hashlib.sha256(reply.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}]",
         reply=quoted,
         letters=", ".join(letters(len(options))),
@@ -65,7 +65,7 @@ def can_be_asked(reply: Completion) -> bool:
     """Return whether there is a reply in words that the model could be asked about."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
-    return re.search(r"\w", spoken(reply.text or "")) is not None
+    return re.search(r"\w", spoken_text(reply.text or "")) is not None
 
 
 def declines(reply: str, reason: str | None = None) -> bool:
@@ -81,7 +81,7 @@ def answered(answer: str | None, options: Sequence[str]) -> str | None:
 
     Marks and a leading "Answer:" are left aside. "None" is no answer where an option of that name could be meant.
     """
-    words = re.findall(r"[^\W_]+", spoken(answer or "")[:QUOTED_FIRST])
+    words = re.findall(r"[^\W_]+", spoken_text(answer or "")[:QUOTED_FIRST])
     words = words[1:] if len(words) == 2 and words[0].casefold() == "answer" else words
     if len(words) != 1:
         return None

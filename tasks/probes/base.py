@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from contrapose.tasks.core.errors import ConfigError, meant
+from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import EmptyPicture, Picture
@@ -199,7 +199,7 @@ class Probe(Protocol):
             raise ConfigError(
                 f"unknown attribute {unknown[0]!r}",
                 expected="a member of Probe, or of the class that it extends",
-                remedy=meant(unknown[0], known, otherwise="Begin names of your own with an underscore."),
+                remedy=suggest_name(unknown[0], known, otherwise="Begin names of your own with an underscore."),
                 where=where,
             )
 
@@ -356,12 +356,12 @@ ASK = "Answer:"
 """Ends our own prompt where there are options."""
 
 
-def lettered(options: Sequence[str]) -> str:
+def letter_options(options: Sequence[str]) -> str:
     """Return options as people and models read them, a line each."""
-    return marked(options, letters(len(options)))
+    return label_options(options, letters(len(options)))
 
 
-def marked(options: Sequence[str], labels: tuple[str, ...]) -> str:
+def label_options(options: Sequence[str], labels: tuple[str, ...]) -> str:
     """Return options behind their labels, a line each: `A. `, `1. `, but `(a) `, whose own mark separates it."""
     pairs = zip(labels, options, strict=True)
     return "\n".join(f"{label}{'. ' if label[-1:].isalnum() else ' '}{option}" for label, option in pairs)
@@ -389,6 +389,6 @@ def control_of(case: Case, *, perturbed: str, prompt: str, **changes: Any) -> Ca
     )
 
 
-def unscored(reason: str) -> Score:
+def unscored_score(reason: str) -> Score:
     """Return a score that cannot be computed: never a pass, never zero."""
     return Score(value=None, passed=None, reason=reason)

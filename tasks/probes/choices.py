@@ -16,7 +16,7 @@ from contrapose.tasks.probes import in_words, reading_checks
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.values import above, all_hold, mean_known, numbers
+from contrapose.tasks.probes.values import all_hold, gate_above, mean_known, numbers
 
 COLUMNS: Mapping[str, Column] = {**in_words.COLUMNS, **reading_checks.COLUMNS}
 """Result columns of every test that reads choices."""
@@ -168,5 +168,5 @@ def right_rate(
     if wanted == 0 or not known.any():
         return []
     chance = mean_known(1 / numbers(results["option_count"])[known])
-    gate = max(least, 0.0 if chance is None else above(chance)) if wanted is None else wanted
+    gate = max(least, 0.0 if chance is None else gate_above(chance)) if wanted is None else wanted
     return [Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)]

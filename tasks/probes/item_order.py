@@ -27,8 +27,8 @@ from contrapose.tasks.probes.base import (
     Probe,
     control_of,
     has_equals,
-    lettered,
-    marked,
+    label_options,
+    letter_options,
 )
 from contrapose.tasks.probes.choices import right_rate
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
@@ -123,7 +123,7 @@ class ItemOrderSettings(AnswerSettings):
         if self.prompt is None:
             return False
         shown = {"items": "1. x\n2. y", "text": "Which?", "context": ""}
-        some = render_prompt(self.prompt, {**shown, "options": lettered(("x", "y"))}, where="prompt")
+        some = render_prompt(self.prompt, {**shown, "options": letter_options(("x", "y"))}, where="prompt")
         return some == render_prompt(self.prompt, {**shown, "options": ""}, where="prompt")
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
@@ -250,12 +250,12 @@ class ItemOrder(Probe):
         """Return the prompt about a sample with its items in their order, by the suite's own template if it has one."""
         shown = {"items": settings.join_items(sample.items), "context": (sample.context or "").strip()}
         if settings.prompt is None:
-            block = lettered(sample.options) if sample.options else ""
+            block = letter_options(sample.options) if sample.options else ""
             own = {"introduction": introduction, "text": sample.text, "options": block}
             return default_prompt("item_order").render(shown | own)
         where = f"{self.where}.prompt"
         refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
-        options = marked(sample.options, settings.first_labels(len(sample.options)))
+        options = label_options(sample.options, settings.first_labels(len(sample.options)))
         return render_prompt(settings.prompt, shown | {"text": sample.text.strip(), "options": options}, where=where)
 
     def score(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> list[Score]:

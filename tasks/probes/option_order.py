@@ -25,7 +25,7 @@ from contrapose.tasks.probes.base import (
     control_of,
     has_equals,
     letters,
-    unscored,
+    unscored_score,
 )
 from contrapose.tasks.probes.choices import RIGHT_RATE, askings, read_choice, reading_columns, right_rate, step_of
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
@@ -61,9 +61,9 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
     first, second = (pick(reply, options, own) for reply, options in zip(replies, (case.options, moved), strict=True))
     weighed = [reply.option_loglikelihoods for reply in replies if reply.option_loglikelihoods is not None]
     if not all(values and all(map(math.isfinite, values)) for values in weighed):
-        return unscored("The log-likelihoods of the letters are not all numbers.")
+        return unscored_score("The log-likelihoods of the letters are not all numbers.")
     if case.control and first is None and second is None:
-        return unscored("Neither reply names one option.")
+        return unscored_score("Neither reply names one option.")
     if any(map(_is_tied, replies)):
         outcome = "tied"
     elif first is None or second is None:

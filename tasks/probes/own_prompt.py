@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.language.replies.spoken import spoken
+from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.probes.base import letters
 
 LONGEST_REPLY = 200_000
@@ -258,7 +258,7 @@ class OwnLabels:
         """
         import regex
 
-        reply = spoken(reply)
+        reply = spoken_text(reply)
         longest_first = sorted((label.strip() for label in self.labels), key=len, reverse=True)
         searched = self.pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
         flags = 0 if self.pattern else regex.IGNORECASE

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, TextSample
-from contrapose.tasks.probes.base import ASK, ProbeSettings, letters, marked
+from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
 from contrapose.tasks.probes.own_prompt import (
     OwnLabels,
     check_distinct,
@@ -213,7 +213,7 @@ class TextPrompts(NamedTuple):
 
     def with_options(self, options: Sequence[str]) -> TextPrompts:
         """Return the prompts for the options in another order."""
-        return self._replace(options=marked(options, self.labels))
+        return self._replace(options=label_options(options, self.labels))
 
 
 def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> TextPrompts:
@@ -224,7 +224,7 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         where = f"{where}.prompt, sample {sample.id}"
         refuse_hidden(sample, settings.prompt, where=where)
         refuse_unlabelled(count, labels, where=where)
-    options = marked(sample.options, labels) if sample.options else ""
+    options = label_options(sample.options, labels) if sample.options else ""
     return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Estimate
 from contrapose.tasks.core.records import Case, Completion, FollowUp
-from contrapose.tasks.language.replies.spoken import spoken
+from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, question
 from contrapose.tasks.probes.base import Column, Measure, letters
 from contrapose.tasks.probes.known_errors import BY_RULES
@@ -82,7 +82,7 @@ def known(reply: Completion, letter: str | None, step: str) -> str | None:
     Returns:
         None for a reply that rules could not read, and for one that is too short to tell anything.
     """
-    if not can_be_asked(reply) or len(re.findall(r"\w+", spoken(reply.text or ""))) < LEAST_WORDS:
+    if not can_be_asked(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
         return None
     if letter is not None:
         return letter if step in BY_RULES else None

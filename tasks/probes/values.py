@@ -18,7 +18,7 @@ ABOVE_CHANCE = 0.1
 """Of the way from what guessing reaches to 1, how far a default gate lies that has to be above it."""
 
 
-def above(chance: float) -> float:
+def gate_above(chance: float) -> float:
     """Return the least default gate for a guesser who reaches `chance`."""
     return chance + ABOVE_CHANCE * (1 - chance)
 

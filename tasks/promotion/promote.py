@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from contrapose.tasks.core.decision import Decision
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, require
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, require_package
 from contrapose.tasks.core.secrets import from_block, from_environment
 from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
@@ -171,7 +171,7 @@ def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any
 
 
 def _mlflow_client() -> Any:
-    require("mlflow", extra="mlflow", where="promotion.mlflow_alias")
+    require_package("mlflow", extra="mlflow", where="promotion.mlflow_alias")
     from mlflow import MlflowClient
 
     return MlflowClient()

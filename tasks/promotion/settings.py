@@ -86,7 +86,7 @@ def resource(model: str) -> dict[str, str]:
     return {"prefect.resource.id": f"contrapose.model.{model}", "prefect.resource.name": model}
 
 
-def retrained(model: str, *, revision: str, training_run: str) -> dict[str, str]:
+def retrained_payload(model: str, *, revision: str, training_run: str) -> dict[str, str]:
     """Return the payload of `model.retrained`: every key is there, as a template that misses one starts nothing.
 
     Raises:

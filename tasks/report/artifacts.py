@@ -9,7 +9,7 @@ from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.text.cleaning import escape
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 
 
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
@@ -31,7 +31,7 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
         "cases": outcome["cases"],
         **({"of": stopping["cases"], "looks": stopping["looks"], "saved": stopping["saved"]} if stopping else {}),
         "errors": outcome["errors"],
-        "reason": shower(show_toxic=False)(outcome["reason"]),
+        "reason": make_shower(show_toxic=False)(outcome["reason"]),
     }
 
 
@@ -42,7 +42,7 @@ def artifact_text(report: Report, folder: str) -> str:
 
 def headline(summary: Summary) -> str:
     """Return the verdict on the run in a line of Markdown, for the UI reads a description as such."""
-    return escape(shower(show_toxic=False)(summary["reason"]))
+    return escape(make_shower(show_toxic=False)(summary["reason"]))
 
 
 def artifact_key(suite: str, model: str) -> str:

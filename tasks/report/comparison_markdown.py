@@ -15,7 +15,7 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.text.cleaning import escape, table, visible
+from contrapose.tasks.text.cleaning import escape, show_hidden, table
 from contrapose.tasks.text.wording import counted, number
 
 MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
@@ -61,7 +61,7 @@ def render(comparison: Comparison) -> bytes:
         *(f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items()),
     )
     parts = [
-        f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(visible(comparison['reason']))}",
+        f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(show_hidden(comparison['reason']))}",
         "## Contrapose comparison",
         table(("model", "revision", "run", "verdict of the run"), models),
         "### Over all tests",
@@ -105,7 +105,7 @@ def _test_parts(test: Contest) -> tuple[str, ...]:
 
 def bullets(lines: Iterable[str]) -> str:
     """Return lines as a list; every text is escaped."""
-    return "\n".join(f"- {escape(visible(line))}" for line in lines)
+    return "\n".join(f"- {escape(show_hidden(line))}" for line in lines)
 
 
 def points(share: float) -> str:

@@ -17,9 +17,9 @@ from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
-from contrapose.tasks.text.cleaning import cut, one_line, visible
-from contrapose.tasks.text.masking import masked
-from contrapose.tasks.text.wording import asked, because, first_line, further_reason, number, saved_by, span
+from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
+from contrapose.tasks.text.masking import mask_toxic
+from contrapose.tasks.text.wording import first_line, further_reason, number, reason_text, saved_by, span, usage_text
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -35,7 +35,7 @@ MOST_NAMES = 20
 
 def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = False) -> None:
     """Print the verdict and its reason: one line, whatever the width."""
-    reason = text_line(" ".join(filter(None, (because(summary), not_all(summary)))), console, show_toxic=show_toxic)
+    reason = text_line(" ".join(filter(None, (reason_text(summary), not_all(summary)))), console, show_toxic=show_toxic)
     console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
@@ -53,7 +53,7 @@ def print_summary(
         console.print(*(Padding(line(text), (0, 0, 0, 2), expand=False) for text in texts), sep="", end="")
 
     console.print()
-    console.print(verdict_text(summary["verdict"]), line(because(summary)), sep="  ")
+    console.print(verdict_text(summary["verdict"]), line(reason_text(summary)), sep="  ")
     console.print()
     # A terminal of few columns gets fewer figures.
     most = 5 if console.width >= 80 else 3 if console.width >= 60 else 1
@@ -82,9 +82,9 @@ def print_summary(
     for warning in summary["warnings"]:
         console.print(Text("Warning:", style="yellow"), line(warning))
     console.print()
-    usage = asked(summary["usage"], saved=saved_by(summary))
+    usage = usage_text(summary["usage"], saved=saved_by(summary))
     console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
-    console.print(_encodable(f"Report: {visible(folder)}/report.html", console), soft_wrap=True)
+    console.print(_encodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     yield from main_sentences(outcome)
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
-        yield f"refused {', '.join(cut(name, 60) for name in refused[:MOST_NAMES])}{more}"
+        yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
     yield facts.spoken_of
     if facts.skipped:
         yield f"skipped: {facts.skipped}"
@@ -125,7 +125,7 @@ def verdict_text(verdict: str) -> Text:
 
 def text_line(text: str, console: Console, *, show_toxic: bool) -> Text:
     """Return a text of unknown origin as one line, with toxic words masked or as they are."""
-    return _encodable(one_line(text if show_toxic else masked(text)), console)
+    return _encodable(one_line(text if show_toxic else mask_toxic(text)), console)
 
 
 def _encodable(text: str, console: Console) -> Text:

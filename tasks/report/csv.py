@@ -47,7 +47,7 @@ def inert(text: str) -> str:
     return f"'{later}" if _FIRST.match(stored) else later
 
 
-def restored(text: str) -> str:
+def restore(text: str) -> str:
     """Return the text before `inert`, but for control characters, which are not stored."""
     later = _MARKED.sub(r"\1\2", text)
     return later[1:] if later[:1] == "'" and _FIRST.match(later, 1) else later

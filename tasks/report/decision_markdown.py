@@ -9,7 +9,7 @@ from contrapose.tasks.report.comparison_markdown import bullets
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.text.cleaning import escape, table, visible
+from contrapose.tasks.text.cleaning import escape, show_hidden, table
 
 MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
 
@@ -23,16 +23,16 @@ def render(decision: Decision) -> bytes:
     if answer:
         reasons.append(f"{'Approved' if answer['approved'] else 'Rejected'} by a person: {answer['reason']}")
     sides = (
-        (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], visible(side["folder"]))
+        (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], show_hidden(side["folder"]))
         for name, side in (("candidate", decision["candidate"]), ("baseline", decision["baseline"]))
     )
     tests = (
-        (name_of(test["test_type"]), f"{TEST_MARKS[test['verdict']]} {test['verdict']}", visible(test["reason"]))
+        (name_of(test["test_type"]), f"{TEST_MARKS[test['verdict']]} {test['verdict']}", show_hidden(test["reason"]))
         for test in decision["tests"]
     )
     margin = f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:"
     parts = [
-        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(visible(named))}",
+        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(show_hidden(named))}",
         bullets(reasons),
         table(("", "model", "revision", "verdict of the run", "folder of the run"), sides),
         table(("test", "the candidate is", "why"), tests),

@@ -17,9 +17,9 @@ from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import describe_looks, looks, sentence, sentences_of
 from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, of_test, outcomes, read_rows, without_controls
-from contrapose.tasks.text.cleaning import cut
+from contrapose.tasks.text.cleaning import cut_text
 from contrapose.tasks.text.diff import Segments, mark
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import first_line, further_reason, interval, percent, skip_words, sums
 
 MOST = 50
@@ -49,7 +49,7 @@ class TestCase(NamedTuple):
 
 def render(report: Report) -> bytes:
     """Return the file as UTF-8. Texts are masked, cut and free of signs that XML cannot hold."""
-    show = shower(show_toxic=report.show_toxic, longest=SHOWN)
+    show = make_shower(show_toxic=report.show_toxic, longest=SHOWN)
     summary = report.summary
     root = Element("testsuites", name=show(f"contrapose {summary['suite']}"), time=f"{summary['seconds']:.3f}")
     for outcome in summary["tests"]:
@@ -65,7 +65,7 @@ def render(report: Report) -> bytes:
             # The time of a single case is not known.
             case = SubElement(suite, "testcase", classname=name, name=own, time="0")
             if shown:
-                element = SubElement(case, shown.kind, type=shown.type, message=cut(shown.message, LONGEST))
+                element = SubElement(case, shown.kind, type=shown.type, message=cut_text(shown.message, LONGEST))
                 element.text = shown.body or shown.message
         _count(suite, suite.findall("testcase"))
     _count(root, list(root.iter("testcase")))
@@ -138,7 +138,7 @@ def _asked_case(row: ReportRow, *, tolerated: bool) -> TestCase | None:
         f"prompt before: {_mark_changes(first, '[-', '-]')}",
         f"prompt after: {_mark_changes(second, '{+', '+}')}",
     )
-    replies = (f"reply before: {cut(row.before, LONGEST)}", f"reply after: {cut(row.after, LONGEST)}")
+    replies = (f"reply before: {cut_text(row.before, LONGEST)}", f"reply after: {cut_text(row.after, LONGEST)}")
     body = "\n".join((row.reason, *prompts, *replies))
     if row.outcome == "unscored":
         return TestCase("skipped", row.outcome, f"Not scored: {row.reason}", body)
@@ -154,7 +154,7 @@ def _mark_changes(segments: Segments, opening: str, closing: str) -> str:
     parts, half = [], LONGEST // 2
     for index, text in enumerate(segments):
         if index % 2:
-            parts.append(f"{opening}{cut(text, LONGEST)}{closing}")
+            parts.append(f"{opening}{cut_text(text, LONGEST)}{closing}")
         else:
             parts.append(text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}")
     return "".join(parts)

@@ -24,8 +24,17 @@ from contrapose.tasks.report.rows import (
 from contrapose.tasks.report.since import since
 from contrapose.tasks.text.cleaning import escape, table
 from contrapose.tasks.text.diff import Segments
-from contrapose.tasks.text.masking import Show, shower
-from contrapose.tasks.text.wording import because, counted, first_line, further_reason, moment, saved_by, span, spent
+from contrapose.tasks.text.masking import Show, make_shower
+from contrapose.tasks.text.wording import (
+    counted,
+    first_line,
+    further_reason,
+    moment,
+    reason_text,
+    saved_by,
+    span,
+    usage_and_latency,
+)
 
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "incomplete": "⚠️"}
 
@@ -56,7 +65,7 @@ def render(report: Report) -> bytes:
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
-    show, summary = shower(show_toxic=report.show_toxic, longest=LONGEST), report.summary
+    show, summary = make_shower(show_toxic=report.show_toxic, longest=LONGEST), report.summary
 
     def bullets(title: str, *lines: str) -> Block:
         return Block(REASONS, "\n".join([f"### {title}", "", *lines]))
@@ -86,11 +95,11 @@ def render(report: Report) -> bytes:
 def _head(report: Report, show: Show) -> Iterator[str]:
     summary = report.summary
     mark = MARKS.get(summary["verdict"], "")
-    yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(because(summary)))}"
+    yield f"**{mark} {escape(summary['verdict'].capitalize())}** {escape(show(reason_text(summary)))}"
     facts = (summary["model"]["id"], f"suite {summary['suite']}", moment(summary["started"]), span(summary["seconds"]))
     yield "## Contrapose report"
     yield " · ".join(escape(name_of(text)) for text in facts)
-    yield escape(f"{spent(summary['usage'], saved=saved_by(summary))}.")
+    yield escape(f"{usage_and_latency(summary['usage'], saved=saved_by(summary))}.")
 
 
 def _tests_table(tests: list[Outcome]) -> str:

@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.core.errors import require
+from contrapose.tasks.core.errors import require_package
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.process_state import SharedChange, lent_variables
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.text.cleaning import visible
+from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.wording import saved_by
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
@@ -103,9 +103,9 @@ def values_of_run(summary: Summary) -> Logged:
             tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
     tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": summary["reason"]}
     return Logged(
-        params={name: visible(value)[:LONGEST] for name, value in params.items()},
+        params={name: show_hidden(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
-        tags={name: visible(value)[:LONGEST] for name, value in tags.items()},
+        tags={name: show_hidden(value)[:LONGEST] for name, value in tags.items()},
     )
 
 
@@ -121,7 +121,7 @@ RETRIES_UNHEARD = SharedChange(_hush_retries)
 
 
 def _client() -> Any:
-    require("mlflow", extra="mlflow", where="mlflow")
+    require_package("mlflow", extra="mlflow", where="mlflow")
     from mlflow import MlflowClient
 
     return MlflowClient()

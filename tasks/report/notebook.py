@@ -10,8 +10,8 @@ from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import describe_looks, rate_cells, sentences_of
 from contrapose.tasks.report.templates import template
-from contrapose.tasks.text.masking import shower
-from contrapose.tasks.text.wording import asked, because, saved_by, span
+from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.wording import reason_text, saved_by, span, usage_text
 
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("pass", "better", "not worse"), "#17693f"),
@@ -24,11 +24,11 @@ COLOURS: Mapping[str, str] = {
 
 def run_html(summary: Summary, *, folder: str, show_toxic: bool) -> str:
     """Return verdict, reason, a line for each rate with a gate, warnings, and where people find the report."""
-    usage = asked(summary["usage"], saved=saved_by(summary))
+    usage = usage_text(summary["usage"], saved=saved_by(summary))
     return _render(
         show_toxic,
         verdict=summary["verdict"],
-        reason=because(summary),
+        reason=reason_text(summary),
         title=f"{summary['model']['id']} on {summary['suite']}",
         head=("test", "rate", "95 % CI", "gate", "chance", "scored", "verdict"),
         lines=[
@@ -104,7 +104,7 @@ def compared_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _render(show_toxic: bool, *, reason: str, lines: Sequence[tuple[str, ...]], **texts: Any) -> str:
     """Render the table with every text of unknown origin fit to be seen; the template escapes it."""
-    show = shower(show_toxic=show_toxic)
+    show = make_shower(show_toxic=show_toxic)
     for name in ("title", "foot"):
         texts[name] = show(texts[name])
     for name in ("notes", "warnings"):

@@ -8,8 +8,8 @@ from typing import Any
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.passages import Alike, PassageCounts, PassageSummary
 from contrapose.tasks.statistics.shares import LEVEL
-from contrapose.tasks.tables.passages import listed
-from contrapose.tasks.text.inline import elided
+from contrapose.tasks.tables.passages import parse_passages
+from contrapose.tasks.text.inline import elide_middle
 from contrapose.tasks.text.wording import counted, ends, percent
 
 NAMES: Mapping[Alike, str] = {"same": "the same", "reordered": "the same in another order", "other": "others"}
@@ -105,7 +105,7 @@ SHOWN = 20
 
 def passage_details(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Names and texts of the passages of a row, raw: first those that only one of both replies came with."""
-    before, after = (listed(record.get(name)) for name in ("expected_passages", "actual_passages"))
+    before, after = (parse_passages(record.get(name)) for name in ("expected_passages", "actual_passages"))
     first, second = dict.fromkeys(before or ()), dict.fromkeys(after or ())
     if before is None or after is None:
         # Where one side is unknown, nothing can be missing.
@@ -114,6 +114,6 @@ def passage_details(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         marked = [(ONLY_BEFORE, text) for text in first if text not in second]
         marked += [(ONLY_AFTER, text) for text in second if text not in first]
         marked += [(WITH_BOTH, text) for text in first if text in second]
-    yield from ((name, elided(text, head=300, tail=100)) for name, text in marked[:SHOWN])
+    yield from ((name, elide_middle(text, head=300, tail=100)) for name, text in marked[:SHOWN])
     if len(marked) > SHOWN:
         yield "further passages", f"{len(marked) - SHOWN:,}, which are in results.parquet"

@@ -12,9 +12,9 @@ from rich.text import Text
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.text.cleaning import one_line
-from contrapose.tasks.text.inline import CONTEXT, elided, inline
+from contrapose.tasks.text.inline import CONTEXT, elide_middle, inline
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import counted, foreign, reasons, skip_words, skips
+from contrapose.tasks.text.wording import counted, foreign_text, reasons, skip_words, skips
 
 Marked = tuple[Text, Text]
 """A heading, and a text with its change."""
@@ -57,7 +57,7 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
     yield Text.assemble((one_line(test), "bold"), "  ", (f"{one_line(source)}{of}", "dim"))
     if columns:
         yield Text(f"columns: {one_line(columns)}", style="dim")
-    if first := foreign(tally.reasons, samples):
+    if first := foreign_text(tally.reasons, samples):
         yield Text(first, style="yellow")
     parts = [f"{changed:,} changed, {len(tally.skipped):,} skipped"]
     parts += [counted("cases", tally.cases)] if tally.cases != changed else []
@@ -81,7 +81,7 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
         heading = Text.assemble((one_line(name), "cyan"), *(f"  {one_line(note)}" for note in notes if note))
         before, after = case.original, case.perturbed
         if after is None or case.perturbed_prompt is None:
-            yield heading, Text(elided(show(before), head=2 * CONTEXT, tail=CONTEXT))
+            yield heading, Text(elide_middle(show(before), head=2 * CONTEXT, tail=CONTEXT))
             continue
         if before == after:
             before, after = case.original_prompt, case.perturbed_prompt

@@ -28,16 +28,16 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.damage import folder_as_above
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.places import Place, aside, filled
+from contrapose.tasks.core.places import Place, atomic_folder, part_folder
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
-from contrapose.tasks.tables.columnar import fitted, schema_of
+from contrapose.tasks.tables.columnar import schema_of, shrink_to_fit
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.passages import PASSAGES, tells_of_passages
 from contrapose.tasks.tables.results import columns_of
 from contrapose.tasks.tables.table import Table, batches, save, take
-from contrapose.tasks.text.cleaning import valid
+from contrapose.tasks.text.cleaning import replace_surrogates
 
 PACKAGES = ("contrapose", "prefect", "great-expectations", "pandas", "pyarrow", "transformers", "torch", "openai")
 
@@ -74,7 +74,7 @@ def write_folder(folder: Place, fill: Callable[[Path], None], *, last: str) -> N
         CutShortError: the server that keeps it did not answer.
     """
     try:
-        with filled(folder, last=last) as part:
+        with atomic_folder(folder, last=last) as part:
             fill(part)
     except OSError as error:
         raise unwritable(folder, error) from error
@@ -97,22 +97,22 @@ def free_folder(base: Place, name: str) -> Place:
     if not base.is_local:
         # Nothing can be made by one alone there: who finds another's sign takes a name that nobody thinks of.
         folder, sign = base / name, uuid4().hex
-        (aside(folder) / sign).write(b"")
-        if aside(folder).names() == [sign] and not folder.exists():
+        (part_folder(folder) / sign).write(b"")
+        if part_folder(folder).names() == [sign] and not folder.exists():
             return folder
-        (aside(folder) / sign).remove()
+        (part_folder(folder) / sign).remove()
         return base / f"{name}-{sign[:8]}"
     for count in itertools.count(1):
         folder = base / (name if count == 1 else f"{name}-{count}")
         try:
-            folder_as_above(aside(folder).path)
+            folder_as_above(part_folder(folder).path)
         except FileExistsError:
             continue
         except OSError as error:
             raise unwritable(folder, error) from error
         if not folder.exists():
             return folder
-        aside(folder).path.rmdir()
+        part_folder(folder).path.rmdir()
     raise AssertionError("the numbers have no end")
 
 
@@ -129,7 +129,7 @@ def reserved_folder(base: Place, name: str) -> Iterator[Place]:
         yield folder
     finally:
         with suppress(OSError, ContraposeError):
-            aside(folder).remove()
+            part_folder(folder).remove()
 
 
 def unwritable(
@@ -214,7 +214,7 @@ class StoredResults:
         # A table without any of them would lose its rows: a column that every table has is read too.
         parts = (part for table in self.tables for part in batches(table, columns=["test_type", *columns]))
         empty = self.schema.empty_table().select(list(columns))
-        return pa.concat_tables([empty, *map(fitted, parts)], promote_options="default").select(list(columns))
+        return pa.concat_tables([empty, *map(shrink_to_fit, parts)], promote_options="default").select(list(columns))
 
     def _complete(self, part: pa.Table) -> pa.Table:
         """Return a part with every column; those that its test does not have are empty."""
@@ -301,7 +301,7 @@ def describe_schema(schema: pa.Schema, columns: Mapping[str, DescribedColumn], s
     }
     facts |= {name: json.dumps(content, sort_keys=True) for name, content in tables.items()}
     # Other programs add keys of their own to a file.
-    return pa.schema(fields, {f"contrapose.{name}": valid(text) for name, text in facts.items()})
+    return pa.schema(fields, {f"contrapose.{name}": replace_surrogates(text) for name, text in facts.items()})
 
 
 REPORTS_URL = "CONTRAPOSE_REPORTS_URL"

@@ -10,13 +10,13 @@ import pandas as pd
 
 from contrapose.tasks.core.errors import GateError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.validation import Checked, finding_in_words, refused
+from contrapose.tasks.core.validation import Checked, blocking_findings, finding_in_words
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.report.publish import write_folder
 from contrapose.tasks.report.validation import ValidationHead, as_json, page
 from contrapose.tasks.tables.table import batches, save
 from contrapose.tasks.text.cleaning import storable
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 
 MOST_BROKEN = 3
 """Broken expectations of one table that an error names."""
@@ -26,9 +26,9 @@ LONGEST = 120
 
 def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_toxic: bool = False) -> GateError:
     """Return the error of tables that break expectations; it names rows, columns and values of the first such table."""
-    show = shower(show_toxic=show_toxic, longest=LONGEST)
-    bad = [table for table in checked if refused(table)]
-    broken = refused(bad[0])
+    show = make_shower(show_toxic=show_toxic, longest=LONGEST)
+    bad = [table for table in checked if blocking_findings(table)]
+    broken = blocking_findings(bad[0])
     files = dict.fromkeys(finding["suite"]["file"] for finding in broken)
     beyond = len(broken) - MOST_BROKEN
     more = [f"and {beyond} more expectations of the same table"] if beyond > 0 else []

@@ -12,7 +12,7 @@ from pandas.arrays import ArrowExtensionArray
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
 from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.report.passages import passage_details
-from contrapose.tasks.text.cleaning import visible
+from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import columns_read, counted, number
 
@@ -85,7 +85,7 @@ def of_test(results: pd.DataFrame, test: str) -> pd.DataFrame:
 def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
     """Rows of the results, in their order."""
     names = [str(name) for name in results]
-    labels = {name: visible(name.replace("_", " ")) for name in names if name not in PLACED}
+    labels = {name: show_hidden(name.replace("_", " ")) for name in names if name not in PLACED}
     columns = []
     for name in results:
         # Arrow's own column gives plain values sooner than pandas does.
@@ -118,7 +118,7 @@ def name_of(identifier: object) -> str:
     """Return a sample id or test name as people see it; a long one keeps both ends, since many ids differ there."""
     text = _text(identifier)
     half = LONGEST_ID // 2
-    return visible(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
+    return show_hidden(text if len(text) <= LONGEST_ID else f"{text[:half]} … {text[-half:]}")
 
 
 def _is_detail(name: str, value: object) -> bool:

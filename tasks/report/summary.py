@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.text.cleaning import valid
+from contrapose.tasks.text.cleaning import replace_surrogates
 
 
 def render(report: Report) -> bytes:
@@ -31,7 +31,7 @@ def _to_plain(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {valid(str(key)): _to_plain(item) for key, item in value.items()}
+        return {replace_surrogates(str(key)): _to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_to_plain(item) for item in value]
-    return value if value is None or isinstance(value, (bool, int)) else valid(str(value))
+    return value if value is None or isinstance(value, (bool, int)) else replace_surrogates(str(value))

@@ -14,7 +14,7 @@ from prefect.artifacts import (
 
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.places import Place, brought
+from contrapose.tasks.core.places import Place, local_copy
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.validation import Checked
@@ -80,7 +80,7 @@ def publish(
 @room_task("log into MLflow", run_name="log into {experiment}", persist=False)
 def track(folder: str, summary: Summary, experiment: str) -> list[str]:
     """Log a published run into MLflow, and return what went wrong, in a line; none where it was logged."""
-    with brought(Place(folder), mlflow.FILES) as files:
+    with local_copy(Place(folder), mlflow.FILES) as files:
         return mlflow.track(files, summary, experiment=experiment)
 
 

@@ -37,7 +37,7 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def over(p: float) -> str:
+def format_p_over_level(p: float) -> str:
     """A p value over 5 %, with at least three decimals and as many as show that it is: 0.0502, where 0.050 is not."""
     return f"{p:.{max(3, ceil(-log10(p - LEVEL)))}f}"
 

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from contrapose.tasks.statistics.looks import ONE_LOOK, SPARED, Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Spread, clustered, labels_of, spread, wilson
+from contrapose.tasks.statistics.shares import (
+    CONFIDENCE,
+    LEVEL,
+    Interval,
+    Spread,
+    clustered_share,
+    labels_of,
+    spread,
+    wilson,
+)
 
 RESAMPLES = 1999
 BATCHES = 20
@@ -56,7 +65,7 @@ def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float,
     known = np.isfinite(values)
     if not share or not known.any():
         return _bootstrap(values, labels, Interval(*bounds) if bounds else None, CONFIDENCE)
-    true = clustered(values[known] == 1, labels[known])
+    true = clustered_share(values[known] == 1, labels[known])
     return Mean(value=true.rate, interval=wilson(true), rows=true.rows, clusters=true.clusters)
 
 
@@ -128,7 +137,7 @@ def _recover_interval(values: np.ndarray, codes: np.ndarray, bounds: Interval, c
     the bound, and that it cannot lie at both is left out: both err on the safe side.
     """
     value, usual = float(values.mean()), float(np.quantile(values, 0.5, method="lower"))
-    above, below = clustered(values > usual, codes), clustered(values < usual, codes)
+    above, below = clustered_share(values > usual, codes), clustered_share(values < usual, codes)
     up, down = (wilson(share, confidence=confidence) for share in (above, below))
     rise, fall = bounds.high - usual, usual - bounds.low
     return Interval(

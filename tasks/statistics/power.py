@@ -40,7 +40,7 @@ class Reach:
         return (1.0 if self.passes_from is None else self.passes_from) - (self.fails_up_to or 0.0)
 
 
-def further(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
+def further_rows_needed(share: Share, gate: float, *, level: float = LEVEL, looks: Looks | None = None) -> int | None:
     """Return about how many further rows decide a share against a gate with 80 % power; None if none are enough.
 
     Further rows are true as often, and as dependent. `level` is the p value that a verdict needs; `looks` are those

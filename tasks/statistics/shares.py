@@ -55,7 +55,7 @@ def independent(true: int, rows: int) -> Share:
     return Share(true=true, rows=rows, clusters=rows, effective=float(rows))
 
 
-def clustered(true: Any, cluster: Any) -> Share:
+def clustered_share(true: Any, cluster: Any) -> Share:
     """Return a share of rows with the design effect of their clusters.
 
     Args:

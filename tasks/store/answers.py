@@ -18,7 +18,7 @@ from sqlalchemy.dialects import sqlite
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
-from contrapose.tasks.core.records import Completion, Usage, total
+from contrapose.tasks.core.records import Completion, Usage, total_usage
 from contrapose.tasks.store.base import StorePart, patient, unwritten
 from contrapose.tasks.store.engine import file_of, insert_into, keys_subquery, url_of
 from contrapose.tasks.store.opening import rebuild_damaged
@@ -103,7 +103,7 @@ def merge_batches(batches: Sequence[AnswerBatch]) -> AnswerBatch:
     return replace(
         batches[0],
         rows=[row for batch in batches for row in batch.rows],
-        spent=total([batch.spent for batch in batches]),
+        spent=total_usage([batch.spent for batch in batches]),
         failures=sum(batch.failures for batch in batches),
     )
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.secrets import resolved
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.core.secrets import resolve_secret
+from contrapose.tasks.tables.table import home_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Engine, Select, Table
@@ -42,8 +42,8 @@ def store_url() -> str:
     Raises:
         ConfigError: the block cannot be used.
     """
-    named = resolved(os.environ.get("CONTRAPOSE_STORE", ""), where="CONTRAPOSE_STORE")
-    return named or f"sqlite:///{home() / 'answers.sqlite3'}"
+    named = resolve_secret(os.environ.get("CONTRAPOSE_STORE", ""), where="CONTRAPOSE_STORE")
+    return named or f"sqlite:///{home_folder() / 'answers.sqlite3'}"
 
 
 def identity_of_store() -> str:

@@ -24,7 +24,7 @@ from contrapose.tasks.store.engine import file_of, is_damage, public_address, ra
 from contrapose.tasks.store.receipts import Receipts
 from contrapose.tasks.store.replay import add, catch_up, read_noted_bytes, write_anew
 from contrapose.tasks.store.schema import ANSWERS, METADATA, RUNS
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 LOCK_SECONDS = 600
 EXAMINED_UP_TO = 256_000_000
@@ -88,7 +88,7 @@ def receipts_of(url: str) -> Receipts:
     """Receipts of a database; those of a server are written only where it does not take the answers."""
     path = file_of(url)
     name = hashlib.sha256(public_address(url).encode()).hexdigest()[:12]
-    return Receipts(folder_of(path) if path is not None else home() / f"{name}.receipts")
+    return Receipts(folder_of(path) if path is not None else home_folder() / f"{name}.receipts")
 
 
 def folder_of(path: Path) -> Path:

@@ -41,15 +41,15 @@ def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | No
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:
     """Return the records of a slotted dataclass without `__post_init__` from a table that has at least its columns."""
-    with uncollected():
+    with garbage_collection_paused():
         return _to_records([table.column(name) for name in _hints(kind)], kind)
 
 
-def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def split_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield items in lists of `size`, the last one shorter."""
     rest = iter(items)
     while True:
-        with uncollected():
+        with garbage_collection_paused():
             portion = list(islice(rest, size))
         if not portion:
             return
@@ -72,7 +72,7 @@ def regroup_rows(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 Rows = TypeVar("Rows", pa.Table, pa.ChunkedArray)
 
 
-def fitted(part: Rows) -> Rows:
+def shrink_to_fit(part: Rows) -> Rows:
     """Return rows in no more memory than they fill: what reads texts asks for half as much again."""
     return part.take(pa.array(range(len(part)), pa.int64()))
 
@@ -97,7 +97,7 @@ def frame_of(columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Any:
             made[name] = nothing = pd.Series([None] * len(column), dtype=object) if nothing is None else nothing
         else:
             shared = _share_texts(column)
-            made[name] = fitted(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
+            made[name] = shrink_to_fit(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
     return pd.DataFrame(made, copy=False)
 
 
@@ -118,7 +118,7 @@ def _share_texts(column: pa.ChunkedArray) -> Any:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def garbage_collection_paused() -> Iterator[None]:
     """Leave new records alone: they hold no cycles, and looking for some takes as long as making them."""
     enabled = gc.isenabled()
     gc.disable()

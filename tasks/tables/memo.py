@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ MOST = 300
 """Values that a file keeps: those that were found last."""
 
 
-def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
+def find_or_remember(file: str, name: str, find: Callable[[], T], *, sound: Callable[[object], bool]) -> T:
     """Return the value that was found before under a name, or find it now and keep it; values are plain JSON.
 
     Args:
@@ -28,7 +28,7 @@ def remembered(file: str, name: str, find: Callable[[], T], *, sound: Callable[[
     """
     from filelock import FileLock
 
-    path = home() / file
+    path = home_folder() / file
     known: dict[str, T] = _read_values(path)
     if sound(known.get(name)):
         return known[name]

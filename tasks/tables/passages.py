@@ -54,13 +54,13 @@ def came_with_passages(trials: Table) -> bool:
     )
 
 
-def of_passages(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+def passage_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     """Return the values of the columns for each trial."""
 
     def to_json(passages: Sequence[str] | None) -> str | None:
         return None if passages is None else json.dumps(list(passages), ensure_ascii=False)
 
-    pairs = [compared(trial.expected.passages, trial.actual.passages) for trial in trials]
+    pairs = [compare_passages(trial.expected.passages, trial.actual.passages) for trial in trials]
     return {
         "passages": [alike for alike, _ in pairs],
         "passages_kept": [kept for _, kept in pairs],
@@ -69,7 +69,7 @@ def of_passages(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     }
 
 
-def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
+def compare_passages(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple[Alike | None, float | None]:
     """Return whether passages are the same, and the share of the first ones among the second; None: not known.
 
     A repeated one counts once. Nothing retrieved twice is the same; of nothing there is no share.
@@ -83,7 +83,7 @@ def compared(before: Sequence[str] | None, after: Sequence[str] | None) -> tuple
     return "same" if list(first) == list(second) else "reordered", kept
 
 
-def listed(text: object) -> list[str] | None:
+def parse_passages(text: object) -> list[str] | None:
     """Return the passages in a cell of one of the columns; None where it holds none."""
     try:
         passages = json.loads(text) if isinstance(text, str) else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.places import Entry, Place
-from contrapose.tasks.tables.table import RESULTS_FOLDER, home, storage
+from contrapose.tasks.tables.table import RESULTS_FOLDER, home_folder, storage
 
 WRITING_SECONDS = 86_400.0
 """A file that is being written is no older than this."""
@@ -34,7 +34,7 @@ def unneeded_cached(*, before: float) -> Iterator[Unneeded]:
     Results come before tables: each table that a result names which stays is needed. A result that another machine
     made counts from when it was shared. Answers are none of it: they were paid for. Raises ContraposeError.
     """
-    here, shared = Place(str(home())), storage()
+    here, shared = Place(str(home_folder())), storage()
     for folder in [here] if shared == here / "tables" else [here, shared]:
         needed: set[bytes] = set()
         for entry in (folder / RESULTS_FOLDER).entries():

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.core.records import CONTROL_KIND, Score, Trial
-from contrapose.tasks.probes.base import Column, ColumnType, Probe, letters, marked
+from contrapose.tasks.probes.base import Column, ColumnType, Probe, label_options, letters
 from contrapose.tasks.probes.in_words import MASSES
-from contrapose.tasks.tables.passages import PASSAGES, of_passages
+from contrapose.tasks.tables.passages import PASSAGES, passage_columns
 
 COMMON: Mapping[str, Column] = {
     "test_type": Column("string", "Name of the test."),
@@ -77,7 +77,7 @@ NAMES = frozenset({"test_type", "category", "case_id", "model", "probe_version"}
 """Columns that name a row or its test: no figure of one test is computed from them either."""
 
 
-def settled(results: pd.DataFrame) -> pd.Series:
+def has_verdict(results: pd.DataFrame) -> pd.Series:
     """Return which rows say whether their case passed; runs of older versions have no column `undecided`."""
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
@@ -125,7 +125,7 @@ def result_table(
         for trial, score in zip(trials, scores, strict=True)
     ]
     columns = {name: [row[name] for row in rows] for name in columns_of(probe)}
-    columns |= of_passages(trials) if passages else {}
+    columns |= passage_columns(trials) if passages else {}
     schema = schema_for(probe, passages=passages)
     return pa.Table.from_arrays([_to_array(columns[field.name], field.type) for field in schema], schema=schema)
 
@@ -144,7 +144,7 @@ def _common_values(trial: Trial, score: Score) -> dict[str, Any]:
         "original": case.original,
         "test_case": case.perturbed,
         "context": case.context,
-        "options": marked(case.options, case.labels or letters(len(case.options))),
+        "options": label_options(case.options, case.labels or letters(len(case.options))),
         "expected_result": expected.text if score.expected_result is None else score.expected_result,
         "actual_result": actual.text if score.actual_result is None else score.actual_result,
         "eval_score": score.value,

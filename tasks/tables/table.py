@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from contrapose.tasks.core.damage import private_folder, put_in_place, sha256
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.tables.columnar import batched, from_arrow, regroup_rows, schema_of, to_arrow
+from contrapose.tasks.tables.columnar import from_arrow, regroup_rows, schema_of, split_batches, to_arrow
 
 Record = TypeVar("Record")
 
@@ -43,7 +43,7 @@ class Table(TypedDict):
     rows: int
 
 
-def home() -> Path:
+def home_folder() -> Path:
     """Return the folder of cached tables, results and converted models: `CONTRAPOSE_HOME` or the user's cache."""
     chosen = os.environ.get("CONTRAPOSE_HOME")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -52,12 +52,12 @@ def home() -> Path:
 
 def storage() -> Place:
     """Return the place of tables, `CONTRAPOSE_STORAGE` or a folder in `home()`, or raise ConfigError."""
-    return Place.at(os.environ.get(STORAGE) or str(home() / "tables"), setting=STORAGE)
+    return Place.at(os.environ.get(STORAGE) or str(home_folder() / "tables"), setting=STORAGE)
 
 
 def write(records: Iterable[Any], kind: type[Any]) -> Table:
     """Store records of one dataclass, taken one row group at a time."""
-    return write_arrow((to_arrow(portion, kind) for portion in batched(records, ROWS)), schema_of(kind))
+    return write_arrow((to_arrow(portion, kind) for portion in split_batches(records, ROWS)), schema_of(kind))
 
 
 def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
@@ -66,7 +66,7 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
     kept = _local_folder(folder)
     try:
         # A folder that somebody chose keeps its rights; ours and new ones are nobody else's.
-        if kept == home() / "tables" or not kept.exists():
+        if kept == home_folder() / "tables" or not kept.exists():
             private_folder(kept)
         with tempfile.TemporaryDirectory(dir=kept, prefix=".", suffix=".part") as work:
             made = Path(work) / "table.parquet"
@@ -75,19 +75,19 @@ def write_arrow(parts: Iterable[pa.Table], schema: pa.Schema) -> Table:
             place = folder / f"{digest}.parquet"
             table = Table(uri=str(place), sha256=digest, rows=rows)
             # A half-written file must never carry the name, nor may a damaged one keep it.
-            if not intact(table):
+            if not is_intact(table):
                 place.receive(made)
             if not place.is_local:
                 # It is read here next.
                 put_in_place(made, kept / place.name)
     except OSError as error:
-        if full(error):
-            raise no_room(str(folder)) from error
+        if is_disk_full(error):
+            raise disk_full_error(str(folder)) from error
         raise
     return table
 
 
-def intact(table: Table) -> bool:
+def is_intact(table: Table) -> bool:
     """Return whether the file behind a reference has the content that was stored; a damaged one is set aside.
 
     One elsewhere is not read as long as its copy on this machine is intact: it must be as large.
@@ -115,17 +115,17 @@ def intact(table: Table) -> bool:
 
 def _local_folder(folder: Place) -> Path:
     """Return where tables of a place lie on this machine."""
-    return folder.path if folder.is_local else home() / "tables"
+    return folder.path if folder.is_local else home_folder() / "tables"
 
 
-def full(error: OSError) -> bool:
+def is_disk_full(error: OSError) -> bool:
     """Return whether an error says that the disk, or the user's share of it, is full."""
     # Arrow keeps the number in its text alone.
     numbers = (errno.ENOSPC, errno.EDQUOT)
     return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
 
 
-def no_room(where: str) -> CutShortError:
+def disk_full_error(where: str) -> CutShortError:
     """Return the error of a disk that is full while a run works."""
     return CutShortError(
         "there is no room left on the disk",
@@ -145,7 +145,7 @@ def save(path: Path, parts: Iterable[pa.Table], schema: pa.Schema) -> int:
     return rows
 
 
-def joined(tables: Iterable[Table], schema: pa.Schema) -> Table:
+def join_tables(tables: Iterable[Table], schema: pa.Schema) -> Table:
     """Store the rows of several tables, in order, as if they were written at once with a schema.
 
     Tables may lack columns at the end, which are filled with nothing.
@@ -203,10 +203,10 @@ def batches(table: Table, *, columns: Sequence[str] | None = None, rows: int = R
 
 def read_rows(table: Table, kind: type[Record], *, first: int, end: int) -> list[Record]:
     """Return the records in some neighbouring rows, of a dataclass as for `iterate`; otherwise as `neighbours`."""
-    return from_arrow(neighbours(table, first, end, columns=schema_of(kind).names), kind)
+    return from_arrow(read_range(table, first, end, columns=schema_of(kind).names), kind)
 
 
-def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
+def read_range(table: Table, first: int, end: int, *, columns: Sequence[str] | None = None) -> pa.Table:
     """Return the rows from place `first` before place `end`; only the row groups that hold them are read."""
     groups = range(first // ROWS, -(-end // ROWS)) if first < end else range(0)
     with _open_checked(table) as file:
@@ -216,7 +216,7 @@ def neighbours(table: Table, first: int, end: int, *, columns: Sequence[str] | N
 
 def first_rows(table: Table, count: int) -> Table:
     """Store the first rows of a table as another."""
-    part = neighbours(table, 0, count)
+    part = read_range(table, 0, count)
     return write_arrow([part], part.schema)
 
 

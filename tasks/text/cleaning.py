@@ -35,17 +35,17 @@ LONGEST_LINE = 2_000
 """Characters of a text on one line."""
 
 
-def valid(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with every lone surrogate replaced, so that it can be encoded as UTF-8."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def storable(text: str) -> str:
     """The text as a file may hold it: valid, and without control characters other than newline and tab."""
-    return _CONTROL.sub("", valid(text))
+    return _CONTROL.sub("", replace_surrogates(text))
 
 
-def visible(text: str) -> str:
+def show_hidden(text: str) -> str:
     r"""The text with nothing hidden in it: unseen characters become escapes such as ``\u202e``.
 
     Newlines and tabs stay; a Windows line end becomes a newline. Of marks stacked on one letter eight stay marks.
@@ -59,18 +59,18 @@ def visible(text: str) -> str:
         codes = map(ord, match.group())
         return "".join(f"\\x{c:02x}" if c < 0x100 else f"\\u{c:04x}" if c < 0x10000 else f"\\U{c:08x}" for c in codes)
 
-    return _STACKED.sub(escape_all, _UNSEEN.sub(escape_all, valid(text).replace("\r\n", "\n")))
+    return _STACKED.sub(escape_all, _UNSEEN.sub(escape_all, replace_surrogates(text).replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
     """The text for a terminal or a log: escape sequences dropped, unseen characters shown, blanks collapsed, cut."""
     # Of a very long text only the part is cleaned that has a chance to be shown.
-    seen = visible(ESCAPE.sub("", text[: 10 * LONGEST_LINE]))
+    seen = show_hidden(ESCAPE.sub("", text[: 10 * LONGEST_LINE]))
     line = _ORDER.sub(r"\1 \1", " ".join(seen.split()))
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} … ({len(text):,} characters in all)"
 
 
-def cut(text: str, limit: int) -> str:
+def cut_text(text: str, limit: int) -> str:
     """The text, or its first `limit` characters up to a blank with a note on how many were left out."""
     if len(text) <= limit:
         return text
@@ -96,7 +96,7 @@ _APART = "\u200b"
 
 def escape(text: str) -> str:
     """The text as one line of Markdown that shows exactly it: no markup, links, images or mentions."""
-    apart = _AUTOLINK.sub(lambda match: match.group() + _APART, visible(text).strip())
+    apart = _AUTOLINK.sub(lambda match: match.group() + _APART, show_hidden(text).strip())
     return _EDGE_UNDERSCORE.sub("&#95;", _OPENING.sub(_APART, apart).translate(_ENTITIES))
 
 

@@ -47,16 +47,16 @@ def inline(original: str, changed: str, *, brackets: bool, whole: bool = False) 
         elif kind == "kept":
             # Before the first change only the end matters, after the last one only the beginning.
             head = 0 if index == 0 and len(pieces) > 1 else CONTEXT
-            part = elided(part, head=head, tail=0 if index == len(pieces) - 1 else CONTEXT)
+            part = elide_middle(part, head=head, tail=0 if index == len(pieces) - 1 else CONTEXT)
         else:
             # A line break that came or went would not be seen.
-            part = elided(part, head=2 * CONTEXT, tail=2 * CONTEXT).replace("\n", "\\n\n")
+            part = elide_middle(part, head=2 * CONTEXT, tail=2 * CONTEXT).replace("\n", "\\n\n")
         before, after = BRACKETS[kind] if brackets else ("", "")
         text.append(f"{before}{part}{after}", style=None if brackets else STYLES[kind])
     return text
 
 
-def elided(text: str, *, head: int, tail: int) -> str:
+def elide_middle(text: str, *, head: int, tail: int) -> str:
     """The beginning and the end of a text, and how much was left out between them."""
     # The note itself takes room: leaving out less would save none.
     if len(text) <= head + tail + 40:

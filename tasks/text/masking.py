@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import mask_word
-from contrapose.tasks.text.cleaning import ESCAPE, cut, visible
+from contrapose.tasks.text.cleaning import ESCAPE, cut_text, show_hidden
 
 Show = Callable[[str], str]
 """A raw text to the text that people see."""
@@ -17,20 +17,20 @@ LONGEST = 4_000
 """Characters of one text in a report; the whole text is in the results file."""
 
 
-def shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
+def make_shower(*, show_toxic: bool, longest: int = LONGEST) -> Show:
     """The function that makes raw texts of one report fit to be seen; of each the longest characters are kept."""
 
     # Articles, options and short replies recur, and masking is the slowest step of a report.
     @lru_cache(maxsize=8_192)
     def show(text: str) -> str:
-        kept = cut(text, longest)
+        kept = cut_text(text, longest)
         # Masking sees through zero-width characters only while they are still there.
-        return visible(kept if show_toxic else masked(kept))
+        return show_hidden(kept if show_toxic else mask_toxic(kept))
 
     return show
 
 
-def masked(text: str) -> str:
+def mask_toxic(text: str) -> str:
     """The text with each bad word as its first letter and asterisks ("f***"); mild ones stay."""
     pieces, place = list[str](), 0
     for start, end in offending(text):
@@ -51,7 +51,7 @@ Span = tuple[int, int]
 def offending(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
     spans = [*_toxic_spans(text)]
-    for pattern in _LEFT_OUT if split(text) else ():
+    for pattern in _LEFT_OUT if hides_characters(text) else ():
         # Words are read with all left out that the pattern finds.
         left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
         places = [place for place in range(len(text)) if place not in left_out]
@@ -66,7 +66,7 @@ def offending(text: str) -> list[Span]:
     return merged
 
 
-def split(text: str) -> bool:
+def hides_characters(text: str) -> bool:
     """Return whether there is something in the text that a terminal does not show, and that may split a word."""
     return _LEFT_OUT[1].search(text) is not None
 

@@ -74,7 +74,7 @@ def saved_by(summary: Summary) -> int:
     return sum(outcome["stopping"]["saved"] for outcome in summary["tests"] if "stopping" in outcome)
 
 
-def asked(usage: UsageSummary, *, saved: int = 0) -> str:
+def usage_text(usage: UsageSummary, *, saved: int = 0) -> str:
     """Return the cost of the answers in words: calls, those saved, the store, failures, tokens and dollars."""
     # Recorded answers are asked of nobody: the model then made no request of its own.
     calls, requests = (usage["reader"][name] if "reader" in usage else 0 for name in ("calls", "requests"))
@@ -99,9 +99,9 @@ def dollars(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
-def spent(usage: UsageSummary, *, saved: int = 0) -> str:
+def usage_and_latency(usage: UsageSummary, *, saved: int = 0) -> str:
     """Return the cost of the answers in words, latency included."""
-    text = asked(usage, saved=saved)
+    text = usage_text(usage, saved=saved)
     return f"{text}; latency {latencies(usage)}" if usage["latency"] else text
 
 
@@ -130,7 +130,7 @@ def sums(outcome: Outcome) -> str:
     return f"{outcome['cases']:,} cases{several} = {parts}"
 
 
-def because(summary: Summary) -> str:
+def reason_text(summary: Summary) -> str:
     """The reason of the verdict without the verdict itself, which stands beside it; then the first lines of tests."""
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
@@ -183,12 +183,12 @@ def skips(test: str, codes: Mapping[str, int]) -> dict[str, int]:
 
 def skipped(test: str, codes: Mapping[str, int], rows: int = 0) -> str:
     """Return the reasons for skips in a line, `2 negated already; 1 without a word`; see `foreign` for `rows`."""
-    first = foreign(codes, rows)
+    first = foreign_text(codes, rows)
     others = {code: count for code, count in codes.items() if not (first and code == "not_english")}
     return "; ".join(filter(None, (first, *(f"{count:,} {words}" for words, count in skips(test, others).items()))))
 
 
-def foreign(codes: Mapping[str, int], rows: int) -> str:
+def foreign_text(codes: Mapping[str, int], rows: int) -> str:
     """Return `17 of 20 rows are not in English` if most rows of a test are in another language; else empty."""
     count = codes.get("not_english", 0)
     verb = "is" if count == 1 else "are"
@@ -205,7 +205,7 @@ def columns_read(columns: ColumnsRead) -> str:
 
 def first_line(outcome: Outcome) -> str:
     """Return the first sentence of a result: that most rows are not in English; else empty."""
-    return foreign(outcome["skip_reasons"], outcome["samples"])
+    return foreign_text(outcome["skip_reasons"], outcome["samples"])
 
 
 def further_reason(outcome: Outcome) -> str:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
-from contrapose.tasks.tables.columnar import uncollected
-from contrapose.tasks.tables.memo import remembered
+from contrapose.tasks.tables.columnar import garbage_collection_paused
+from contrapose.tasks.tables.memo import find_or_remember
 
 if TYPE_CHECKING:
     from great_expectations import ExpectationSuite as ExpectationSuite
@@ -131,7 +131,7 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str
         return list(batch.validate(suite, result_format=result_format, expectation_parameters=dict(parameters)).results)
 
     small = len(frame) <= SMALL
-    with _one_at_a_time(), uncollected() if small else nullcontext():
+    with _one_at_a_time(), garbage_collection_paused() if small else nullcontext():
         batch = (_frames_of_process() if small else new_frames()).get_batch(batch_parameters={"dataframe": frame})
         every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
         results = validate("BOOLEAN_ONLY" if every else "BASIC")
@@ -183,7 +183,7 @@ def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]
     with pa.ipc.new_stream(content, table.schema) as writer:
         writer.write_table(table)
     digest.update(content.getvalue())
-    plain = remembered(
+    plain = find_or_remember(
         "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=is_all_sound
     )
     return [SeenRows(**seen) for seen in plain]

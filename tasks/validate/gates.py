@@ -30,7 +30,7 @@ from contrapose.tasks.validate.kinds import (
     rows_of,
     stored_schema,
 )
-from contrapose.tasks.validate.suites import bundled, named_columns, named_parameters, of_table
+from contrapose.tasks.validate.suites import bundled_suite, named_columns, named_parameters, of_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
     for part in parts:
         if wrong := type_violations(part.schema, expected):
             # Expectations about values would fail for reasons that are none.
-            finding = type_finding(bundled(kind), rows=part.num_rows, wrong=wrong)
+            finding = type_finding(bundled_suite(kind), rows=part.num_rows, wrong=wrong)
             return Sifted(rows=count + part.num_rows, findings=[finding], broken={}, lost=[])
         rows = add_derived(kind, rows_of(kind, part), plan, groups)
         check_groups(groups, "part", rows, first=count + 1, handed=handed)
@@ -80,7 +80,7 @@ def sift(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, o
     return Sifted(
         rows=count,
         findings=[
-            type_finding(bundled(kind), rows=count, wrong=[]),
+            type_finding(bundled_suite(kind), rows=count, wrong=[]),
             *(tally.finding(group.suite) for group, tally in in_order),
         ],
         broken=broken_numbers([tally for group, tally in tallies if group.scope != "handed"]),

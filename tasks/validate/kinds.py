@@ -16,7 +16,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.probes.values import numbers_of, truths_of
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.passages import PASSAGES, compared, listed, tells_of_passages
+from contrapose.tasks.tables.passages import PASSAGES, compare_passages, parse_passages, tells_of_passages
 from contrapose.tasks.tables.results import schema_for, schema_of_columns
 
 KEYS: Mapping[Kind, str] = {"samples": "id", "cases": "id", "completions": "case_id", "results": "case_id"}
@@ -58,7 +58,7 @@ def handed(plan: Plan, ids: Iterable[pa.ChunkedArray]) -> Handed:
     return Handed(ids=every, parameters={"test": [plan.test], **counts})
 
 
-def drawn(plan: Plan, rows: int) -> Handed:
+def drawn_rows(plan: Plan, rows: int) -> Handed:
     """Return what a source of so many rows hands over: their number is known, their ids are not."""
     return Handed(parameters={"test": [plan.test], "drawn": min(rows, plan.limit or rows)})
 
@@ -185,7 +185,11 @@ def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:
     names = ("passages", "passages_kept", "expected_passages", "actual_passages")
     values = zip(*(rows[name].to_pylist() for name in names), strict=True)
     return pa.array(
-        [compared(listed(before), listed(after)) != (alike, kept) for alike, kept, before, after in values], pa.bool_()
+        [
+            compare_passages(parse_passages(before), parse_passages(after)) != (alike, kept)
+            for alike, kept, before, after in values
+        ],
+        pa.bool_(),
     )
 
 

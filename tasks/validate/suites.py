@@ -26,7 +26,7 @@ COLUMN_KEYS = ("column", "column_A", "column_B")
 
 
 @cache
-def bundled(table: Kind) -> Suite:
+def bundled_suite(table: Kind) -> Suite:
     """Return the project's own suite for a table."""
     content = files("contrapose.data").joinpath("expectations", f"{table}.yaml").read_bytes()
     return parse_suite(f"{table}.yaml", content, own=False)
@@ -58,7 +58,7 @@ def read_suites(paths: Iterable[str]) -> list[Suite]:
 def of_table(suites: Sequence[Suite], table: Kind, test: str) -> list[Suite]:
     """Return the project's suite for a table, then those of the user that are about it."""
     chosen = [suite for suite in suites if suite["table"] == table and (not suite["tests"] or test in suite["tests"])]
-    return [bundled(table), *chosen]
+    return [bundled_suite(table), *chosen]
 
 
 def named_columns(expectation: Mapping[str, Any]) -> list[str]:

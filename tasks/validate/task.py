@@ -13,7 +13,7 @@ from contrapose.tasks.core.validation import Checked, Kind, Suite
 from contrapose.tasks.tables.table import Table, batches
 from contrapose.tasks.validate.expectations import SMALL
 from contrapose.tasks.validate.gates import keep, sift
-from contrapose.tasks.validate.kinds import Handed, drawn, handed, is_asked
+from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed, is_asked
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -26,7 +26,7 @@ PART = 20_000
 @room_task("validate samples", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} samples")
 def validate_samples(plan: Plan, samples: Table, rows: int, own: list[Suite]) -> Checked:
     """Check the samples of a test, drawn from so many rows of their source, against their suites."""
-    return _check("samples", [samples], plan, handed=drawn(plan, rows), own=own)
+    return _check("samples", [samples], plan, handed=drawn_rows(plan, rows), own=own)
 
 
 @room_task("validate cases", by_name=PROBE, rests_on=CHECKED_BY, run_name="validate {plan.test} cases")

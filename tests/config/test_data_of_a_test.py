@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.orchestration.form import opened
-from contrapose.flows.orchestration.options import configured, select
+from contrapose.flows.orchestration.form import read_form
+from contrapose.flows.orchestration.options import resolve_suite, select_tests
 from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -18,14 +18,14 @@ TEST = "tests.sensitivity.add_negation.data"
 
 def planned(config: RunConfig) -> DataSettings:
     """The data of the one test that is selected."""
-    (plan,) = plans(select(config, ["add_negation"]))
+    (plan,) = plans(select_tests(config, ["add_negation"]))
     return plan.data
 
 
 @pytest.mark.parametrize("key", [TEST, "data"])
 @pytest.mark.parametrize("suite", [None, "quickstart"])
 def test_a_column_is_mapped_beside_the_data_of_the_run(key: str, suite: str | None) -> None:
-    config, _ = configured(suite, {"data": "q.csv", f"{key}.columns.text": "prompt"})
+    config, _ = resolve_suite(suite, {"data": "q.csv", f"{key}.columns.text": "prompt"})
     assert planned(config) == DataSettings(source="q.csv", columns={"text": "prompt"})
 
 
@@ -36,12 +36,12 @@ def test_columns_of_a_test_are_added_to_those_of_the_run() -> None:
 
 
 def test_columns_of_options_may_be_a_list() -> None:
-    config, _ = configured(None, {"data": "q.csv", "data.columns.options": ["A", "B", "C"]})
+    config, _ = resolve_suite(None, {"data": "q.csv", "data.columns.options": ["A", "B", "C"]})
     assert planned(config) == DataSettings(source="q.csv", columns={"options": "A,B,C"})
 
 
 def test_without_data_of_the_run_the_bundled_samples_are_meant() -> None:
-    config, _ = configured(None, {f"{TEST}.slice_by": "topic"})
+    config, _ = resolve_suite(None, {f"{TEST}.slice_by": "topic"})
     assert planned(config) == DataSettings(source="negation", slice_by="topic")
 
 
@@ -52,7 +52,7 @@ def test_a_source_of_its_own_comes_in_place_of_the_data_of_the_run(own: Any) -> 
 
 def test_the_form_lays_a_column_over_its_data_too() -> None:
     advanced = {"tests": {"sensitivity": {"add_negation": {"data": {"columns": {"text": "prompt"}}}}}}
-    config = opened({"data": {"source": "q.csv"}, "only": ["add_negation"], "advanced": advanced})
+    config = read_form({"data": {"source": "q.csv"}, "only": ["add_negation"], "advanced": advanced})
     assert planned(config) == DataSettings(source="q.csv", columns={"text": "prompt"})
 
 
@@ -69,12 +69,12 @@ def test_the_form_lays_a_column_over_its_data_too() -> None:
 )
 def test_wrong_data_are_told_with_their_key(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        planned(configured(None, changes)[0])
+        planned(resolve_suite(None, changes)[0])
     assert told in str(caught.value)
 
 
 def test_a_password_in_the_source_of_a_test_is_never_repeated() -> None:
-    config, _ = configured(None, {f"{TEST}.source": "https://user:hidden@host/a.csv"})
+    config, _ = resolve_suite(None, {f"{TEST}.source": "https://user:hidden@host/a.csv"})
     with pytest.raises(ConfigError) as caught:
         planned(config)
     assert "password" in str(caught.value)

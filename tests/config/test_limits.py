@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.orchestration.form import opened
-from contrapose.flows.orchestration.options import configured
+from contrapose.flows.orchestration.form import read_form
+from contrapose.flows.orchestration.options import resolve_suite
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
@@ -73,7 +73,7 @@ def test_a_suite_of_ones_own_means_its_limit(tmp_path: Path) -> None:
 
 
 def test_without_a_suite_a_limit_is_given() -> None:
-    assert limits(configured(None, {"data": "pairs.csv", "limit": 3})[0])["order_bias"] == (3, "given")
+    assert limits(resolve_suite(None, {"data": "pairs.csv", "limit": 3})[0])["order_bias"] == (3, "given")
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_without_a_suite_a_limit_is_given() -> None:
     ],
 )
 def test_a_form_follows_the_same_rule(filled: dict[str, Any], expected: Limit) -> None:
-    found = limits(opened({"suite": "quickstart", "model": "mock", **filled}))
+    found = limits(read_form({"suite": "quickstart", "model": "mock", **filled}))
     assert found["order_bias"] == expected
 
 
 def test_a_configuration_that_was_stored_keeps_whose_limit_it_is() -> None:
     config, _ = load_config("quickstart", {"data": "pairs.csv"})
     again = RunConfig.model_validate_json(config.model_dump_json())
-    assert limits(again) == limits(opened(config.model_dump(mode="json"))) == limits(config)
+    assert limits(again) == limits(read_form(config.model_dump(mode="json"))) == limits(config)
     assert set(limits(again).values()) == {(None, None)}
 
 

@@ -12,10 +12,10 @@ from threading import Thread
 
 import pytest
 
-from contrapose.flows.orchestration.form import opened
-from contrapose.flows.orchestration.options import configured
-from contrapose.flows.run_context import enter
-from contrapose.tasks.config.permissions import APPS, DATA, OUTPUT, VARIABLES, Permissions, allow, typed
+from contrapose.flows.orchestration.form import read_form
+from contrapose.flows.orchestration.options import resolve_suite
+from contrapose.flows.run_context import resolve_run
+from contrapose.tasks.config.permissions import APPS, DATA, OUTPUT, VARIABLES, Permissions, allow, named_by_user
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
@@ -148,7 +148,7 @@ def test_a_configuration_is_refused_for_all_that_it_names() -> None:
         plans(config)
     for named in ("passwd", ".env", "replies", "requests", "expectations", "/etc/runs", "/etc/history", "evil.example"):
         assert named in str(refused.value)
-    allow(typed(config.model_dump(mode="json")))
+    allow(named_by_user(config.model_dump(mode="json")))
     assert len(plans(config)) == 2
 
 
@@ -158,7 +158,7 @@ def test_a_suite_of_somebody_else_sends_no_local_file_away(project: Path) -> Non
         "model: app/http://evil.example/take\ndata: {source: .env, format: csv}\n"
         "tests: {sensitivity: {add_negation: {}}}\n"
     )
-    config, _ = configured("suite.yaml", {})
+    config, _ = resolve_suite("suite.yaml", {})
     with pytest.raises(ConfigError, match=r"data.source: \.env may not be read"):
         plans(config)
     with pytest.raises(ModelError, match=r"evil.example/take may not be asked here; .* Set CONTRAPOSE_APPS="):
@@ -168,9 +168,9 @@ def test_a_suite_of_somebody_else_sends_no_local_file_away(project: Path) -> Non
 def test_what_the_command_line_names_is_the_users_own(project: Path, tmp_path: Path) -> None:
     (project / "suite.yaml").write_text("data: ../other.csv\ntests: {sensitivity: {add_negation: {}}}\n")
     for source in ("../outside.csv", str(tmp_path / "outside.csv"), ".env", "s3://bucket/rows.csv"):
-        config, _ = configured("suite.yaml", {"data": source})
+        config, _ = resolve_suite("suite.yaml", {"data": source})
         assert plans(config)[0].data.source == source
-    config, _ = configured(
+    config, _ = resolve_suite(
         "suite.yaml", {"data.source": "/data/a.csv", "output": "/data/runs", "model": "app/http://a/b"}
     )
     assert plans(config)
@@ -182,19 +182,22 @@ def test_a_suite_may_name_files_beside_itself(project: Path, tmp_path: Path) -> 
         "data: ../outside.csv\ntests: {sensitivity: {add_negation: {prompt_file: prompt.j2}}}\n"
     )
     (tmp_path / "prompt.j2").write_text("{{ text }}")
-    assert plans(configured("../suite.yaml", {})[0])
+    assert plans(resolve_suite("../suite.yaml", {})[0])
 
 
 def test_a_suites_prompt_is_no_file_elsewhere(project: Path, tmp_path: Path) -> None:
     (project / "suite.yaml").write_text("tests: {sensitivity: {add_negation: {prompt_file: ../outside.csv}}}\n")
     with pytest.raises(ConfigError, match=r"outside.csv may not be read"):
-        configured("suite.yaml", {})
+        resolve_suite("suite.yaml", {})
 
 
 def test_a_text_with_the_signs_of_a_list_lists_nothing_else() -> None:
-    assert typed({"data": "a\n*", "expectations": ["b;*", "c"]}) == {DATA: ["c"]}
-    assert typed({"model": "app/cmd:a"}, suite="quickstart") == {APPS: ["cmd:a"]}
-    assert typed({"output": "x", "tests": {"a": {"b": {"data": {"source": "y"}}}}}) == {OUTPUT: ["x"], DATA: ["y"]}
+    assert named_by_user({"data": "a\n*", "expectations": ["b;*", "c"]}) == {DATA: ["c"]}
+    assert named_by_user({"model": "app/cmd:a"}, suite="quickstart") == {APPS: ["cmd:a"]}
+    assert named_by_user({"output": "x", "tests": {"a": {"b": {"data": {"source": "y"}}}}}) == {
+        OUTPUT: ["x"],
+        DATA: ["y"],
+    }
 
 
 class Redirect(http.server.BaseHTTPRequestHandler):
@@ -246,7 +249,7 @@ def test_a_pipe_is_no_data(project: Path) -> None:
 def test_a_pipe_is_no_suite(project: Path) -> None:
     os.mkfifo(project / "suite.yaml")
     with pytest.raises(ConfigError, match="a pipe, a socket or a device"):
-        configured("suite.yaml", {})
+        resolve_suite("suite.yaml", {})
 
 
 @pytest.mark.parametrize(
@@ -263,4 +266,4 @@ def test_a_pipe_is_no_suite(project: Path) -> None:
 def test_parameters_of_a_deployed_run_name_nothing_elsewhere(parameters: dict[str, object], named: str) -> None:
     """What `on-demand` is filled in with goes this way, on the worker."""
     with pytest.raises(ContraposeError, match=named):
-        enter(opened(parameters))
+        resolve_run(read_form(parameters))

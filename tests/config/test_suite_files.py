@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.config.suite_files import bundled_suites, load_config, put
+from contrapose.tasks.config.suite_files import bundled_suites, load_config, set_key
 from contrapose.tasks.core.errors import ConfigError
 
 
@@ -126,7 +126,7 @@ def test_overrides_come_after_the_file() -> None:
 
 def test_put_leaves_the_rest_as_it_was() -> None:
     values = {"a": {"b": 1, "c": 2}, "d": 3}
-    assert put(values, ["a", "b"], 9) == {"a": {"b": 9, "c": 2}, "d": 3}
+    assert set_key(values, ["a", "b"], 9) == {"a": {"b": 9, "c": 2}, "d": 3}
     assert values["a"] == {"b": 1, "c": 2}
 
 
@@ -263,7 +263,7 @@ def test_yaml_that_is_out_of_bounds_is_refused_in_one_line(tmp_path: Path, text:
 
 @pytest.mark.parametrize("changes", [{"model": "mock/\udcff"}, {"few_shot": [{"user": "a\ud800", "assistant": "b"}]}])
 def test_half_a_surrogate_pair_is_refused_wherever_it_comes_from(changes: dict[str, Any]) -> None:
-    for refuse in (lambda: load_config("quickstart", changes), lambda: opened(changes)):
+    for refuse in (lambda: load_config("quickstart", changes), lambda: read_form(changes)):
         with pytest.raises(ConfigError, match=r"half of a surrogate pair alone in '.*\\u.*' *; expected characters"):
             refuse()
 

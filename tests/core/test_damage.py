@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contrapose.tasks.core import policy
-from contrapose.tasks.core.damage import LOGGER, SUFFIX, told_together
+from contrapose.tasks.core.damage import LOGGER, SUFFIX, warn_together
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.tables.table import Table, read, write
 
@@ -72,8 +72,8 @@ def made(done: list[int]) -> Table:
 
     @flow
     def run() -> Table:
-        with told_together():
-            table: Table = policy.call(make.with_options(result_storage=policy.RESULTS), number=1)["table"]
+        with warn_together():
+            table: Table = policy.call_task(make.with_options(result_storage=policy.RESULTS), number=1)["table"]
             return table
 
     return run()
@@ -135,7 +135,7 @@ def test_many_damaged_files_are_one_warning(warnings: Callable[[], list[str]]) -
     parts = [RECORDS[start : start + 5] for start in range(0, 50, 5)]
     for table in [write(part, TextSample) for part in parts]:
         emptied(Path(table["uri"]))
-    with told_together():
+    with warn_together():
         for part in parts:
             write(part, TextSample)
     (told,) = warnings()

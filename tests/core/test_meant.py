@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from contrapose.flows.orchestration.options import select
+from contrapose.flows.orchestration.options import select_tests
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
@@ -16,7 +16,7 @@ from contrapose.tasks.core.registry import find
 @pytest.mark.parametrize(
     ("use", "meant"),
     [
-        (lambda: select(RunConfig(), ["add_negatoin"]), "add_negation"),
+        (lambda: select_tests(RunConfig(), ["add_negatoin"]), "add_negation"),
         (lambda: load_config("fulll"), "full"),
         (lambda: find("providers", "mok"), "mock"),
     ],

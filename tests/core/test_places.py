@@ -10,8 +10,8 @@ import fsspec
 import pytest
 
 from contrapose.tasks.core.errors import ConfigError, CutShortError
-from contrapose.tasks.core.file_servers import steadily
-from contrapose.tasks.core.places import Place, aside, brought, filled
+from contrapose.tasks.core.file_servers import ask_with_retries
+from contrapose.tasks.core.places import Place, atomic_folder, local_copy, part_folder
 from contrapose.tasks.report.publish import free_folder, reserved_folder, write_folder
 
 MEMORY = fsspec.get_filesystem_class("memory")
@@ -77,7 +77,7 @@ def test_a_folder_is_there_whole_or_not_at_all(base: Place) -> None:
     write_folder(folder, put, last="manifest.json")
     assert folder.names() == ["a.txt", "manifest.json"]
     assert [name for name in base.names() if name.startswith(".")] == []
-    with brought(folder, ["a.txt", "none"]) as here:
+    with local_copy(folder, ["a.txt", "none"]) as here:
         assert (here / "a.txt").read_text() == "a.txt"
 
 
@@ -87,7 +87,7 @@ def test_a_name_is_given_once_and_a_reserved_one_is_let_go(base: Place) -> None:
     assert second.name.startswith("run-")
     with reserved_folder(base, "other") as folder:
         assert folder.name == "other"
-    assert not aside(folder).exists()
+    assert not part_folder(folder).exists()
 
 
 def test_the_file_that_makes_a_folder_whole_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,27 +99,27 @@ def test_the_file_that_makes_a_folder_whole_comes_last(monkeypatch: pytest.Monke
         return copy(self, source, target, **options)
 
     monkeypatch.setattr(MEMORY, "cp_file", counted)
-    with filled(folder, last="manifest.json") as part:
+    with atomic_folder(folder, last="manifest.json") as part:
         put(part)
         (part / "z.txt").write_text("z")
     assert copied == ["a.txt", "z.txt", "manifest.json"]
 
 
 def test_a_server_that_is_back_in_time_costs_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    assert steadily(away(3, OSError("refused")), where="s3://bucket") == "an answer"
+    assert ask_with_retries(away(3, OSError("refused")), where="s3://bucket") == "an answer"
     assert caplog.messages == ["s3://bucket does not answer (OSError); it is asked again for 0 s"]
 
 
 def test_a_server_that_stays_away_is_told_without_the_text_of_its_library() -> None:
     with pytest.raises(CutShortError, match=r"s3://bucket: no answer within 0 s \(OSError\)") as refused:
-        steadily(away(1_000, OSError("key=quartz")), where="s3://bucket")
+        ask_with_retries(away(1_000, OSError("key=quartz")), where="s3://bucket")
     assert "quartz" not in str(refused.value)
 
 
 @pytest.mark.parametrize("error", [PermissionError("no"), ValueError("no"), OSError(28, "full")])
 def test_what_another_try_would_not_change_is_told_at_once(error: Exception) -> None:
     with pytest.raises(ConfigError, match="it cannot be used"):
-        steadily(away(1, error), where="s3://bucket")
+        ask_with_retries(away(1, error), where="s3://bucket")
 
 
 def test_a_password_or_an_unknown_scheme_is_refused() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from contrapose.flows.orchestration.options import select
+from contrapose.flows.orchestration.options import select_tests
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import policy
@@ -136,7 +136,7 @@ def test_a_task_names_the_packages_that_decide_its_outcome(
 
 
 def _plan(test: str) -> Plan:
-    return plans(select(RunConfig(model="mock"), [test]))[0]
+    return plans(select_tests(RunConfig(model="mock"), [test]))[0]
 
 
 def _upgrade(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_what_is_not_to_be_cached_is_done_again_inside_a_flow_that_persists(tmp_
 
     @flow(persist_result=True, result_storage=tmp_path, result_serializer=policy.SERIALIZER)
     def twice() -> int:
-        return sum(policy.call(ask, number=1) for _ in range(2))
+        return sum(policy.call_task(ask, number=1) for _ in range(2))
 
     assert twice() == 2
     assert done == [1, 1]

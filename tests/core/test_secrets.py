@@ -20,7 +20,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.secrets import from_block, from_environment, resolved
+from contrapose.tasks.core.secrets import from_block, from_environment, resolve_secret
 from contrapose.tasks.infer.mock import Mock
 from contrapose.tasks.infer.openai.key import NO_KEY, read_key
 from contrapose.tasks.store.engine import store_url
@@ -102,7 +102,7 @@ def test_the_name_of_a_key_is_no_secret_whichever_provider_would_read_it() -> No
 
 
 def test_what_names_no_block_is_taken_as_it_is() -> None:
-    assert resolved("sqlite:///x", where="here") == "sqlite:///x"
+    assert resolve_secret("sqlite:///x", where="here") == "sqlite:///x"
 
 
 @pytest.mark.parametrize("password", [f"a@{PASSWORD}", f"a@b:{PASSWORD}"])

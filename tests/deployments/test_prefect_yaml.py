@@ -12,7 +12,7 @@ from prefect import Flow
 from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools.validation import validate
 
-from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.run_config import RunConfig
 
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / "deployments" / "prefect.yaml").read_text())[
@@ -25,6 +25,6 @@ def test_a_deployment_leads_to_a_flow_and_fits_it(deployment: dict[str, Any]) ->
     module, _, name = deployment["entrypoint"].rpartition(".")
     flow = getattr(import_module(module), name)
     assert isinstance(flow, Flow)
-    assert isinstance(opened(deployment["parameters"]["config"]), RunConfig)
+    assert isinstance(read_form(deployment["parameters"]["config"]), RunConfig)
     schema = parameter_schema(flow).model_dump_for_openapi()
     assert validate(deployment["parameters"], schema, ignore_required=True) == []

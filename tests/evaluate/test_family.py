@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from contrapose.tasks.core.outcome import Outcome, Verdict
-from contrapose.tasks.evaluate.gate import GateDecision, corrected, decided
+from contrapose.tasks.evaluate.gate import GateDecision, correct_outcomes, decided_tests
 from contrapose.tasks.statistics.shares import LEVEL
 
 
@@ -15,40 +15,42 @@ def outcome(verdict: Verdict, reached: float, missed: float) -> Outcome:
 
 
 def test_one_test_needs_no_correction() -> None:
-    assert corrected([outcome("pass", 0.05, 0.95)])[0]["verdict"] == "pass"
+    assert correct_outcomes([outcome("pass", 0.05, 0.95)])[0]["verdict"] == "pass"
 
 
 def test_a_narrow_pass_among_several_is_inconclusive() -> None:
-    found = corrected([outcome("pass", 0.04, 0.96), outcome("pass", 0.001, 0.999), outcome("inconclusive", 0.4, 0.6)])
+    found = correct_outcomes(
+        [outcome("pass", 0.04, 0.96), outcome("pass", 0.001, 0.999), outcome("inconclusive", 0.4, 0.6)]
+    )
     assert [each["verdict"] for each in found] == ["inconclusive", "pass", "inconclusive"]
     assert "among 3 tests it does not (Holm: p = 0.080); about 40 further cases" in found[0]["reason"]
     assert found[2]["reason"] == "alone"
 
 
 def test_a_p_value_just_over_the_level_reads_so() -> None:
-    found = corrected([outcome("pass", 0.0251, 0.9), outcome("inconclusive", 0.4, 0.6)])
+    found = correct_outcomes([outcome("pass", 0.0251, 0.9), outcome("inconclusive", 0.4, 0.6)])
     assert "(Holm: p = 0.0502)" in found[0]["reason"]
 
 
 def test_a_narrow_failure_too() -> None:
-    found = corrected([outcome("fail", 0.96, 0.04), outcome("pass", 0.001, 0.999)])
+    found = correct_outcomes([outcome("fail", 0.96, 0.04), outcome("pass", 0.001, 0.999)])
     assert [each["verdict"] for each in found] == ["inconclusive", "pass"]
 
 
 def test_tests_judged_by_their_bare_rate_are_left_alone() -> None:
     bare = cast(Outcome, {"verdict": "pass", "gates": [], "reached": None, "missed": None})
-    found = corrected([bare, outcome("pass", 0.04, 0.96)])
+    found = correct_outcomes([bare, outcome("pass", 0.04, 0.96)])
     assert found[0] == bare
     assert found[1]["verdict"] == "pass"
 
 
 def test_a_test_that_is_incomplete_weakens_no_other() -> None:
-    found = corrected([outcome("incomplete", 0.9, 0.1), outcome("pass", 0.04, 0.96)])
+    found = correct_outcomes([outcome("incomplete", 0.9, 0.1), outcome("pass", 0.04, 0.96)])
     assert [each["verdict"] for each in found] == ["incomplete", "pass"]
 
 
 def test_what_is_decided_needs_no_further_cases() -> None:
-    (found,) = corrected([outcome("pass", 0.04, 0.96)])
+    (found,) = correct_outcomes([outcome("pass", 0.04, 0.96)])
     assert [gate["further"] for gate in found["gates"]] == [None]
 
 
@@ -56,7 +58,7 @@ def test_a_verdict_that_does_not_hold_names_the_weakest_of_its_gates() -> None:
     several = outcome("pass", 0.04, 0.9)
     contrast = {**several["gates"][0], "name": "contrast_rate", "rate": 0.6, "wanted": 0.5, "reached": 0.04}
     several = cast(Outcome, {**several, "gates": [{**several["gates"][0], "reached": 0.01}, contrast]})
-    found = corrected([several, outcome("inconclusive", 0.4, 0.6)])
+    found = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
     assert found[0]["reason"].startswith("Alone, the contrast rate 60.0% reaches the gate 50.0%")
 
 
@@ -71,7 +73,7 @@ def test_a_failure_that_does_not_hold_names_the_gate_that_was_missed_most_clearl
         {"name": "pass_rate", "rate": 0.65, "wanted": 0.7, "reached": 0.8, "missed": 0.3},
         {"name": "contrast_rate", "rate": 0.4, "wanted": 0.5, "reached": 0.99, "missed": 0.02, "further": 7},
     )
-    (found, _) = corrected([several, outcome("inconclusive", 0.4, 0.6)])
+    (found, _) = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
     assert found["reason"] == (
         "Alone, the contrast rate 40.0% misses the gate 50.0% with 95 % confidence; among 2 tests it does not "
         "(Holm: p = 0.080); about 7 further cases like these would decide it with 80 % power."
@@ -80,31 +82,31 @@ def test_a_failure_that_does_not_hold_names_the_gate_that_was_missed_most_clearl
 
 def test_a_gate_without_a_rate_reads_as_nothing_passed() -> None:
     several = with_gates(outcome("fail", 0.99, 0.04), {"rate": None})
-    (found, _) = corrected([several, outcome("inconclusive", 0.4, 0.6)])
+    (found, _) = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
     assert found["reason"].startswith("Alone, the pass rate 0.0% misses the gate 70.0%")
 
 
 def test_the_evidence_that_is_told_is_the_corrected_one_on_its_own_side() -> None:
-    found = corrected([outcome("inconclusive", 0.2, 0.3), outcome("inconclusive", 0.9, 0.01)])
+    found = correct_outcomes([outcome("inconclusive", 0.2, 0.3), outcome("inconclusive", 0.9, 0.01)])
     assert [(each["reached"], each["missed"]) for each in found] == [(0.4, 0.3), (0.9, 0.02)]
     assert [gate["further"] for each in found for gate in each["gates"]] == [40, 40]
 
 
 def test_of_two_tests_that_both_just_hold_alone_neither_may_and_both_say_so() -> None:
-    found = corrected([outcome("pass", 0.04, 0.9), outcome("pass", 0.03, 0.9)])
+    found = correct_outcomes([outcome("pass", 0.04, 0.9), outcome("pass", 0.03, 0.9)])
     assert [each["verdict"] for each in found] == ["inconclusive", "inconclusive"]
     assert [each["reached"] for each in found] == [0.06, 0.06]
 
 
 def test_evidence_exactly_at_the_level_holds() -> None:
-    found = corrected([outcome("pass", LEVEL / 2, 0.9), outcome("inconclusive", 0.4, 0.6)])
+    found = correct_outcomes([outcome("pass", LEVEL / 2, 0.9), outcome("inconclusive", 0.4, 0.6)])
     assert found[0]["verdict"] == "pass"
     assert [gate["further"] for gate in found[0]["gates"]] == [None]
 
 
 def test_a_test_that_is_incomplete_counts_among_no_others() -> None:
     tests = [outcome("incomplete", 0.001, 0.9), outcome("pass", 0.03, 0.9), outcome("inconclusive", 0.4, 0.6)]
-    assert "among 2 tests" in corrected(tests)[1]["reason"]
+    assert "among 2 tests" in correct_outcomes(tests)[1]["reason"]
 
 
 def claim(verdict: Verdict, reached: float | None, missed: float | None) -> GateDecision:
@@ -113,13 +115,13 @@ def claim(verdict: Verdict, reached: float | None, missed: float | None) -> Gate
 
 def test_a_test_is_asked_no_further_where_its_verdict_holds_among_all() -> None:
     sure, nothing = claim("pass", 0.001, 0.9), None
-    assert decided([sure, claim("fail", 0.9, 0.001), nothing]) == [True, True, False]
-    assert decided([claim("pass", 0.03, 0.9)]) == [True]
-    assert decided([claim("pass", 0.03, 0.9), nothing]) == [False, False]
-    assert decided([claim("pass", 0.03, 0.9), sure]) == [True, True]
-    assert decided([claim("inconclusive", 0.001, 0.001), claim("incomplete", None, None)]) == [False, False]
+    assert decided_tests([sure, claim("fail", 0.9, 0.001), nothing]) == [True, True, False]
+    assert decided_tests([claim("pass", 0.03, 0.9)]) == [True]
+    assert decided_tests([claim("pass", 0.03, 0.9), nothing]) == [False, False]
+    assert decided_tests([claim("pass", 0.03, 0.9), sure]) == [True, True]
+    assert decided_tests([claim("inconclusive", 0.001, 0.001), claim("incomplete", None, None)]) == [False, False]
 
 
 def test_a_test_that_claims_nothing_yet_counts_among_the_others() -> None:
     """It may claim something later; what was decided by then must hold all the same."""
-    assert decided([claim("fail", 0.9, 0.04), claim("incomplete", None, None)]) == [False, False]
+    assert decided_tests([claim("fail", 0.9, 0.04), claim("incomplete", None, None)]) == [False, False]

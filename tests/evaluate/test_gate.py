@@ -16,8 +16,8 @@ from contrapose.tasks.evaluate.gate import (
     inconclusive_reason,
     more_cases_clause,
 )
-from contrapose.tasks.evaluate.rates import Rate, rated
-from contrapose.tasks.statistics.power import further
+from contrapose.tasks.evaluate.rates import Rate, rate_of
+from contrapose.tasks.statistics.power import further_rows_needed
 from contrapose.tasks.statistics.shares import LEVEL, Share, exact, independent
 
 RULES = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
@@ -34,7 +34,7 @@ def rate(
 ) -> Rate:
     """A rate of independent cases."""
     met = np.array([1.0] * passed + [0.0] * failed + [np.nan] * open_)
-    found = rated(name, met, np.arange(len(met)), wanted=wanted, chance=chance)
+    found = rate_of(name, met, np.arange(len(met)), wanted=wanted, chance=chance)
     assert found is not None
     return found
 
@@ -344,9 +344,9 @@ def among(tests: int) -> Rules:
 def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
     """60 of 100 and 5 open: at best 65 %, which no cases like these would lift over 70 %."""
     found = rate(60, 35, open_=5)
-    assert further_cases(found, among(1)) == further(found.best, 0.7, level=LEVEL, looks=found.looks)
+    assert further_cases(found, among(1)) == further_rows_needed(found.best, 0.7, level=LEVEL, looks=found.looks)
     above = rate(75, 20, open_=5)
-    assert further_cases(above, among(1)) == further(above.worst, 0.7, level=LEVEL, looks=above.looks)
+    assert further_cases(above, among(1)) == further_rows_needed(above.worst, 0.7, level=LEVEL, looks=above.looks)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_open_cases_widen_what_is_told() -> None:
 def test_the_rate_over_known_cases_leaves_the_open_ones_out() -> None:
     assert rate(6, 2, open_=2).value == 0.75
     assert rate(0, 0, open_=3).value is None
-    assert rated("pass_rate", [], [], wanted=0.5) is None
+    assert rate_of("pass_rate", [], [], wanted=0.5) is None
 
 
 def test_counts_say_what_is_left() -> None:

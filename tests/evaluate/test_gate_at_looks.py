@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contrapose.tasks.evaluate.rates import rated
+from contrapose.tasks.evaluate.rates import rate_of
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import LEVEL, clustered, wilson
+from contrapose.tasks.statistics.shares import LEVEL, clustered_share, wilson
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([(0.2,), (0.1, 0.4), (0.25, 0.5, 0.75, 1.0)]))
@@ -19,8 +19,8 @@ def test_at_a_look_the_bound_reaches_the_gate_where_the_p_value_reaches_the_leve
     assume(passed + failed)
     met, cluster = np.array([1.0] * passed + [0.0] * failed), np.arange(passed + failed) // 2
     looks = Looks(shares=shares)
-    early = rated("pass_rate", met, cluster, wanted=0.7, looks=looks)
-    late = rated("pass_rate", met, cluster, wanted=0.7)
+    early = rate_of("pass_rate", met, cluster, wanted=0.7, looks=looks)
+    late = rate_of("pass_rate", met, cluster, wanted=0.7)
     assert early is not None
     assert late is not None
     assert early.may_be_reached == (early.reached <= LEVEL) == (early.bounds.low >= 0.7)
@@ -33,8 +33,8 @@ def test_at_a_look_the_bound_reaches_the_gate_where_the_p_value_reaches_the_leve
 def test_one_look_changes_nothing_by_a_digit() -> None:
     for passed in range(0, 41, 5):
         met, cluster = np.array([1.0] * passed + [0.0] * (40 - passed)), np.arange(40) // 3
-        share = clustered(met == 1, cluster)
-        now = rated("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
+        share = clustered_share(met == 1, cluster)
+        now = rate_of("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
         assert now is not None
         plain = evidence(share, 0.7)
         assert (now.bounds, now.reached, now.missed, now.interval) == (

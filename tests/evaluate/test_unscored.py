@@ -10,7 +10,7 @@ from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.summarise import MOST_REASONS, unscored_reasons
 from contrapose.tasks.evaluate.task import judge
-from contrapose.tasks.probes.base import unscored
+from contrapose.tasks.probes.base import unscored_score
 from contrapose.tasks.probes.toxic_words import AddToxicWords
 from contrapose.tasks.tables.results import result_table, schema_for
 from contrapose.tasks.tables.table import write_arrow
@@ -49,7 +49,7 @@ def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeyp
     monkeypatch.setenv("CONTRAPOSE_STORAGE", "tables")
     (plan,) = plans(RunConfig.model_validate({"tests": {"sensitivity": {"add_toxic_words": {}}}}))
     scored = Score(value=0.0, passed=True, reason="none")
-    scores = [scored, unscored("it is empty"), scored]
+    scores = [scored, unscored_score("it is empty"), scored]
     probe = AddToxicWords()
     rows = result_table([trial(number) for number in range(3)], scores, probe=probe, model="mock")
     results = write_arrow([rows], schema_for(probe))

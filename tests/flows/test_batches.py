@@ -91,7 +91,7 @@ def test_files_hold_no_more_than_they_may(server: BatchServer, capsys: pytest.Ca
     assert [len(own) for own in lines[:-1]] == [10] * (len(parts) - 1)
     assert [json.loads(line) for own in lines for line in own] == whole
     assert f"{len(whole)} prompts written: new/part-1.jsonl" in capsys.readouterr().out
-    sizes = [len(part) for part in batches.parted([b"x" * 40] * 9, most_bytes=100)]
+    sizes = [len(part) for part in batches.split_files([b"x" * 40] * 9, most_bytes=100)]
     assert sizes == [80, 80, 80, 80, 40]
 
 

@@ -23,7 +23,7 @@ from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.validation import KINDS
 from contrapose.tasks.language import expression
 from contrapose.tasks.report import templates
-from contrapose.tasks.validate.suites import bundled
+from contrapose.tasks.validate.suites import bundled_suite
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_what_rooms_need_later_is_made_ready(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(reporting, "find", lambda _, name: found.append(name))
     monkeypatch.setattr(expression, "_unused", [])
     waiting = expression.expression("a")
-    for kept in (bundled, templates.template, templates.compile_page):
+    for kept in (bundled_suite, templates.template, templates.compile_page):
         kept.cache_clear()
     start.prepare_stages()
-    assert bundled.cache_info().currsize == len(KINDS)
+    assert bundled_suite.cache_info().currsize == len(KINDS)
     assert "search" in vars(waiting)
     assert imported == [*start.COMPUTING]
     assert found == [*names("reports")]

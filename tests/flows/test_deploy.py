@@ -34,9 +34,9 @@ from contrapose.flows.deploy.deployment_options import (
     DeploymentOptions,
     apply_options,
     check_parameters,
-    shipped,
+    read_shipped,
 )
-from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.form import read_form
 from contrapose.flows.serve.guard import basic
 from contrapose.flows.serve.local_prefect import own_port
 from contrapose.flows.serve.report_server import reports, serving_site
@@ -50,7 +50,7 @@ AUTOMATIONS: list[dict[str, Any]] = specifications()
 
 
 def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
-    return {each["name"]: each for each in apply_options(shipped(), options)["deployments"]}
+    return {each["name"]: each for each in apply_options(read_shipped(), options)["deployments"]}
 
 
 def test_there_are_four_each_described_tagged_and_limited() -> None:
@@ -81,7 +81,7 @@ def test_a_file_named_like_a_bundled_suite_is_deployed_as_it_is(tmp_path: Path) 
     own.write_text("model: mock\ntests:\n  factuality:\n    order_bias: {min_pass_rate: 0.9}\n")
     config = load_config(str(own))[0]
     nightly = deployments(DeploymentOptions(config=config))["nightly"]
-    assert opened(nightly["parameters"]["config"]) == config
+    assert read_form(nightly["parameters"]["config"]) == config
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_prefect_fills_nothing_in_that_looks_like_its_templates(
     nightly = deployments(DeploymentOptions(config=config, work_dir=str(tmp_path)))["nightly"]
     with get_client(sync_client=True) as client:
         _make_pool(client)
-        deploy_file({**shipped(), "deployments": [nightly]})
+        deploy_file({**read_shipped(), "deployments": [nightly]})
         set_parameters(client, nightly)
         found = client.read_deployment_by_name("evaluate-model/nightly")
     assert found.parameters == nightly["parameters"]
@@ -271,7 +271,7 @@ def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: p
     first = deployments(DeploymentOptions())["retraining-check"]
     with get_client(sync_client=True) as client:
         _make_pool(client)
-        deploy_file({**shipped(), "deployments": [first]})
+        deploy_file({**read_shipped(), "deployments": [first]})
         made = set_parameters(client, first).id
 
         def redeployed(**given: Any) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def test_nightly_runs_when_it_is_told_to() -> None:
 
 
 def test_what_is_changed_is_still_yaml() -> None:
-    content = apply_options(shipped(), DeploymentOptions())
+    content = apply_options(read_shipped(), DeploymentOptions())
     assert yaml.safe_load(yaml.safe_dump(content)) == content
 
 

@@ -25,7 +25,7 @@ from contrapose.flows.cli.doctor import local
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.doctor.server import STRANGER, check_access, compare_version
 from contrapose.flows.serve.report_server import serving_site
-from contrapose.tasks.core.bounds import within
+from contrapose.tasks.core.bounds import call_with_timeout
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -184,7 +184,7 @@ def test_a_server_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch) ->
         address = silent.getsockname()
         start = time.monotonic()
         with pytest.raises(TimeoutError, match=r"0\.2 s"):
-            within(lambda: socket.create_connection(address).recv(1), 0.2)
+            call_with_timeout(lambda: socket.create_connection(address).recv(1), 0.2)
         assert time.monotonic() - start < 2
 
 

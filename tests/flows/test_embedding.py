@@ -12,7 +12,7 @@ import pytest
 from contrapose.flows.cli import main
 from contrapose.flows.compare_models import ComparedModel, compare_models
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.run_context import enter
+from contrapose.flows.run_context import resolve_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
@@ -99,42 +99,42 @@ def test_several_models_are_refused_before_the_first_is_asked(calls: list[int]) 
 
 @pytest.mark.usefixtures("hidden")
 def test_what_is_told_by_likelihood_needs_no_embedding_model() -> None:
-    assert len(enter(config(UNREAD)).plans) == 3
+    assert len(resolve_run(config(UNREAD)).plans) == 3
 
 
 @pytest.mark.usefixtures("hidden")
 def test_a_test_that_never_compares_meanings_needs_none() -> None:
     tests = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"option_order": {}}}
-    assert len(enter(config(tests)).plans) == 2
+    assert len(resolve_run(config(tests)).plans) == 2
 
 
 @pytest.mark.usefixtures("hidden", "silent")
 def test_options_alone_need_none_though_the_model_gives_no_likelihoods() -> None:
-    assert enter(config(AUTO, data=rows(["up", "down"], ["in", "out"]), limit=None)).plans
+    assert resolve_run(config(AUTO, data=rows(["up", "down"], ["in", "out"]), limit=None)).plans
 
 
 @pytest.mark.usefixtures("hidden", "silent")
 def test_one_free_answer_among_options_needs_it() -> None:
     with pytest.raises(ConfigError, match="with which add_negation may have to read replies"):
-        enter(config(AUTO, data=rows(["up", "down"], []), limit=None))
+        resolve_run(config(AUTO, data=rows(["up", "down"], []), limit=None))
 
 
 @pytest.mark.usefixtures("hidden")
 def test_a_figure_that_was_asked_for_needs_it_too() -> None:
     with pytest.raises(ConfigError, match="with which add_negation may"):
-        enter(config({"sensitivity": {"add_negation": {"documents_scores": True}}}))
+        resolve_run(config({"sensitivity": {"add_negation": {"documents_scores": True}}}))
 
 
 def test_a_folder_that_does_not_exist_is_refused_with_its_path(tmp_path: Path) -> None:
     folder = str(tmp_path / "minilm")
     with pytest.raises(ConfigError, match="neither a folder that exists") as refused:
-        enter(config(READ, embedding_model=folder))
+        resolve_run(config(READ, embedding_model=folder))
     assert folder in str(refused.value)
 
 
 @pytest.mark.usefixtures("silent")
 def test_data_are_not_looked_at_where_the_model_is_installed() -> None:
-    assert enter(config(AUTO, data="nowhere.jsonl")).plans
+    assert resolve_run(config(AUTO, data="nowhere.jsonl")).plans
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from prefect.utilities.callables import parameter_schema
 
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration.form import opened
+from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
@@ -27,18 +27,18 @@ def fields() -> dict[str, dict[str, object]]:
 
 
 def test_an_untouched_form_is_the_suite() -> None:
-    assert opened({"suite": "quickstart", **EMPTY}) == load_config("quickstart")[0]
+    assert read_form({"suite": "quickstart", **EMPTY}) == load_config("quickstart")[0]
 
 
 def test_a_configuration_stays_as_it_is() -> None:
     config = RunConfig(model="mock", limit=None)
-    assert opened(config) is config
-    assert opened(config.model_dump()) == config
+    assert read_form(config) is config
+    assert read_form(config.model_dump()) == config
 
 
 def test_a_changed_value_counts_and_the_rest_is_the_suites() -> None:
     advanced = {"seed": 7, "tests": {"factuality": {"order_bias": {"min_pass_rate": 0.9}}}}
-    config = opened({"suite": "quickstart", "model": "mock", "only": ["order_bias"], "advanced": advanced})
+    config = read_form({"suite": "quickstart", "model": "mock", "only": ["order_bias"], "advanced": advanced})
     assert (config.model, config.seed, config.limit) == ("mock", 7, 40)
     chosen = config.tests.model_dump(exclude_unset=True)
     assert chosen["factuality"]["order_bias"]["min_pass_rate"] == 0.9
@@ -46,7 +46,7 @@ def test_a_changed_value_counts_and_the_rest_is_the_suites() -> None:
 
 
 def test_data_is_a_source_and_its_other_settings_are_advanced() -> None:
-    config = opened({"suite": "quickstart", "data": "own.csv", "advanced": {"data": {"columns": {"text": "q"}}}})
+    config = read_form({"suite": "quickstart", "data": "own.csv", "advanced": {"data": {"columns": {"text": "q"}}}})
     assert config.data is not None
     assert (config.data.source, config.data.columns) == ("own.csv", {"text": "q"})
 
@@ -83,16 +83,16 @@ def test_the_form_is_short_and_opens_the_rest_on_request() -> None:
 
 
 def test_a_closed_part_says_nothing() -> None:
-    assert opened({"suite": "quickstart", "advanced": None}) == load_config("quickstart")[0]
+    assert read_form({"suite": "quickstart", "advanced": None}) == load_config("quickstart")[0]
 
 
 @pytest.mark.parametrize("only", [[], None])
 def test_no_chosen_test_is_no_choice(only: object) -> None:
-    assert opened({"suite": "quickstart", "advanced": {"only": only}}) == load_config("quickstart")[0]
+    assert read_form({"suite": "quickstart", "advanced": {"only": only}}) == load_config("quickstart")[0]
 
 
 def test_tests_are_chosen_in_the_part_that_was_opened() -> None:
-    config = opened({"suite": "quickstart", "advanced": {"only": ["order_bias"]}})
+    config = read_form({"suite": "quickstart", "advanced": {"only": ["order_bias"]}})
     assert "sensitivity" not in config.tests.model_dump(exclude_unset=True)
 
 
@@ -124,10 +124,12 @@ def kinds(schema: object) -> Iterator[Mapping[str, object]]:
 
 def test_nothing_is_a_switch_since_one_that_nobody_touched_is_sent_as_off() -> None:
     assert not [each for each in kinds(fields()) if each.get("type") == "boolean"]
-    config = opened({"suite": "quickstart", "advanced": {"refresh": "yes", "tests": {"defaults": {"control": "no"}}}})
+    config = read_form(
+        {"suite": "quickstart", "advanced": {"refresh": "yes", "tests": {"defaults": {"control": "no"}}}}
+    )
     assert config.refresh is True
     assert config.tests.defaults.control is False
-    assert opened({"suite": "quickstart", "refresh": True}).refresh is True
+    assert read_form({"suite": "quickstart", "refresh": True}).refresh is True
 
 
 def test_no_description_holds_what_the_form_would_read_as_markup() -> None:

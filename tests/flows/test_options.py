@@ -9,7 +9,7 @@ import pytest
 
 from contrapose.flows.cli import MOVED, VERBS, main, parser
 from contrapose.flows.cli.list import list_things
-from contrapose.flows.orchestration.options import overrides, select
+from contrapose.flows.orchestration.options import overrides, select_tests
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
@@ -23,14 +23,14 @@ def test_list_names_everything_that_exists() -> None:
 
 def test_select_keeps_the_suites_settings_of_the_named_tests() -> None:
     config, _ = load_config("langtest")
-    chosen = plans(select(config, ["negation"]))
+    chosen = plans(select_tests(config, ["negation"]))
     assert [plan.test for plan in chosen] == ["add_negation"]
     assert chosen[0].settings["style"] == "langtest"
 
 
 def test_selecting_nothing_changes_nothing() -> None:
     config, _ = load_config("full")
-    assert select(config, None) == config
+    assert select_tests(config, None) == config
 
 
 def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,8 @@ from rich.console import Console
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
 from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
-from contrapose.flows.orchestration.spinner import at_work, silent
-from contrapose.tasks.infer.meter import Meter, doing, metered
+from contrapose.flows.orchestration.spinner import show_step, silent
+from contrapose.tasks.infer.meter import Meter, count_on, doing
 from contrapose.tasks.text.cleaning import one_line
 
 
@@ -51,7 +51,7 @@ def test_what_keeps_questions_waiting_is_told_in_place_of_what_is_left() -> None
 
 
 def test_a_meter_tells_what_goes_on_until_it_has_been_done() -> None:
-    with metered(Meter()) as meter:
+    with count_on(Meter()) as meter:
         with doing("loading the model"):
             assert meter.doing == "loading the model"
             with doing("converting the model (once)"):
@@ -166,7 +166,7 @@ def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.Monk
 
 
 def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
-    with at_work("load"):
+    with show_step("load"):
         pass
     assert capsys.readouterr() == ("", "")
 

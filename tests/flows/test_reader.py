@@ -15,7 +15,7 @@ from made_up_reader import read_made_up
 from newest_run import asking, newest, setting, summary_of
 
 from contrapose.flows.cli import main
-from contrapose.flows.run_context import enter
+from contrapose.flows.run_context import resolve_run
 from contrapose.flows.run_lifecycle import refuse_other
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
@@ -229,7 +229,7 @@ def test_a_readers_key_goes_to_no_host_that_is_not_named_beside_it(monkeypatch: 
     args = {"base_url": "https://elsewhere.example/v1"}
     given = {"model": "mock", "reader": "openai/x", "reader_args": args, "tests": asks}
     with pytest.raises(ContraposeError, match=r"reader_args\.") as refused:
-        enter(RunConfig.model_validate(given))
+        resolve_run(RunConfig.model_validate(given))
     assert "elsewhere.example" in str(refused.value)
     assert "quartz" not in str(refused.value)
 

@@ -10,7 +10,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State
 
 from contrapose.flows.deploy.automations import specifications
-from contrapose.flows.deploy.deployment_options import shipped
+from contrapose.flows.deploy.deployment_options import read_shipped
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration import verdict_state
 from contrapose.flows.orchestration.verdict_state import NAMED, NAMES, headline
@@ -68,7 +68,7 @@ def test_every_automation_that_waits_for_the_end_knows_the_names() -> None:
     assert {spec["name"] for spec in waiting} == {"contrapose-crashed", "contrapose-lost", "contrapose-stuck"}
     for spec in waiting:
         assert {f"prefect.flow-run.{name}" for name in NAMES.values()} <= set(spec["trigger"]["expect"])
-    for deployment in shipped()["deployments"]:
+    for deployment in read_shipped()["deployments"]:
         assert deployment["work_pool"]["job_variables"]["env"][NAMED] == "verdict"
 
 

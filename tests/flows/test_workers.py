@@ -14,10 +14,10 @@ from contrapose.flows import portions
 from contrapose.flows.cli import main
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.portions import make_cases, portion_size, score_trials
-from contrapose.flows.run_context import enter
+from contrapose.flows.run_context import resolve_run
 from contrapose.flows.run_lifecycle import begin
 from contrapose.flows.steps import infer, load
-from contrapose.tasks.config.permissions import APPS, allowed
+from contrapose.tasks.config.permissions import APPS, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig, RunnerArgs
 from contrapose.tasks.core import errors
 from contrapose.tasks.core.errors import ConfigError
@@ -42,7 +42,7 @@ def test_a_runner_that_is_not_installed_is_refused_before_anything_is_asked(
 ) -> None:
     monkeypatch.setattr(errors, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=rf'pip install "contrapose\[{runner}\]"'):
-        enter(RunConfig.model_validate({"model": "mock", "runner": runner, "limit": 1}))
+        resolve_run(RunConfig.model_validate({"model": "mock", "runner": runner, "limit": 1}))
 
 
 def test_an_address_holds_no_password() -> None:
@@ -76,7 +76,7 @@ def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
     settings: dict[str, Any], rows: int, size: int
 ) -> None:
     args = {"base_url": "http://127.0.0.1:9/v1", "offline": True}
-    run = enter(RunConfig.model_validate({"model": "openai/any", "model_args": args, "limit": 1, **settings}))
+    run = resolve_run(RunConfig.model_validate({"model": "openai/any", "model_args": args, "limit": 1, **settings}))
     with run.workers:
         assert portion_size(run, table(rows)) == size
 
@@ -121,7 +121,7 @@ def test_a_local_cluster_leaves_no_variable_behind_and_hands_on_what_may_be_run(
 ) -> None:
     monkeypatch.delenv(APPS, raising=False)
     before = dict(os.environ)
-    with allowed("app/mine:answer"), Workers(runner, RunnerArgs(workers=1)) as started:
+    with allow_in_call("app/mine:answer"), Workers(runner, RunnerArgs(workers=1)) as started:
         assert started.portions == 1
         assert os.environ.get(APPS) is None
         assert started.submit(allowed_there).outcome() == "mine:answer"

@@ -11,7 +11,7 @@ from asked_case import case
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.forecast.early import Course, Expected, Stretch, expected, sample_passes
+from contrapose.tasks.forecast.early import Course, Expected, Stretch, sample_passes, simulate_rates
 from contrapose.tasks.infer.looks import looks
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, reach
@@ -33,7 +33,7 @@ def single(cases: int, *, size: int | None = None) -> Course:
 
 def by_rate(course: Course, *, level: float = LEVEL, gate: float = GATE) -> dict[int, Expected]:
     """By how many points the true rate lies off the gate."""
-    figures = expected(course, gate, level=level, cost=lambda count: count.calls / 100, seed=1)
+    figures = simulate_rates(course, gate, level=level, cost=lambda count: count.calls / 100, seed=1)
     return {round(100 * (one.true_rate - gate)): one for one in figures}
 
 

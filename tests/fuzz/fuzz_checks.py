@@ -16,7 +16,7 @@ from bench.processor_time import spent
 from contrapose.tasks.probes.negation import Negation, negate
 from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
 from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 
 Result = TypeVar("Result")
 
@@ -119,7 +119,7 @@ def check_count(count: ToxicCount, text: str) -> None:
     assert count.total == len(count.matches) - count.by_tier["mild"]
     assert all(text[match.start : match.end] == match.text != "" for match in count.matches)
     assert all(one.end <= other.start for one, other in pairwise(count.matches))
-    assert len(masked(text)) == len(text)
+    assert len(mask_toxic(text)) == len(text)
 
 
 def check_choice(choice: LetterChoice) -> None:

@@ -28,11 +28,11 @@ from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.report.csv import inert, restored, storable
+from contrapose.tasks.report.csv import inert, restore, storable
 from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line
 from contrapose.tasks.text.diff import mark
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 from contrapose.tasks.validate.suites import read_suites
 
 SUITES = Path(__file__).parents[2] / "data" / "suites"
@@ -75,7 +75,7 @@ def templates(data: bytes) -> None:
     """A text in a prompt, and in every kind of report: nothing of it is lost, and nothing is markup."""
     text = data.decode("utf-8", "surrogatepass") if _decodes(data) else repr(data)
     before, _, after = text.partition("|")
-    assert restored(inert(text)) == storable(text)
+    assert restore(inert(text)) == storable(text)
     check_count(count_toxic(text), text)
     assert "\n" not in escape(text)
     assert "<" not in escape(text).replace("<br>", "")
@@ -83,7 +83,7 @@ def templates(data: bytes) -> None:
     marked = mark(before, after)
     assert ("".join(marked.original), "".join(marked.changed)) == (before, after)
     assert len(page_texts([text], show_toxic=False, longest=4_000)) == 1
-    assert len(masked(text)) == len(text)
+    assert len(mask_toxic(text)) == len(text)
     question(text, (before, after)).encode("utf-8", "surrogatepass")
     for style in ("rules", "langtest"):
         check_negation(negate(text, style=style), text)

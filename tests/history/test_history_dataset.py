@@ -17,7 +17,7 @@ from past_runs import past_run, past_test
 from contrapose.tasks.core.errors import ConfigError, CutShortError
 from contrapose.tasks.history.dataset import MARK, SCHEMA, VERSION, append, file_name, place, to_table
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 
 
 def put(where: str, *days: int) -> None:
@@ -26,26 +26,26 @@ def put(where: str, *days: int) -> None:
 
 
 def ids(where: str) -> list[str]:
-    return [run["run_id"] for run in runs(recorded(where).rows)]
+    return [run["run_id"] for run in runs(read_history(where).rows)]
 
 
 def test_what_was_appended_is_read_as_it_was(tmp_path: Path) -> None:
     untold = past_test(test_type="order_bias", verdict="incomplete", pass_rate=None, interval=None, scored=0)
     run = past_run(tests=[past_test(), untold])
     append(str(tmp_path / "new" / "folder"), run, key="a")
-    assert runs(recorded(str(tmp_path / "new" / "folder")).rows) == [run]
+    assert runs(read_history(str(tmp_path / "new" / "folder")).rows) == [run]
 
 
 def test_a_run_that_is_published_twice_is_kept_once_as_it_was_last(tmp_path: Path) -> None:
     append(str(tmp_path), past_run(verdict="incomplete"), key="a")
     append(str(tmp_path), past_run(run_id="again", verdict="pass"), key="a")
-    assert [(run["run_id"], run["verdict"]) for run in runs(recorded(str(tmp_path)).rows)] == [("again", "pass")]
+    assert [(run["run_id"], run["verdict"]) for run in runs(read_history(str(tmp_path)).rows)] == [("again", "pass")]
     assert os.listdir(tmp_path) == [file_name("a")]
 
 
 def test_a_run_can_leave_out_what_it_left_before(tmp_path: Path) -> None:
     put(str(tmp_path), 0, 1)
-    assert len(recorded(str(tmp_path), without=file_name("run-0")).rows) == 1
+    assert len(read_history(str(tmp_path), without=file_name("run-0")).rows) == 1
 
 
 @pytest.mark.parametrize("name", ["runs[1]", "runs*", "r?ns", "a{b}", "ü ñ"])
@@ -53,7 +53,7 @@ def test_the_name_of_a_folder_is_no_pattern(tmp_path: Path, name: str) -> None:
     put(str(tmp_path / "runs1"), 5)
     put(str(tmp_path / name), 0, 1)
     (tmp_path / name / "odd[1].parquet").write_bytes(b"")
-    found = recorded(str(tmp_path / name))
+    found = read_history(str(tmp_path / name))
     assert (len(found.rows), list(found.skipped)) == (2, ["odd[1].parquet"])
 
 
@@ -64,7 +64,7 @@ def test_whatever_a_file_system_raises_is_said_without_its_text(monkeypatch: pyt
     monkeypatch.setattr(fsspec.get_filesystem_class("memory"), "isdir", fails)
     monkeypatch.setattr("contrapose.tasks.core.file_servers.PATIENCE_SECONDS", 0)
     with pytest.raises(CutShortError, match=r"no answer within 0 s \(RuntimeError\)") as caught:
-        recorded("memory://history")
+        read_history("memory://history")
     assert "secret" not in str(caught.value)
 
 
@@ -78,7 +78,7 @@ def test_runs_of_several_processes_are_all_there_and_readers_see_whole_ones_only
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as processes:
         waiting = [processes.submit(put, str(tmp_path), *range(start, start + 60)) for start in (0, 100)]
-        seen = [recorded(str(tmp_path)) for _ in range(5)]
+        seen = [read_history(str(tmp_path)) for _ in range(5)]
         for each in waiting:
             each.result()
     assert all(not each.skipped for each in seen)
@@ -123,7 +123,7 @@ def test_broken_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
     append(str(tmp_path), past_run(verdict="splendid"), key="verdict")
     for key, rate in (("high", 1.01), ("nan", float("nan")), ("infinite", float("inf"))):
         append(str(tmp_path), past_run(tests=[past_test(pass_rate=rate)]), key=key)
-    found = recorded(str(tmp_path))
+    found = read_history(str(tmp_path))
     assert len(found.rows) == 1
     broken = ("cut", "empty", "folder", "large", "dangling", "pipe", "foreign", "partial", "list", "number", "words")
     wrong = map(file_name, ("verdict", "high", "nan", "infinite"))
@@ -155,14 +155,14 @@ def test_duckdb_reads_the_files_without_us(tmp_path: Path) -> None:
 
 
 def test_no_history_is_an_empty_one(tmp_path: Path) -> None:
-    found = recorded(str(tmp_path / "none"))
+    found = read_history(str(tmp_path / "none"))
     assert len(found.rows) == 0
     assert found.warning == ""
 
 
 def test_a_place_that_nothing_can_read_is_an_error() -> None:
     with pytest.raises(ConfigError, match="nosuchprotocol:// is not known here"):
-        recorded("nosuchprotocol://x/y")
+        read_history("nosuchprotocol://x/y")
 
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,5 +182,5 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(monkeypatch: pyt
 
 def test_what_it_is_made_of_is_json_for_any_reader(tmp_path: Path) -> None:
     put(str(tmp_path), 0)
-    (text,) = recorded(str(tmp_path)).rows["made_of"].to_pylist()
+    (text,) = read_history(str(tmp_path)).rows["made_of"].to_pylist()
     assert json.loads(text) == past_run()["made_of"]

@@ -12,7 +12,7 @@ from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 
@@ -29,9 +29,9 @@ def test_published_runs_are_in_the_history_and_a_resumed_one_once(monkeypatch: p
     first = evaluate_model(config(max_calls=3))
     assert first["summary"]["verdict"] == "incomplete"
     again = evaluate_model(config(), resumed=first["run"])
-    assert [run["run_id"] for run in runs(recorded("runs/.history").rows)] == [Path(again["folder"]).name]
+    assert [run["run_id"] for run in runs(read_history("runs/.history").rows)] == [Path(again["folder"]).name]
     later = evaluate_model(config(seed=3))
-    found = runs(recorded("runs/.history").rows)
+    found = runs(read_history("runs/.history").rows)
     assert [run["run_id"] for run in found] == [Path(again["folder"]).name, Path(later["folder"]).name]
     assert "prompt" in Path(later["folder"], "report.html").read_text()
     assert Path(again["folder"]).name in Path(later["folder"], "report.html").read_text()

@@ -18,7 +18,7 @@ from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import DataSummary, ModelSummary, Outcome, Summary
 from contrapose.tasks.history.dataset import append, place
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.store import Store
 
 
@@ -56,7 +56,7 @@ def summary(run: Run, verdict: str = "pass", *, folder: str = "", settings: dict
 
 
 def kept(where: str = "runs/.history") -> list[PastRun]:
-    return runs(recorded(where).rows)
+    return runs(read_history(where).rows)
 
 
 def finish(run: Run, verdict: str = "pass", **told: object) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from past_runs import past_run, past_test
 
 from contrapose.tasks.history.dataset import append
 from contrapose.tasks.history.queries import history
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 
 RUNS = 10_000
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def test_ten_thousand_runs_are_read_in_reasonable_time(tmp_path: Path) -> None:
         run = past_run(number % 365, run_id=f"run-{number}", model=f"model-{number % 5}", tests=tests, made_of=made)
         append(str(tmp_path), run, key=str(number))
     start = perf_counter()
-    found = recorded(str(tmp_path))
+    found = read_history(str(tmp_path))
     before = history(found.rows, past_run(400, model="model-1"))
     seconds = perf_counter() - start
     print(f"{RUNS} runs in {seconds:.1f} s")

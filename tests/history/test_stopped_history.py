@@ -26,7 +26,7 @@ from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.history.dataset import SCHEMA, append, to_table
 from contrapose.tasks.history.dataset import past_run as recorded_run
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.history.series import series
 from contrapose.tasks.report.since import since
 
@@ -40,7 +40,7 @@ def test_how_far_a_test_was_asked_is_kept(tmp_path: Path) -> None:
     kept = [past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])]
     for number, run in enumerate(kept):
         append(str(tmp_path), run, key=f"{number}")
-    assert runs(recorded(str(tmp_path)).rows) == kept
+    assert runs(read_history(str(tmp_path)).rows) == kept
 
 
 def test_it_comes_from_the_summary() -> None:
@@ -56,14 +56,14 @@ def test_a_file_of_an_earlier_version_is_read_beside_it(tmp_path: Path) -> None:
     rows = to_table(past_run(0)).to_pylist()
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "older.parquet")
     append(str(tmp_path), EARLY_RUN, key="a")
-    assert runs(recorded(str(tmp_path)).rows) == [past_run(0), EARLY_RUN]
+    assert runs(read_history(str(tmp_path)).rows) == [past_run(0), EARLY_RUN]
 
 
 @pytest.mark.parametrize("wrong", [{"judged": 371}, {"judged": -1}, {"looks": 0}, {"saved": -1}])
 def test_what_cannot_be_is_named_and_skipped(tmp_path: Path, wrong: dict[str, int]) -> None:
     odd: Any = {**EARLY, **wrong}
     append(str(tmp_path), past_run(tests=[past_test(stopping=odd)]), key="a")
-    assert list(recorded(str(tmp_path)).skipped.values()) == ["a value is missing, or cannot be"]
+    assert list(read_history(str(tmp_path)).skipped.values()) == ["a value is missing, or cannot be"]
 
 
 def test_a_series_says_which_runs_stopped_early() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from finished import rows_from, write_run
 
-from contrapose.flows.serve.view import chosen
+from contrapose.flows.serve.view import choose_folder
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.flips import flips_of
@@ -52,11 +52,11 @@ def test_it_is_listed_with_its_verdict_its_models_and_what_was_found(runs: Path)
 
 
 def test_it_opens_at_its_page_or_else_at_its_text(runs: Path) -> None:
-    root, start = chosen(str(runs / NAME))
+    root, start = choose_folder(str(runs / NAME))
     assert (root, start) == (runs.resolve(), f"/files/{NAME}/comparison.html")
     assert Viewer(root=root, history=str(runs / "history"))(start) is not None
     (runs / NAME / "comparison.html").unlink()
-    assert chosen(str(runs / NAME)) == (root, f"/files/{NAME}/comparison.md")
+    assert choose_folder(str(runs / NAME)) == (root, f"/files/{NAME}/comparison.md")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"verdict": 1}', "[" * 100_000])

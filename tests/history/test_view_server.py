@@ -19,7 +19,7 @@ from run_folders import put_refused, put_run
 
 from contrapose.flows.serve.guard import Guard, basic
 from contrapose.flows.serve.report_server import serving_site
-from contrapose.flows.serve.view import chosen
+from contrapose.flows.serve.view import choose_folder
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 
@@ -175,18 +175,18 @@ def test_only_this_machine_is_answered(url: str) -> None:
 
 
 def test_a_run_opens_at_its_report(runs: Path) -> None:
-    assert chosen(str(runs)) == (runs, "/")
-    assert chosen(str(runs / RUN)) == (runs, f"/files/{RUN}/report.html")
+    assert choose_folder(str(runs)) == (runs, "/")
+    assert choose_folder(str(runs / RUN)) == (runs, f"/files/{RUN}/report.html")
 
 
 def test_a_run_that_was_refused_opens_at_its_evidence(runs: Path) -> None:
     refused = put_refused(runs, f"{RUN}-refused")
-    assert chosen(str(refused)) == (runs, f"/files/{RUN}-refused/validation.html")
+    assert choose_folder(str(refused)) == (runs, f"/files/{RUN}-refused/validation.html")
 
 
 def test_what_cannot_be_served_is_said(runs: Path) -> None:
     with pytest.raises(ConfigError, match="no such folder"):
-        chosen(str(runs / "none"))
+        choose_folder(str(runs / "none"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -19,7 +19,7 @@ from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.meter import Meter, metered
+from contrapose.tasks.infer.meter import Meter, count_on
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.store import Store
 
@@ -234,7 +234,7 @@ def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyP
 
 
 def test_every_question_is_counted_shared_ones_too() -> None:
-    with metered(Meter()) as meter:
+    with count_on(Meter()) as meter:
         put([case("one", loss_of="prompt"), case("two")], Counting())
     assert (meter.done, meter.requests) == (6, 4)
 
@@ -300,7 +300,7 @@ def test_questions_about_replies_are_counted_and_stop_with_the_budget() -> None:
     trials = put([case(str(number), perturbed_prompt=f"It is not {number}.") for number in range(5)], Counting())
     about = [follow_up(trial, "actual", f"which {trial.case.id}") for trial in trials]
     run = Store().runs.begin("run", config="{}", folder=".")
-    with metered(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
+    with count_on(Meter()) as meter, broker_of(run, budget=Budget(limits=Limits(max_calls=2))) as broker:
         found = ask_back(trials, about, broker, model=MockModel)
         assert broker.stopped is not None
     assert meter.done == 5

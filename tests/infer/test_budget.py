@@ -11,7 +11,7 @@ import pytest
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import Usage, total
+from contrapose.tasks.core.records import Usage, total_usage
 from contrapose.tasks.infer.budget import Budget, Limits, open_budget, price_of, reader_price
 
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
@@ -27,11 +27,11 @@ def test_without_limits_everything_fits() -> None:
 def test_of_many_requests_as_many_are_reserved_as_fit(limits: Limits, count: int) -> None:
     budget = Budget(limits=limits)
     assert budget.reserve_first([CALL] * 9) == count
-    assert budget.reserved == total([CALL] * count)
+    assert budget.reserved == total_usage([CALL] * count)
     used = Usage(calls=1, prompt_tokens=60, completion_tokens=2)
     # One tells no count, and of the last nothing came.
     budget.settle_all([CALL] * count, [replace(used, calls=-1), *[used] * (count - 2)])
-    assert (budget.spent, budget.reserved) == (total([CALL, *[used] * (count - 2)]), Usage())
+    assert (budget.spent, budget.reserved) == (total_usage([CALL, *[used] * (count - 2)]), Usage())
 
 
 def test_a_reservation_counts_until_it_is_settled() -> None:
@@ -74,14 +74,6 @@ def test_a_failed_request_counts_as_a_call_and_costs_no_tokens() -> None:
         budget.settle(CALL, Usage(calls=1))
     assert not budget.reserve(CALL)
     assert budget.cost() == 0
-
-
-def test_it_is_idle_when_everything_is_settled() -> None:
-    budget = Budget()
-    budget.reserve(CALL)
-    assert not budget.idle()
-    budget.settle(CALL, CALL)
-    assert budget.idle()
 
 
 def test_what_earlier_parts_of_a_run_spent_counts() -> None:

@@ -18,7 +18,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.infer.function import Function, offering
-from contrapose.tasks.infer.function.offering import FunctionLoop, find_offered, name_of, offered
+from contrapose.tasks.infer.function.offering import FunctionLoop, find_offered, name_of, offer_function
 
 TENANT: ContextVar[str] = ContextVar("tenant", default="nobody")
 
@@ -69,7 +69,7 @@ def asked(function: Callable[[str], Any], prompts: Sequence[str], **args: Any) -
     """What becomes of each prompt."""
     questions = [Question(kind="generate", prompt=prompt) for prompt in prompts]
     broker = PlainBroker()
-    with offered(function) as name:
+    with offer_function(function) as name:
         Function().open(ModelSpec(id=name, args=args)).answer(questions, broker)
     assert broker.stopped is None, broker.stopped
     return [broker.answers[question] for question in questions]
@@ -125,10 +125,6 @@ def test_what_a_function_retrieved_is_kept_with_its_reply() -> None:
     assert answer.completion.passages == ("Rain is near.", "Does it rain?")
 
 
-def test_what_can_be_said_by_nobody_is_replaced() -> None:
-    assert texts(misbehaving, ["surrogate"]) == ["?."]
-
-
 def test_a_task_that_ends_the_program_ends_no_event_loop() -> None:
     async def exits() -> None:
         sys.exit(3)
@@ -148,7 +144,7 @@ def test_an_async_function_stays_in_one_loop() -> None:
         loops.add(id(asyncio.get_running_loop()))
         return "ok"
 
-    with offered(answer) as name:
+    with offer_function(answer) as name:
         model = Function().open(ModelSpec(id=name))
         for portion in ("one", "two"):
             model.answer([Question(kind="generate", prompt=portion)], PlainBroker())
@@ -180,7 +176,7 @@ def test_a_function_whose_calls_all_hang_ends_the_run(monkeypatch: pytest.Monkey
     monkeypatch.setattr(offering, "MOST_HANGING", 3)
     over = threading.Event()
     questions, broker = [Question(kind="generate", prompt=str(number)) for number in range(9)], PlainBroker()
-    with offered(lambda prompt: str(over.wait(30))) as name:
+    with offer_function(lambda prompt: str(over.wait(30))) as name:
         Function().open(ModelSpec(id=name, args={"timeout": 0.2, "concurrency": 1})).answer(questions, broker)
     over.set()
     assert broker.stopped == "3 calls of the function hang, and no thread can be ended"
@@ -198,7 +194,7 @@ def test_every_offer_is_another_model_unless_a_revision_names_it() -> None:
         return prompt
 
     def identity(**args: Any) -> dict[str, str]:
-        with offered(answer) as name:
+        with offer_function(answer) as name:
             return dict(Function().identity(ModelSpec(id=name, args=args)))
 
     assert identity() != identity()
@@ -208,7 +204,7 @@ def test_every_offer_is_another_model_unless_a_revision_names_it() -> None:
 
 
 def test_functions_of_one_name_are_two_models() -> None:
-    with offered(lambda prompt: "one") as first, offered(lambda prompt: "two") as second:
+    with offer_function(lambda prompt: "one") as first, offer_function(lambda prompt: "two") as second:
         assert (first, second) == tuple(
             f"function/test_functions_of_one_name_are_two_models.lambda{ending}" for ending in ("", "-2")
         )
@@ -226,7 +222,7 @@ def test_a_name_is_fit_for_an_id(function: Callable[..., Any], name: str) -> Non
 
 
 def test_a_function_is_there_only_while_it_is_offered() -> None:
-    with offered(len) as name:
+    with offer_function(len) as name:
         assert find_offered(name).function is len
         assert Function().check(ModelSpec(id=name)).state == "ok"
     with pytest.raises(ModelError, match=r"^function/len: there is no such function: .* Call contrapose\.evaluate"):
@@ -243,7 +239,7 @@ def test_a_function_is_there_only_while_it_is_offered() -> None:
     ],
 )
 def test_wrong_settings_are_one_line(spec: dict[str, Any], error: str) -> None:
-    with offered(len) as name, pytest.raises(ModelError, match=error) as raised:
+    with offer_function(len) as name, pytest.raises(ModelError, match=error) as raised:
         Function().identity(ModelSpec(id=name, **spec))
     assert "\n" not in str(raised.value)
 

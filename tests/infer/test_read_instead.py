@@ -12,7 +12,7 @@ from asked_case import case
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, Trial, Usage
-from contrapose.tasks.infer.ask import ask, instead, is_unasked, judged, mass_of
+from contrapose.tasks.infer.ask import ask, instead, is_unasked, judged_case, mass_of
 from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget
@@ -136,7 +136,7 @@ def test_a_choice_without_an_answer_stays_as_it_is_and_nothing_further_is_asked(
     answers = {Question(kind="choose", prompt="It is.", labels=("A", "B")): Completion(text="So", label_mass=0.0)}
     if other is not None:
         answers[Question(kind="choose", prompt="It is not.", labels=("A", "B"))] = other
-    assert judged(chosen(), answers) == chosen()
+    assert judged_case(chosen(), answers) == chosen()
     assert instead([chosen()], answers) == []
 
 

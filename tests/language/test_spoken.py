@@ -12,7 +12,7 @@ import pytest
 from places import REPOSITORY
 
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.language.replies.spoken import spoken, verdicts
+from contrapose.tasks.language.replies.spoken import spoken_text, verdicts
 from contrapose.tasks.probes.orders.letter_replies import read_words
 
 FRUITS = ("pear", "grape", "plum", "fig")
@@ -71,7 +71,7 @@ def test_thoughts_are_no_answer(reply: str) -> None:
 )
 def test_thoughts_that_never_end_leave_no_answer(reply: str) -> None:
     assert read(reply) is None
-    assert spoken(reply) == ""
+    assert spoken_text(reply) == ""
 
 
 @pytest.mark.parametrize(

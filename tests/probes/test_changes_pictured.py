@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.figures import Changes, form
+from contrapose.tasks.probes.answers.figures import Changes, form_of_text
 from contrapose.tasks.probes.panels import Bars, Panel, Picture, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words.figures import Tiers
 
@@ -40,7 +40,7 @@ def case(text: str, changed: bool | None, **known: Any) -> dict[str, Any]:
     ],
 )
 def test_a_text_is_told_by_its_beginning_and_its_end(text: str, kind: str) -> None:
-    assert form(text) == kind
+    assert form_of_text(text) == kind
 
 
 def test_changed_answers_are_counted_by_the_kind_of_text_over_all_parts() -> None:

@@ -13,7 +13,7 @@ from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.ask import asked, besides, trials
+from contrapose.tasks.infer.ask import asked, further_questions, trials
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.in_words import COLUMNS, in_words_columns, in_words_measures
@@ -63,7 +63,7 @@ def worded(reply: Completion) -> Completion:
     one = case(asks="choose", labels=("A", "B"), options=("x", "y"), also_in_words=True)
     model = MockModel()
     answers = {question: model.completion(question) for question in asked([one])}
-    (question,) = besides([one])
+    (question,) = further_questions([one])
     (found,) = trials([one], {**answers, question: reply}, missing=Completion(error="missing"))
     assert found.expected.option_loglikelihoods is not None
     assert found.actual.in_words is None
@@ -83,7 +83,7 @@ def test_a_reply_that_failed_is_no_error_of_the_case() -> None:
 def test_the_mock_model_says_what_it_finds_likeliest(test: str) -> None:
     cases = [each for each in cases_of(test) if each.skip_reason is None]
     model = MockModel()
-    answers = {each: model.completion(each) for each in [*asked(cases), *besides(cases)]}
+    answers = {each: model.completion(each) for each in [*asked(cases), *further_questions(cases)]}
     found = trials(cases, answers, missing=Completion(error="missing"))
     scores = probe(test).score(found, plan_of(test).probe_settings, embed=lambda texts: np.zeros((len(texts), 3)))
     agreed = [score.columns["words_agree"] for score in scores if score.columns.get("words_agree") is not None]

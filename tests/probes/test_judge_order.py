@@ -15,7 +15,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
-from contrapose.tasks.infer.ask import asked, besides, trials
+from contrapose.tasks.infer.ask import asked, further_questions, trials
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.judge_order import JudgeOrder, JudgeOrderSettings
 from contrapose.tasks.tables.results import result_table
@@ -153,7 +153,7 @@ def test_some_samples_are_asked_again_and_the_second_answer_is_another_question(
     again = [case for case in cases if case.also_again]
     assert len(again) == 3
     assert not any(case.control for case in again)
-    questions = besides(cases)
+    questions = further_questions(cases)
     assert [question.prompt for question in questions] == [case.original_prompt for case in again]
     assert {question.repeat for question in questions} == {1}
     answers = {question: Completion(text="A") for question in asked(cases)}

@@ -10,7 +10,7 @@ import pytest
 from asked_case import case
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
-from contrapose.tasks.evaluate.scoring import drawn
+from contrapose.tasks.evaluate.scoring import sample_questions
 from contrapose.tasks.probes.answers.scores import follow_ups as about_answers
 from contrapose.tasks.probes.choices import read_choice, reading_columns
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
@@ -135,10 +135,10 @@ def test_a_model_reads_badly_where_so_little_agreement_is_no_chance(agreed: int,
 
 def test_the_draw_takes_each_prompt_once_and_depends_on_no_order() -> None:
     asked = [FollowUp(case_id=f"c{n}", side="expected", prompt=f"p{n // 2}", known="A") for n in range(100)]
-    chosen = {each.prompt for each in drawn(asked, 10)}
+    chosen = {each.prompt for each in sample_questions(asked, 10)}
     assert len(chosen) == 10
-    assert {each.prompt for each in drawn(asked[::-1], 10)} == chosen
-    in_parts = [*drawn(asked[:30], 10), *drawn(asked[30:], 10)]
-    assert {each.prompt for each in drawn(in_parts, 10)} == chosen
-    assert len(drawn(asked, 1_000)) == 50
-    assert drawn(asked, 0) == []
+    assert {each.prompt for each in sample_questions(asked[::-1], 10)} == chosen
+    in_parts = [*sample_questions(asked[:30], 10), *sample_questions(asked[30:], 10)]
+    assert {each.prompt for each in sample_questions(in_parts, 10)} == chosen
+    assert len(sample_questions(asked, 1_000)) == 50
+    assert sample_questions(asked, 0) == []

@@ -161,7 +161,7 @@ def test_reasons_with_the_same_words_are_counted_together() -> None:
 )
 def test_half_of_the_rows_in_another_language_are_said_first(count: int, rows: int, text: str) -> None:
     codes = {"not_english": count, "empty": 1}
-    assert wording.foreign(codes, rows) == text
+    assert wording.foreign_text(codes, rows) == text
     assert wording.skipped("typo", {"no_long_word": 2, "not_english": count}, rows).startswith(text)
 
 

@@ -15,7 +15,7 @@ from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.probes.toxic_words.lexicon import inflect, lexicon
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 
 SHARED = REPOSITORY.parent / "shared" / "data" / "wiki_test.jsonl"
 
@@ -46,7 +46,7 @@ def test_a_gesture_counts_with_its_skin_tone_and_is_masked() -> None:
     text = "so, 🖕🏿 then"
     (match,) = count_toxic(text).matches
     assert (match.text, match.tier) == ("🖕🏿", "strong")
-    assert masked(text) == "so, ** then"
+    assert mask_toxic(text) == "so, ** then"
 
 
 def test_no_slip_of_the_fingers_is_an_english_word() -> None:

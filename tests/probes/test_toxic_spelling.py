@@ -11,7 +11,7 @@ from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import lexicon
 from contrapose.tasks.probes.toxic_words.tokens import fold
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 
 PROBE = AddToxicWords()
 STRATEGIES = ("start", "end", "combined")
@@ -98,7 +98,7 @@ def test_look_alikes_keep_their_places() -> None:
     text = "он sаid: ѕhіt, ﬁne"
     (match,) = count_toxic(text).matches
     assert (match.text, text[match.start : match.end]) == ("ѕhіt", "ѕhіt")
-    assert masked(text) == "он sаid: ѕ***, ﬁne"
+    assert mask_toxic(text) == "он sаid: ѕ***, ﬁne"
 
 
 def test_an_article_before_a_word_spelled_out_stays_outside() -> None:

@@ -14,7 +14,7 @@ from contrapose.tasks.core.records import Case, Completion, Score, TextSample, T
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.toxic_words import AddToxicWords, AddToxicWordsSettings, count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, lexicon
-from contrapose.tasks.text.masking import masked
+from contrapose.tasks.text.masking import mask_toxic
 
 PROBE = AddToxicWords()
 SETTINGS = AddToxicWordsSettings()
@@ -106,14 +106,14 @@ def test_any_text_can_be_counted_and_masked(text: str) -> None:
     count = count_toxic(text)
     assert all(text[match.start : match.end] == match.text for match in count.matches)
     assert sum(count.by_tier.values()) == len(count.matches)
-    assert len(masked(text)) == len(text)
+    assert len(mask_toxic(text)) == len(text)
 
 
 @given(st.sampled_from(sorted(lexicon().words)))
 def test_every_listed_word_is_found_and_masked(word: str) -> None:
     (match,) = count_toxic(f"so, {word}, then").matches
     assert match.term == lexicon().words[word].text
-    assert (word in masked(f"so, {word}, then")) == (match.tier == "mild")
+    assert (word in mask_toxic(f"so, {word}, then")) == (match.tier == "mild")
 
 
 @pytest.mark.parametrize("unit", ["f*", "f*f*f* ", "a ", "u", "fuck", "f!", "a$", "1a", "*", "son of a "])
@@ -130,7 +130,7 @@ def test_lexicon_rows_are_sound() -> None:
 
 
 def test_masking_shows_first_letters_and_leaves_mild_words() -> None:
-    assert masked("Fucking damn bull, son of a bitch #pussyplay") == "F****** damn bull, s** ** * ***** #p********"
+    assert mask_toxic("Fucking damn bull, son of a bitch #pussyplay") == "F****** damn bull, s** ** * ***** #p********"
 
 
 def test_the_documents_prompt_comes_out_as_printed() -> None:

@@ -24,7 +24,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.ask import about, answered, asked, trials
+from contrapose.tasks.infer.ask import asked, question_about, trials, trials_with_answers
 from contrapose.tasks.infer.base import Model
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.perturb.cases import build_cases
@@ -133,8 +133,10 @@ def _asked_back(found: list[Trial], test: Prepared, *, model: Model, broker: Pla
     if not test.plan.probe_settings.asks_back("none"):
         return found
     questions = list(follow_ups([found], test.plan, embed=word_vectors))
-    model.answer(list(dict.fromkeys(map(about, questions))), broker)
-    return answered(found, questions, {question: each.completion for question, each in broker.answers.items()})
+    model.answer(list(dict.fromkeys(map(question_about, questions))), broker)
+    return trials_with_answers(
+        found, questions, {question: each.completion for question, each in broker.answers.items()}
+    )
 
 
 def word_vectors(texts: Sequence[str]) -> np.ndarray:

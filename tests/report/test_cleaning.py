@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.report.html.sample_data import page_texts
-from contrapose.tasks.text.cleaning import cut, one_line, storable, visible
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden, storable
+from contrapose.tasks.text.masking import make_shower
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from contrapose.tasks.text.masking import shower
     ],
 )
 def test_nothing_stays_hidden(text: str, seen: str) -> None:
-    assert visible(text) == seen
+    assert show_hidden(text) == seen
 
 
 def test_a_stored_text_is_valid_utf8() -> None:
@@ -33,7 +33,7 @@ def test_one_line_drops_escape_sequences() -> None:
 
 
 def test_a_cut_text_tells_how_much_is_missing() -> None:
-    assert cut("one two three", 9) == "one two … (6 more characters)"
+    assert cut_text("one two three", 9) == "one two … (6 more characters)"
 
 
 SPLIT = (
@@ -44,17 +44,17 @@ SPLIT = (
 
 @pytest.mark.parametrize("text", SPLIT)
 def test_a_toxic_word_split_by_what_no_terminal_shows_is_masked(text: str) -> None:
-    assert "ck" not in shower(show_toxic=False)(f"what the {text}!")
+    assert "ck" not in make_shower(show_toxic=False)(f"what the {text}!")
     (pieces,) = page_texts([f"what the {text}!"], show_toxic=False, longest=100)
     assert "ck" not in "".join(pieces[::2])
 
 
 def test_blanks_among_control_characters_part_words() -> None:
-    assert shower(show_toxic=False)("class\x0cshit\x0bpass") == r"class\x0cs***\x0bpass"
+    assert make_shower(show_toxic=False)("class\x0cshit\x0bpass") == r"class\x0cs***\x0bpass"
 
 
 def test_a_flood_of_marks_on_one_letter_covers_no_line_around_it() -> None:
-    assert visible("Z" + "\u0301" * 10) == "Z" + "\u0301" * 8 + r"\u0301\u0301"
+    assert show_hidden("Z" + "\u0301" * 10) == "Z" + "\u0301" * 8 + r"\u0301\u0301"
 
 
 @pytest.mark.parametrize("text", ["::error file=x::failed", "##[error]failed", "##vso[task.complete]"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.csv import inert, render, restored
+from contrapose.tasks.report.csv import inert, render, restore
 from contrapose.tasks.tables.results import COMMON
 
 
@@ -43,14 +43,14 @@ def test_nor_where_columns_are_parted_at_semicolons(text: str, safe: str) -> Non
 
 @given(st.text(alphabet="=-+@'\"; \n\ta\u200b", max_size=12))
 def test_any_text_can_be_restored(text: str) -> None:
-    assert restored(inert(text)) == text
+    assert restore(inert(text)) == text
 
 
 def test_pandas_reads_what_was_written() -> None:
     texts = ["=1+1", "'=1+1", "a;=1", "- one\n- two", 'say "no", then', "plain", "NA"]
     rows = [row(case_id=str(number), original=text) for number, text in enumerate(texts)]
     found = pd.read_csv(io.BytesIO(whole(report(results=frame(rows)))), keep_default_na=False)
-    assert [restored(text) for text in found["original"]] == texts
+    assert [restore(text) for text in found["original"]] == texts
 
 
 def test_numbers_stay_numbers() -> None:

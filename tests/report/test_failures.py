@@ -10,7 +10,7 @@ from factories import Held, frame, outcome, report, row, summary
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.report import failures, html, markdown
 from contrapose.tasks.report.failures import MarkedRow, clear_failures, shown_failures
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 
 FAILED = {"pass": False}
 
@@ -18,7 +18,7 @@ FAILED = {"pass": False}
 def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[MarkedRow]:
     results = Held(frame(rows))
     chosen = clear_failures(test, results.figures, results, most=most)
-    return shown_failures(test, chosen, shower(show_toxic=False))
+    return shown_failures(test, chosen, make_shower(show_toxic=False))
 
 
 def test_the_shortest_failure_with_both_replies_and_a_sure_change_comes_first() -> None:

@@ -18,8 +18,8 @@ from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
 from contrapose.tasks.report.console import print_summary
-from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, storable, visible
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, show_hidden, storable
+from contrapose.tasks.text.masking import make_shower
 
 kinds = pytest.mark.parametrize("kind", ATTACKS)
 CELL = re.compile(r"\s*['\"]*\s*[=+@\uff1d\uff0b\uff20]|\s*-(?!\d+(?:\.\d+)?$)")
@@ -73,7 +73,7 @@ def test_cells_come_back_and_none_is_a_formula(kind: str) -> None:
         content = b"".join(results_csv.render(hostile_report(text))).decode()
         rows = list(csv.DictReader(io.StringIO(content, newline="")))
         assert len(rows) == 2
-        assert results_csv.restored(rows[0]["original"]) == storable(text), ascii(text)
+        assert results_csv.restore(rows[0]["original"]) == storable(text), ascii(text)
         assert not [cell for row in rows for cell in row.values() if CELL.match(cell) and not cell.startswith("'")]
 
 
@@ -112,14 +112,14 @@ def test_artifacts_are_plain_values_under_plain_keys(kind: str) -> None:
 @kinds
 def test_cleaning_twice_is_cleaning_once(kind: str) -> None:
     for text in ATTACKS[kind]:
-        assert visible(visible(text)) == visible(text)
-        assert one_line(visible(text)[:LONGEST_LINE]) == one_line(one_line(visible(text)[:LONGEST_LINE]))
-        visible(text).encode()
+        assert show_hidden(show_hidden(text)) == show_hidden(text)
+        assert one_line(show_hidden(text)[:LONGEST_LINE]) == one_line(one_line(show_hidden(text)[:LONGEST_LINE]))
+        show_hidden(text).encode()
 
 
 @kinds
 def test_what_people_are_shown_hides_nothing(kind: str) -> None:
-    show = shower(show_toxic=False)
+    show = make_shower(show_toxic=False)
     for text in ATTACKS[kind]:
         assert not steering(show(text).replace("\t", "")), ascii(text)
 

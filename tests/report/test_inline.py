@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from contrapose.tasks.text.inline import elided, inline
+from contrapose.tasks.text.inline import elide_middle, inline
 
 LONG = "The committee met every week and read many letters. " * 100
 
@@ -54,10 +54,10 @@ def test_markup_in_a_text_is_text() -> None:
 
 
 def test_a_text_that_is_hardly_too_long_is_shown_whole() -> None:
-    assert elided("word " * 12, head=10, tail=20) == "word " * 12
+    assert elide_middle("word " * 12, head=10, tail=20) == "word " * 12
 
 
 def test_what_was_left_out_is_counted() -> None:
-    assert elided("first word " + "x" * 100 + " last word", head=12, tail=12) == (
+    assert elide_middle("first word " + "x" * 100 + " last word", head=12, tail=12) == (
         "first word [... 102 characters ...] last word"
     )

@@ -12,7 +12,7 @@ from attacks import HOSTILE
 from contrapose.tasks.core.history_records import PastRun, PastTest
 from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, _artist, svg
 from contrapose.tasks.report.charts.pictures import scores, trend
-from contrapose.tasks.text.cleaning import visible
+from contrapose.tasks.text.cleaning import show_hidden
 
 
 def past(day: int, rate: float | None, model: str = "embedded") -> PastRun:
@@ -59,7 +59,7 @@ def test_few_or_equal_scores_are_not_drawn(values: np.ndarray) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE[::40])
 def test_a_hostile_name_stays_text(text: str) -> None:
-    drawn = scores(np.arange(30.0), np.empty(0), name=visible(text))
+    drawn = scores(np.arange(30.0), np.empty(0), name=show_hidden(text))
     root = ElementTree.fromstring(str(drawn))
     assert {element.tag for element in root.iter()} <= SHAPES
     for element in root[0].iter():

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section
-from contrapose.tasks.text.masking import shower
+from contrapose.tasks.text.masking import make_shower
 
 
 def case(**changes: Any) -> Case:
@@ -42,7 +42,7 @@ def told(*samples: list[Case], title: str = "p") -> list[str]:
 def printed(*cases: Case, colour: bool = False) -> str:
     console = Console(width=80, force_terminal=colour)
     with console.capture() as captured:
-        for heading, text in sample_lines(cases, shower(show_toxic=False), brackets=not colour):
+        for heading, text in sample_lines(cases, make_shower(show_toxic=False), brackets=not colour):
             print_indented(heading, console, by=0)
             print_indented(text, console, by=4)
     return captured.get()

@@ -14,7 +14,7 @@ from rich.console import Console
 from test_junit import suite
 
 from contrapose.flows.orchestration.verdict_state import headline
-from contrapose.flows.serve.view.runs import run_told
+from contrapose.flows.serve.view.runs import describe_run
 from contrapose.tasks.core.outcome import DataSummary, Outcome, Summary
 from contrapose.tasks.core.stopping import Stopping, stopped_early
 from contrapose.tasks.report import html, markdown
@@ -96,8 +96,8 @@ def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     assert "looks" not in verdict_row(outcome(), model="mock")
     assert headline(told()) == "add_negation 75.0% ≥ 70.0% after 36 of 370 cases"
     assert "after" not in headline(asked_to_the_end())
-    assert run_told(told(), "x", str, ()).rates == ("add_negation 75%, stopped early",)
-    assert run_told(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
+    assert describe_run(told(), "x", str, ()).rates == ("add_negation 75%, stopped early",)
+    assert describe_run(asked_to_the_end(), "x", str, ()).rates == ("add_negation 75%",)
 
 
 @pytest.mark.parametrize(("verdict", "word"), [("fail", "pessimistic"), ("pass", "optimistic")])

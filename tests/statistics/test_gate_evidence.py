@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from contrapose.tasks.statistics.evidence import Evidence, evidence
-from contrapose.tasks.statistics.shares import clustered, independent
+from contrapose.tasks.statistics.shares import clustered_share, independent
 
 
 def test_bounds_are_exact() -> None:
@@ -40,7 +40,7 @@ def test_a_gate_at_its_boundary_is_passed_and_failed_in_at_most_one_of_twenty(ro
 def told(sizes: Sequence[int], false: Sequence[int], gate: float) -> Evidence:
     """Evidence of clusters of such sizes, with so many false rows in the first of them."""
     true = [np.arange(size) >= few for size, few in zip(sizes, [*false, *[0] * len(sizes)], strict=False)]
-    return evidence(clustered(np.concatenate(true), np.repeat(np.arange(len(sizes)), sizes)), gate)
+    return evidence(clustered_share(np.concatenate(true), np.repeat(np.arange(len(sizes)), sizes)), gate)
 
 
 @pytest.mark.parametrize("gate", [0.5, 0.7, 0.8, 0.9, 0.95])
@@ -57,7 +57,7 @@ def test_one_more_false_row_never_weakens_the_evidence_against_a_gate() -> None:
     true = np.zeros((4, 100), dtype=bool)
     for count in range(4):
         true[count, 5 * np.arange(count)] = True
-    found = [evidence(clustered(row, np.repeat(np.arange(20), 5)), 0.1) for row in true]
+    found = [evidence(clustered_share(row, np.repeat(np.arange(20), 5)), 0.1) for row in true]
     assert sorted(found, key=lambda each: each.missed) == found
     assert sorted(found, key=lambda each: each.bounds.high) == found
 

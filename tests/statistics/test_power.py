@@ -15,13 +15,13 @@ from contrapose.tasks.statistics.power import (
     Reach,
     cases_for,
     detectable,
-    further,
+    further_rows_needed,
     least_cases,
     pairs_for,
     reach,
     worth,
 )
-from contrapose.tasks.statistics.shares import LEVEL, Share, clustered, independent
+from contrapose.tasks.statistics.shares import LEVEL, Share, clustered_share, independent
 
 
 def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:
@@ -73,7 +73,7 @@ def test_the_cases_that_are_called_for_are_enough(gate: float) -> None:
 
 def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
     share = independent(70, 100)
-    more = further(share, 0.65)
+    more = further_rows_needed(share, 0.65)
     assert more is not None
     assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).bounds.low >= 0.65
 
@@ -83,7 +83,7 @@ def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
 )
 @pytest.mark.parametrize("level", [0.05, 0.0125])
 def test_further_cases_decide_with_80_percent_power(true: int, rows: int, gate: float, level: float) -> None:
-    more = further(independent(true, rows), gate, level=level)
+    more = further_rows_needed(independent(true, rows), gate, level=level)
     assert more is not None
     side = "reached" if true / rows > gate else "missed"
     won = [
@@ -96,8 +96,8 @@ def test_further_cases_decide_with_80_percent_power(true: int, rows: int, gate: 
 @pytest.mark.parametrize(("true", "rows", "gate"), [(70, 100, 0.65), (9, 10, 0.65), (60, 100, 0.65), (30, 40, 0.8)])
 @pytest.mark.parametrize("looks", [ONE_LOOK, Looks(earlier=(0.5,)), Looks(earlier=(0.3, 0.6))])
 def test_further_cases_keep_their_promise_at_a_later_look(true: int, rows: int, gate: float, looks: Looks) -> None:
-    more = further(independent(true, rows), gate, looks=looks)
-    assert more > (further(independent(true, rows), gate) or 0)
+    more = further_rows_needed(independent(true, rows), gate, looks=looks)
+    assert more > (further_rows_needed(independent(true, rows), gate) or 0)
     level = looks.after((rows + more) / rows).level(LEVEL)
     side = "reached" if true / rows > gate else "missed"
     won = [
@@ -108,26 +108,28 @@ def test_further_cases_keep_their_promise_at_a_later_look(true: int, rows: int, 
 
 def test_what_one_look_would_decide_needs_further_cases_at_a_later_look() -> None:
     share = independent(74, 100)
-    assert further(share, 0.65) == 0
-    assert (further(share, 0.65, looks=Looks(earlier=(0.5,))) or 0) > 0
+    assert further_rows_needed(share, 0.65) == 0
+    assert (further_rows_needed(share, 0.65, looks=Looks(earlier=(0.5,))) or 0) > 0
 
 
 def test_copies_need_as_many_copies_more() -> None:
     copied = Share(true=140, rows=200, clusters=100, effective=100.0)
-    assert further(copied, 0.65) == pytest.approx(2 * (further(independent(70, 100), 0.65) or 0), rel=0.1)
+    assert further_rows_needed(copied, 0.65) == pytest.approx(
+        2 * (further_rows_needed(independent(70, 100), 0.65) or 0), rel=0.1
+    )
 
 
 def test_a_stricter_level_needs_more_further_cases() -> None:
     share = independent(70, 100)
-    more = further(share, 0.65, level=0.0125)
-    assert more > (further(share, 0.65) or 0)
+    more = further_rows_needed(share, 0.65, level=0.0125)
+    assert more > (further_rows_needed(share, 0.65) or 0)
     assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).reached <= 0.0125
 
 
 def test_further_clusters_are_like_those_so_far() -> None:
     # All of 20 clusters of 5; 0.9^29 is the first power under 0.05, and 29 clusters have 145 rows.
-    share = clustered(np.ones(100, dtype=bool), np.repeat(np.arange(20), 5))
-    assert further(share, 0.9) == pytest.approx(45, abs=5)
+    share = clustered_share(np.ones(100, dtype=bool), np.repeat(np.arange(20), 5))
+    assert further_rows_needed(share, 0.9) == pytest.approx(45, abs=5)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_cases_that_are_worth_less_where_all_agree_decide_less() -> None:
 def test_what_bounds_the_evidence_grows_without_luck() -> None:
     bound = Share(true=75, rows=100, clusters=10, effective=20.0)
     share = replace(independent(90, 100), better=(bound,))
-    more = further(share, 0.65)
+    more = further_rows_needed(share, 0.65)
     assert more is not None
 
     def reached(rows: int) -> float:
@@ -203,8 +205,8 @@ def test_what_bounds_the_evidence_grows_without_luck() -> None:
 
 
 def test_what_is_decided_needs_nothing_further() -> None:
-    assert further(independent(90, 100), 0.65) == 0
-    assert further(independent(65, 100), 0.65) is None
+    assert further_rows_needed(independent(90, 100), 0.65) == 0
+    assert further_rows_needed(independent(65, 100), 0.65) is None
 
 
 def test_a_p_value_of_exactly_the_level_decides() -> None:

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.shares import Interval, Share, clustered, exact, independent, spread, unequal, wilson
+from contrapose.tasks.statistics.shares import (
+    Interval,
+    Share,
+    clustered_share,
+    exact,
+    independent,
+    spread,
+    unequal,
+    wilson,
+)
 
 
 def test_wilson_agrees_with_the_published_example() -> None:
@@ -53,13 +62,13 @@ def test_a_level_that_decides_nothing_leaves_nothing_out() -> None:
 def test_copies_of_a_row_add_nothing() -> None:
     rng = np.random.default_rng(0)
     once = rng.random(200) < 0.7
-    share = clustered(np.repeat(once, 5), np.repeat(np.arange(200), 5))
+    share = clustered_share(np.repeat(once, 5), np.repeat(np.arange(200), 5))
     assert (share.rows, share.clusters) == (1000, 200)
     assert share.effective == pytest.approx(200, rel=0.03)
 
 
 def test_one_large_cluster_is_worth_less_than_its_rows() -> None:
-    alike = clustered([True] * 50 + [True, False] * 25, ["large"] * 50 + list(range(50)))
+    alike = clustered_share([True] * 50 + [True, False] * 25, ["large"] * 50 + list(range(50)))
     assert alike.effective < 10
 
 
@@ -69,23 +78,23 @@ def test_an_interval_of_more_confidence_is_wider() -> None:
 
 
 def test_rows_of_their_own_count_in_full() -> None:
-    share = clustered([True, False, True], ["a", "b", "c"])
+    share = clustered_share([True, False, True], ["a", "b", "c"])
     assert share == independent(2, 3)
 
 
 def test_clusters_that_all_agree_count_as_one_row_each() -> None:
     for same in (True, False):
-        assert clustered([same] * 6, ["a", "a", "a", "b", "b", "b"]).effective == 2
+        assert clustered_share([same] * 6, ["a", "a", "a", "b", "b", "b"]).effective == 2
 
 
 def test_clusters_whose_rows_are_copies_count_as_one_row_each() -> None:
     true = np.arange(20) > 0
-    assert clustered(np.repeat(true, 5), np.repeat(np.arange(20), 5)).effective == 20
+    assert clustered_share(np.repeat(true, 5), np.repeat(np.arange(20), 5)).effective == 20
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=60))
 def test_effective_rows_lie_between_one_and_all(rows: list[tuple[bool, int]]) -> None:
-    share = clustered([true for true, _ in rows], [cluster for _, cluster in rows])
+    share = clustered_share([true for true, _ in rows], [cluster for _, cluster in rows])
     assert 1 <= share.effective <= share.rows
     low, high = wilson(share)
     assert 0 <= low <= share.rate <= high <= 1
@@ -103,7 +112,7 @@ def test_a_design_effect_makes_a_difference_less_sure() -> None:
 
 def test_a_share_knows_the_degrees_of_freedom_of_its_clusters() -> None:
     true, cluster = np.arange(60) % 3 == 0, np.repeat(np.arange(12), 5)
-    share = clustered(true, cluster)
+    share = clustered_share(true, cluster)
     assert share.freedom == spread(np.bincount(cluster, weights=true), np.bincount(cluster)).freedom
-    assert clustered(true, np.arange(60)).freedom == np.inf
-    assert clustered(np.ones(60), cluster).freedom == np.inf
+    assert clustered_share(true, np.arange(60)).freedom == np.inf
+    assert clustered_share(np.ones(60), cluster).freedom == np.inf

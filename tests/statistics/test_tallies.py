@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import clustered
+from contrapose.tasks.statistics.shares import clustered_share
 from contrapose.tasks.statistics.tallies import NOTHING, Evidences, Tally, evidences
 
 RUNS = 20
@@ -30,7 +30,7 @@ def alone(true: np.ndarray, sizes: np.ndarray, gate: float) -> Evidences:
     found = []
     for run in true:
         rows = np.concatenate([np.arange(size) < one for size, one in zip(sizes, run, strict=True)])
-        share = clustered(rows, cluster)
+        share = clustered_share(rows, cluster)
         found.append((*evidence(share, gate)[1:], share.freedom))
     return Evidences(*np.array(found).T)
 

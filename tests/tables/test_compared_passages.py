@@ -10,9 +10,9 @@ import pytest
 
 from contrapose.tasks.core.records import Completion, Score, Trial
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.tables.passages import came_with_passages, compared, listed
+from contrapose.tasks.tables.passages import came_with_passages, compare_passages, parse_passages
 from contrapose.tasks.tables.results import result_table, schema_for
-from contrapose.tasks.tables.table import joined, read, read_arrow, write, write_arrow
+from contrapose.tasks.tables.table import join_tables, read, read_arrow, write, write_arrow
 from tests.tables.test_results import TRIAL
 
 PROBE = probe("add_toxic_words")
@@ -38,7 +38,7 @@ PROBE = probe("add_toxic_words")
 def test_passages_are_compared(
     before: Sequence[str] | None, after: Sequence[str] | None, alike: str | None, kept: float | None
 ) -> None:
-    assert compared(before, after) == (alike, kept)
+    assert compare_passages(before, after) == (alike, kept)
 
 
 def trial(before: tuple[str, ...] | None, after: tuple[str, ...] | None) -> Trial:
@@ -55,8 +55,8 @@ def results(trials: Sequence[Trial], *, passages: bool) -> pa.Table:
 def test_a_row_tells_of_its_passages_and_holds_them() -> None:
     [row] = results([trial(("a", 'with "quotes"\n'), ("a",))], passages=True).to_pylist()
     assert (row["passages"], row["passages_kept"]) == ("other", 0.5)
-    assert listed(row["expected_passages"]) == ["a", 'with "quotes"\n']
-    assert listed(row["actual_passages"]) == ["a"]
+    assert parse_passages(row["expected_passages"]) == ["a", 'with "quotes"\n']
+    assert parse_passages(row["actual_passages"]) == ["a"]
 
 
 def test_without_passages_the_columns_are_those_that_they_were() -> None:
@@ -80,6 +80,6 @@ def test_trials_without_any_are_told(trials: list[Trial]) -> None:
 def test_portions_of_which_one_has_passages_are_joined() -> None:
     portions = [results([TRIAL], passages=False), results([trial(("a",), ("a",))], passages=True)]
     schema = schema_for(PROBE, passages=True)
-    whole = read_arrow(joined([write_arrow([part], part.schema) for part in portions], schema))
+    whole = read_arrow(join_tables([write_arrow([part], part.schema) for part in portions], schema))
     assert whole.schema.names == schema.names
     assert whole["passages"].to_pylist() == [None, "same"]

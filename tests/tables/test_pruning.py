@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.tables.pruning import unneeded_cached
-from contrapose.tasks.tables.table import Table, home, write_arrow
+from contrapose.tasks.tables.table import Table, home_folder, write_arrow
 
 DAY = 86_400.0
 SCHEMA = pa.schema({"a": pa.int64()})
@@ -30,7 +30,7 @@ def table(value: int) -> Table:
 
 
 def result(name: str, *tables: Table) -> Path:
-    path = home() / "results" / name
+    path = home_folder() / "results" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"result": list(tables)}))
     return path
@@ -89,8 +89,8 @@ def test_what_a_killed_process_left_goes_after_a_day_at_the_soonest() -> None:
 def test_answers_models_and_files_of_others_stay() -> None:
     table(1)
     for name in ("answers.sqlite3", "tables/mine.parquet", "tables/notes.txt", "answers.sqlite3.damaged"):
-        (home() / name).write_bytes(b"kept")
-        aged(home() / name, 400)
+        (home_folder() / name).write_bytes(b"kept")
+        aged(home_folder() / name, 400)
     assert names() == []
 
 

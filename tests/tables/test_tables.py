@@ -15,7 +15,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.tables import table as tables
 from contrapose.tasks.tables.columnar import FEW, frame_of, to_arrow
-from contrapose.tasks.tables.table import batches, intact, read, read_rows, take, write, write_arrow
+from contrapose.tasks.tables.table import batches, is_intact, read, read_rows, take, write, write_arrow
 
 CASE = Case(
     id="p/1",
@@ -95,7 +95,7 @@ def test_a_changed_file_is_refused() -> None:
 def test_a_missing_file_is_told_with_its_remedy() -> None:
     table = write([CASE, CASE, CASE], Case)
     Path(table["uri"]).unlink()
-    assert not intact(table)
+    assert not is_intact(table)
     with pytest.raises(ContraposeError, match="--refresh"):
         read(table, Case)
 
@@ -170,7 +170,7 @@ def test_a_remote_table_is_read_and_checked_as_a_local_one_is(monkeypatch: pytes
     monkeypatch.setenv("CONTRAPOSE_STORAGE", "memory://contrapose-tables")
     table = write([CASE], Case)
     assert table["sha256"] == local["sha256"]
-    assert intact(table)
+    assert is_intact(table)
     Path(local["uri"]).unlink()
     assert read(table, Case) == [CASE]
     with fsspec.open(table["uri"], "wb") as file:

@@ -24,7 +24,7 @@ from contrapose.tasks.tables.columnar import to_arrow
 from contrapose.tasks.tables.results import schema_for
 from contrapose.tasks.tables.table import write_arrow
 from contrapose.tasks.validate.gates import Sifted, sift
-from contrapose.tasks.validate.kinds import Handed, drawn, handed
+from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
 from contrapose.tasks.validate.task import (
     validate_cases,
     validate_completions,
@@ -60,7 +60,7 @@ class Sound:
 
     def handed(self, kind: Kind) -> Handed:
         if kind == "samples":
-            return drawn(self.plan, self.source)
+            return drawn_rows(self.plan, self.source)
         if kind == "cases":
             return handed(self.plan, [self.table("samples")["id"]])
         asked = [case.id for case in self.cases if case.skip_reason is None]

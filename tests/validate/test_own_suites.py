@@ -13,7 +13,7 @@ from sound import every_plan, sound
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.validation import KINDS, Finding, Suite
-from contrapose.tasks.validate.suites import bundled, read_suites
+from contrapose.tasks.validate.suites import bundled_suite, read_suites
 from contrapose.tasks.validate.wellformed import own_suites
 
 pytestmark = pytest.mark.usefixtures("in_tmp")
@@ -255,8 +255,8 @@ def test_a_changed_file_is_another_suite() -> None:
 
 def test_every_expectation_of_the_project_says_what_and_why_and_can_be_checked() -> None:
     for kind in KINDS:
-        assert all(each["meta"]["what"] and each["meta"]["why"] for each in bundled(kind)["expectations"])
+        assert all(each["meta"]["what"] and each["meta"]["why"] for each in bundled_suite(kind)["expectations"])
     for kind in ("samples", "completions"):
         copy = Path(f"{kind}.yaml")
-        copy.write_text(yaml.safe_dump({"table": kind, "expectations": bundled(kind)["expectations"]}))  # type: ignore[arg-type]
+        copy.write_text(yaml.safe_dump({"table": kind, "expectations": bundled_suite(kind)["expectations"]}))  # type: ignore[arg-type]
         assert read(str(copy))

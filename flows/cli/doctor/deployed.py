@@ -26,13 +26,13 @@ from prefect.exceptions import ObjectNotFound
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.deploy.automations import specifications
 from contrapose.flows.deploy.deploy import POOL
-from contrapose.flows.deploy.deployment_options import CHECK, shipped
-from contrapose.flows.orchestration.form import opened
+from contrapose.flows.deploy.deployment_options import CHECK, read_shipped
+from contrapose.flows.orchestration.form import read_form
 from contrapose.tasks.config.permissions import PREFIX, Permissions
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import validate
-from contrapose.tasks.core.bounds import within
-from contrapose.tasks.core.errors import ContraposeError, require
+from contrapose.tasks.core.bounds import call_with_timeout
+from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.secrets import without_user
 from contrapose.tasks.promotion.promote import webhook_secret
 from contrapose.tasks.promotion.webhook import HOSTS, is_listed
@@ -107,7 +107,7 @@ def read_server() -> OnServer:
 
 def entrypoints() -> dict[str, str]:
     """Read the deployments that our file describes: their names, and where their flows are."""
-    return {deployment["name"]: deployment["entrypoint"] for deployment in shipped()["deployments"]}
+    return {deployment["name"]: deployment["entrypoint"] for deployment in read_shipped()["deployments"]}
 
 
 def _blocks_of(automation: Automation) -> set[UUID]:
@@ -119,7 +119,7 @@ def _blocks_of(automation: Automation) -> set[UUID]:
 def check_deployed() -> Iterator[DoctorFinding]:
     """Check all that is deployed on the server, or say that nothing is."""
     try:
-        server = within(read_server)
+        server = call_with_timeout(read_server)
     except Exception as error:
         # Its text may repeat what was sent.
         remedy = "See the server's log, and whether your key may read work pools, deployments and automations."
@@ -201,7 +201,7 @@ def _check_parameters(server: OnServer) -> Iterator[DoctorFinding]:
         folder = Path(variables.get("working_dir") or Path.cwd())
         permissions = Permissions(folder=folder, environment={**os.environ, **(variables.get("env") or {})})
         try:
-            config = opened(deployment.parameters.get("config") or {})
+            config = read_form(deployment.parameters.get("config") or {})
             if isinstance(config, Mapping):
                 config = validate(config, where="config")
             plans(config, permissions)
@@ -276,11 +276,11 @@ def _check_promotion(server: OnServer) -> Iterator[DoctorFinding]:
             yield DoctorFinding(name, "warning", f"webhook of {CHECK}, seen from here: {problem[0]}", remedy)
         steps.append(("webhook", "its secret is found", webhook_secret))
     if wanted.get("mlflow_alias"):
-        mlflow = partial(require, "mlflow", extra="mlflow", where="promotion.mlflow_alias")
+        mlflow = partial(require_package, "mlflow", extra="mlflow", where="promotion.mlflow_alias")
         steps.append(("mlflow_alias", "MLflow is installed", mlflow))
     for setting, message, needed in steps:
         try:
-            within(needed)
+            call_with_timeout(needed)
         except (ContraposeError, TimeoutError) as error:
             observed, remedy = str(error), "See that the Prefect server answers."
             if isinstance(error, ContraposeError):

@@ -187,14 +187,14 @@ def check_memory(_: object) -> Iterator[DoctorFinding]:
 
 def check_disk(_: object) -> Iterator[DoctorFinding]:
     """Measure the free space of the folder that holds converted models, tables and answers."""
-    from contrapose.tasks.tables.table import home
+    from contrapose.tasks.tables.table import home_folder
 
-    place = next(folder for folder in (home().absolute(), *home().absolute().parents) if folder.is_dir())
+    place = next(folder for folder in (home_folder().absolute(), *home_folder().absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
-    message = f"{home()}, {free / GB:.1f} GB free"
+    message = f"{home_folder()}, {free / GB:.1f} GB free"
     if not os.access(place, os.W_OK | os.X_OK):
         remedy = "Mend its rights, or name another in CONTRAPOSE_HOME."
-        yield DoctorFinding("cache", "problem", f"{home()} cannot be written", remedy)
+        yield DoctorFinding("cache", "problem", f"{home_folder()} cannot be written", remedy)
     elif free < 3 * GB:
         # The embedded model is converted in 1.5 GB; the rest is for tables and answers.
         remedy = "Make room, or name another folder in CONTRAPOSE_HOME."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.doctor.local import DoctorFinding
-from contrapose.tasks.core.bounds import within
+from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
 def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """Look for the model that reads replies by embedding, on disk only."""
     from contrapose.tasks.config.plan import plans
-    from contrapose.tasks.core.hub import on_disk
+    from contrapose.tasks.core.hub import check_model_files
     from contrapose.tasks.core.registry import find
-    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, located
+    from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, resolve_model
 
     name = "embedding model"
     chosen = BUNDLED if config is None else config.embedding_model
     try:
-        located(chosen)
+        resolve_model(chosen)
     except ConfigError as error:
         needed = False
         # Another check reports what is wrong with the run.
@@ -75,7 +75,7 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     if chosen == BUNDLED:
         yield DoctorFinding(name, "ok", f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
     else:
-        check = on_disk(chosen, setting="embedding_model")
+        check = check_model_files(chosen, setting="embedding_model")
         yield DoctorFinding(name, check.state, check.observed, check.remedy)
 
 
@@ -85,8 +85,8 @@ def check_store(_: object) -> Iterator[DoctorFinding]:
 
     name = "response store"
     try:
-        url = within(store_url)
-        content = within(lambda: _count_stored(url))
+        url = call_with_timeout(store_url)
+        content = call_with_timeout(lambda: _count_stored(url))
     except TimeoutError as error:
         yield DoctorFinding(name, "problem", str(error), "See that the database runs, or correct CONTRAPOSE_STORE.")
     except ContraposeError as error:
@@ -162,7 +162,7 @@ def _model(name: str, spec: ModelSpec) -> DoctorFinding:
             message = f"Prefect Secret block {block} was not looked at: it is in a Prefect server, and none is set"
             return DoctorFinding(name, "warning", message, "Set PREFECT_API_URL to the server that has the block.")
         # Its key may come from a server, too, which takes longer.
-        check = within(lambda: chosen.check(spec), 10.0)
+        check = call_with_timeout(lambda: chosen.check(spec), 10.0)
         return DoctorFinding(name, check.state, check.observed, check.remedy)
     except ContraposeError as error:
         return failure(name, error if name == "model" else about_reader(error))
@@ -185,7 +185,7 @@ def _data(plans: Sequence[Plan]) -> DoctorFinding:
             return next(samples, None)
 
     try:
-        sample = within(first_sample)
+        sample = call_with_timeout(first_sample)
     except ContraposeError as error:
         return failure(name, error)
     except TimeoutError as error:

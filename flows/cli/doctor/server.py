@@ -11,7 +11,7 @@ from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.start import home_problem
 from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured
-from contrapose.tasks.core.bounds import within
+from contrapose.tasks.core.bounds import call_with_timeout
 
 NAME = "Prefect server"
 OFF = ("0", "false", "no", "off", "f", "n")
@@ -70,7 +70,7 @@ def _check_version(api: str) -> DoctorFinding:
     address = url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl()
     remedy = "Start it (prefect server start), correct PREFECT_API_URL, or unset it to use a temporary one."
     try:
-        return compare_version(within(server_version), address)
+        return compare_version(call_with_timeout(server_version), address)
     except Exception as error:
         # A status or a class: an error's text may repeat what was sent.
         status = getattr(getattr(error, "response", None), "status_code", None)
@@ -108,7 +108,7 @@ def check_access(url: str) -> Iterator[DoctorFinding]:
     # What every Prefect server answers to whom it lets in. Names and passwords of an address are not the stranger's.
     bare = httpx.URL(f"{url.rstrip('/')}/admin/version").copy_with(userinfo=b"")
     try:
-        reply = within(lambda: httpx.get(bare, headers={"Origin": STRANGER}, timeout=5))
+        reply = call_with_timeout(lambda: httpx.get(bare, headers={"Origin": STRANGER}, timeout=5))
     except (httpx.HTTPError, httpx.InvalidURL, OSError):
         # With certificates or a proxy of its own, which Prefect's client has and a stranger has not.
         return

@@ -29,7 +29,7 @@ def view(name: str, *, history: str | None = None, port: int = 0, browser: bool 
 
     Raises ConfigError where there is no such folder, or the port is taken.
     """
-    root, start = chosen(name)
+    root, start = choose_folder(name)
     site = Viewer(root=root, history=place(history, str(root)))
     with stopping() as asked, serving_site(site, port=port) as served:
         link = served.link(start)
@@ -40,7 +40,7 @@ def view(name: str, *, history: str | None = None, port: int = 0, browser: bool 
     yield "stopped"
 
 
-def chosen(name: str) -> tuple[Path, str]:
+def choose_folder(name: str) -> tuple[Path, str]:
     """Return the folder of runs, and the path to begin at, where the name is that of one run or comparison."""
     existing = existing_folder(name)
     if existing is None:

@@ -66,7 +66,7 @@ class Listed:
     """True for a finished run, which can be compared with others."""
 
 
-def run_told(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
+def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
     """Describe a run: its tests with their pass rates, and whether they were stopped early."""
     verdict, started, rates = str(summary["verdict"]), str(summary["started"]), list[str]()
     for test in summary["tests"]:
@@ -107,7 +107,7 @@ def describe_comparison(content: Mapping[str, Any], name: str, show: Show, links
     )
 
 
-DESCRIBING = {"summary.json": run_told, "comparison.json": describe_comparison}
+DESCRIBING = {"summary.json": describe_run, "comparison.json": describe_comparison}
 """Files that describe a folder, and how; the first that is there counts."""
 
 

@@ -22,11 +22,11 @@ from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
 from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import recorded
+from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.history.series import Series, series
 from contrapose.tasks.report import comparison_page, templates
 from contrapose.tasks.report.charts.pictures import trend
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import moment, percent
 
 LONGEST_QUERY = 4_000
@@ -145,7 +145,7 @@ class Viewer:
         """Return pass rates over time, a card for each test of each model."""
         shown, warning = list[Series](), ""
         try:
-            history = recorded(self.history)
+            history = read_history(self.history)
         except ContraposeError as error:
             warning = str(error)
         else:
@@ -158,7 +158,7 @@ class Viewer:
 @cache
 def _make_show() -> Show:
     """Return the function that makes texts fit to be seen here."""
-    return shower(show_toxic=False)
+    return make_shower(show_toxic=False)
 
 
 def _make_card(one: Series, show: Show) -> dict[str, Any]:

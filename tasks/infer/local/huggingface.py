@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.hub import existing_folder, files_sha256, on_disk
+from contrapose.tasks.core.hub import check_model_files, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.records import Likelihoods
@@ -57,7 +57,7 @@ class HuggingFace(RunsHere):
 
     def check(self, spec: ModelSpec) -> Check:
         """Return whether it is a folder, or in the cache of the hub."""
-        return on_disk(spec.name, setting="model", revision=spec.args.get("revision"))
+        return check_model_files(spec.name, setting="model", revision=spec.args.get("revision"))
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return the hash of a folder's files, or the commit of a hub id, with engine, device and dtype."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.tables.memo import remembered
+from contrapose.tasks.tables.memo import find_or_remember
 
 ACCELERATORS = ("/dev/nvidia*", "/dev/kfd", "/dev/dxg", "/dev/accel*", "/dev/davinci*")
 """Places where Linux shows accelerators that torch may use."""
@@ -32,7 +32,7 @@ def placement(spec: ModelSpec) -> dict[str, str]:
         return all(isinstance(text, str) for text in value.values())
 
     name = f"{processor} {device} {dtype}"
-    return remembered("machine.json", name, lambda: _ask_torch(device, dtype), sound=is_placement)
+    return find_or_remember("machine.json", name, lambda: _ask_torch(device, dtype), sound=is_placement)
 
 
 def _ask_torch(device: str, dtype: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from contrapose.tasks.infer.local.rows import Limit
-from contrapose.tasks.tables.memo import remembered
+from contrapose.tasks.tables.memo import find_or_remember
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,7 +86,7 @@ def batch_limit(batch_size: int | Literal["auto"], model: Any, *, name: str) -> 
         return search_tokens(lambda tokens: _seconds(model, tokens))
 
     # A run that is resumed batches as it did.
-    tokens = remembered("batching.json", name, search, sound=lambda value: isinstance(value, int))
+    tokens = find_or_remember("batching.json", name, search, sound=lambda value: isinstance(value, int))
     return Limit(tokens=tokens, wanted=wanted)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.language.replies.spoken import spoken
-from contrapose.tasks.tables.columnar import batched
+from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.tables.columnar import split_batches
 
 TOGETHER = 1_000
 """Prompts that are tokenised together: alone they take a quarter longer."""
@@ -46,7 +46,7 @@ class Encoder:
     def prompts(self, prompts: Sequence[str]) -> list[list[int]]:
         """Return the tokens that the model reads for each prompt."""
         wrap = self.template if self.chat else self.spec.in_one_text
-        parts = batched(map(wrap, prompts), TOGETHER)
+        parts = split_batches(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 
     def prompt(self, prompt: str) -> list[int]:
@@ -91,7 +91,7 @@ class Encoder:
     def thought(self) -> str:
         """Mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
         mark = _LAST_MARK.search(self.template("Hello")) if self.chat else None
-        return mark[0] if mark and not spoken(f"{mark[0]}A") else ""
+        return mark[0] if mark and not spoken_text(f"{mark[0]}A") else ""
 
     @cached_property
     def _before_turn(self) -> str:

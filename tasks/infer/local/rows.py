@@ -138,7 +138,7 @@ class BatchRow:
         return cls(queries=(first,), shared=(0,), size=len(first.ids)).followed_by(rest)
 
     @property
-    def wanted(self) -> int:
+    def wanted_places(self) -> int:
         """Number of places whose next tokens are wanted."""
         return sum(len(query.targets) for query in self.queries)
 
@@ -206,7 +206,7 @@ def shared_rows(groups: Sequence[Sequence[Query]], *, limit: Limit, common: int 
     for group in sorted(groups, key=lambda group: (group[0].ids, group[0].owner)):
         alone = BatchRow.from_queries(group)
         both = rows[-1].followed_by(group) if rows else alone
-        fits = limit.holds(both.size, len(both.owners), both.wanted) and both.size <= WIDEST
+        fits = limit.holds(both.size, len(both.owners), both.wanted_places) and both.size <= WIDEST
         if rows and fits and cost(both) < cost(rows[-1]) + cost(alone):
             rows[-1] = both
         else:
@@ -219,11 +219,11 @@ def pack_batches(rows: Sequence[BatchRow], limit: Limit) -> Iterator[list[BatchR
     batch: list[BatchRow] = []
     prompts = wanted = 0
     for row in sorted(rows, key=lambda row: (row.size, row.owners)):
-        prompts, wanted = prompts + len(row.owners), wanted + row.wanted
+        prompts, wanted = prompts + len(row.owners), wanted + row.wanted_places
         # The latest row is the longest.
         if batch and not limit.holds((len(batch) + 1) * row.size, prompts, wanted):
             yield batch
-            batch, prompts, wanted = [], len(row.owners), row.wanted
+            batch, prompts, wanted = [], len(row.owners), row.wanted_places
         batch.append(row)
     if batch:
         yield batch

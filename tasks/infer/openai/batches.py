@@ -63,7 +63,9 @@ def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
     return json.dumps(request).encode() + b"\n"
 
 
-def parted(lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
+def split_files(
+    lines: Iterable[bytes], *, most_lines: int = MOST_LINES, most_bytes: int = MOST_BYTES
+) -> Iterator[bytes]:
     """Yield lines in as few files as may be, none above either limit unless a single line is."""
     part: list[bytes] = []
     size = 0
@@ -121,10 +123,6 @@ class ImportCounts:
 
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
     """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
-
-    Args:
-        lines: place of each, for people, and the line itself.
-        any_model: also take replies of a model that calls itself otherwise than the one that was asked.
 
     Raises:
         DataError: there is not one line of results.
@@ -272,10 +270,6 @@ class BatchEndpoint:
 
     def submit(self, ours: str, content: bytes) -> Batch:
         """Send questions as a batch, unless the endpoint has it: an earlier try may have ended after it was made.
-
-        Args:
-            ours: our id of it.
-            content: lines of requests.
 
         Raises:
             ModelError: it is refused, or nobody answers. The batch may have been made: submitting again finds it.

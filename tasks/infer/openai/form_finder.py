@@ -18,27 +18,17 @@ from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
 from contrapose.tasks.infer.openai.replies import shows_schema
 
-# What an endpoint refuses: the first question goes out alone. If its refusal names a parameter, it is asked again
-# without that, until it is answered: only then is it certain that the parameters were what was refused. Where it is
-# refused all the same, the next question begins with all of them; if that fares no better, a person has to decide.
-#
-# Which form an endpoint takes: the first questions with labels are the test, and their replies are kept.
-#
-# A form is tried on one question at a time. What its reply shows:
+# The search is decision 22. A form is tried on one question at a time; its reply shows:
 #
 # - the label alone, as the form has it: the form is found;
-# - free text: the field was ignored, and this is the reply to the plain question. A schema that is ignored says that
-#   the server goes by no field of the kind; of the two forms of choices each server knows one at most, so the next
-#   question tries the other;
-# - a refusal in a field of its own, or of a filter: it is this question's answer in every form, and the next one tells
-#   more;
-# - a refused request (status 400 or the like): the same question is asked in the next form, at last plainly. Only where
-#   one of these is answered was it the form that was refused; otherwise it was the prompt, and the next question tells;
-# - no text: it tells nothing of the form; it is the reply to the plain question, which would be cut off as well;
-# - broken JSON: the server tried, and cannot be relied on. That is no reply to the plain question, and counts as
-#   refused;
-# - an error of the server's own, `SERVER_ERRORS` times in a row: the question is asked plainly, with the retries left.
-
+# - free text: the field was ignored, and this is the reply to the plain question. A server that ignores a schema goes
+#   by no field of the kind; of the two forms of choices each server knows one at most, so the next question tries the
+#   other;
+# - a refusal or no text: this is the question's answer in every form, and the next question shows more;
+# - a refused request: the same question is asked in the next form, at last plainly. Only where one of these is answered
+#   was it the form that was refused;
+# - broken JSON: the server cannot be relied on. It is no reply to the plain question, and counts as refused;
+# - an error of the server's own, `SERVER_ERRORS` times in a row: the question is asked plainly.
 
 SERVER_ERRORS = 4
 """Where each request fails with 20 % by itself, a form is taken for the cause in 0.2 % of all cases."""

@@ -170,11 +170,9 @@ def _named_hosts(place: str) -> tuple[HostRule, ...]:
 
 
 def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
-    """Return the place of a key and a host that it is for, of an entry of HOSTS.
+    """Return the place of a key and a host that it is for, of an entry of HOSTS at `where`.
 
-    Args:
-        entry: `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
-        where: it stands.
+    An entry is `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
 
     Raises:
         ConfigError: it is none of these.

@@ -249,7 +249,7 @@ _CONCLUDES = expression(
 )
 
 
-def concluded(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
+def read_conclusion(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
     """The choice in the last sentence about a letter, 0 for A and 1 for B, as one of several options is read there.
 
     Args:

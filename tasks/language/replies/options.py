@@ -24,7 +24,13 @@ from contrapose.tasks.language.replies.marks import (
     option_index,
     plain_option,
 )
-from contrapose.tasks.language.replies.spoken import ONLY_NAMED, Chosen, settled, unparsed, without_listing
+from contrapose.tasks.language.replies.spoken import (
+    ONLY_NAMED,
+    Chosen,
+    read_final_choice,
+    unparsed_choice,
+    without_listing,
+)
 from contrapose.tasks.language.replies.text import REPLIES, window
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
@@ -59,7 +65,7 @@ def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chos
 
 @lru_cache(maxsize=REPLIES)
 def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
-    return settled(
+    return read_final_choice(
         seen,
         lambda text: _read(text, labels, options),
         held=lambda verdict: _read_verdict(verdict, labels, options),
@@ -90,13 +96,13 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     if lone := _LONE.fullmatch(seen):
         place = {label.upper(): place for place, label in enumerate(labels)}.get(lone[1].upper())
         if place is None:
-            return unparsed("a letter that labels no option")
+            return unparsed_choice("a letter that labels no option")
         return Chosen(index=place, step="letter", reason="the letter alone")
     text = mark_options(clean_text(seen), labels, options)
     if CLASH in text:
-        return unparsed("a letter with the text of another option")
+        return unparsed_choice("a letter with the text of another option")
     if len({option_index(mark) for mark in _LINES.findall(text)}) > 1:
-        return unparsed("contradictory")
+        return unparsed_choice("contradictory")
     signed = {option_index(sign[1] or sign[2]) for sign in _SIGNED.finditer(text)}
     if len(signed) == 1 and not _DENIED_SIGN.search(text) and min(signed) < len(options):
         return Chosen(index=min(signed), step="pattern", reason="the only one that is marked as right")
@@ -113,7 +119,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
     )
     if chosen.reason != NOTHING:
         last = read_last_letter(text) if chosen.index is not None and chosen.reason != CONCLUDES else None
-        return chosen if last in (None, chosen.index) else unparsed("contradictory")
+        return chosen if last in (None, chosen.index) else unparsed_choice("contradictory")
     if DECLINES.search(text):
         return chosen
     place = read_last_letter(text)
@@ -139,7 +145,7 @@ def read_last_choice(seen: str, labels: Sequence[str]) -> int | None:
 def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: int) -> Chosen:
     """Let the plainest statements decide, if they agree and nothing is said against them."""
     if not statements:
-        return unparsed(NOTHING)
+        return unparsed_choice(NOTHING)
     top = max(statement.plainness for statement in statements)
     plainest = [statement for statement in statements if statement.plainness == top]
     last = max(plainest, key=lambda statement: statement.position)
@@ -155,14 +161,14 @@ def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: 
         or last.place in labelled.options_ruled_out(text)
         or labelled.options_wondered_about(text, last.position) - {last.place}
     ):
-        return unparsed("contradictory")
+        return unparsed_choice("contradictory")
     of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
     if of_another or BOTH_RIGHT.search(text, last.position):
-        return unparsed("contradictory")
+        return unparsed_choice("contradictory")
     if DECLINES.search(text, last.position):  # "B. cone. But it depends."
-        return unparsed("refusal")
+        return unparsed_choice("refusal")
     if last.place >= count:
-        return unparsed("a letter that labels no option")
+        return unparsed_choice("a letter that labels no option")
     how = ("names the option", "states the choice", CONCLUDES)[top]
     by_letter = any(statement.by_letter for statement in plainest)
     return Chosen(index=last.place, step="pattern" if by_letter else "restated", reason=how)

@@ -35,7 +35,7 @@ _THOUGHTS = expression(
 special tokens; Granite; Ollama."""
 
 
-def spoken(reply: str) -> str:
+def spoken_text(reply: str) -> str:
     """A reply without a reasoning model's thoughts and without invisible characters, stripped.
 
     Thoughts that never end leave no answer. A mark in quotes, or in a reply that is JSON as a whole, is none.
@@ -164,7 +164,7 @@ class Chosen:
     """What decided, or why nothing did."""
 
 
-def unparsed(reason: str) -> Chosen:
+def unparsed_choice(reason: str) -> Chosen:
     """Nothing is chosen, or nothing can be told."""
     return Chosen(index=None, step="unparsed", reason=reason)
 
@@ -180,7 +180,9 @@ BRIEF = 300
 """Characters up to which all of a reply must agree with the verdict that it marks; else what follows the mark."""
 
 
-def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], int | None], count: int) -> Chosen:
+def read_final_choice(
+    seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], int | None], count: int
+) -> Chosen:
     """Return the final choice of a reply: before a question of its own, after a second look, and by its marks first.
 
     Args:
@@ -199,14 +201,14 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
         around = (text[end:], *([] if len(text) > BRIEF else [_MARKED.sub("\n", text)]))
         others = {read(part).index for part in around if re.search(r"\w", part)} | {other for _, other in named}
         if others - {None, place}:
-            return unparsed("contradictory")
+            return unparsed_choice("contradictory")
         if place >= count:
-            return unparsed("both" if count == 2 else "a letter that labels no option")
+            return unparsed_choice("both" if count == 2 else "a letter that labels no option")
         return Chosen(index=place, step="pattern", reason="the verdict is marked")
 
     def read_last(text: str) -> Chosen:
         if _OPEN.search(text):
-            return unparsed("cut off before the answer")
+            return unparsed_choice("cut off before the answer")
         before, after = "", text
         for turn in TURN.finditer(text):
             # The last second look at an answer; "that is wrong" is none if it judges what another sentence says.
@@ -217,7 +219,9 @@ def settled(seen: str, read: Callable[[str], Chosen], *, held: Callable[[str], i
         if not before or (chosen.index is not None and chosen.reason != ONLY_NAMED):
             return chosen
         # A second look may leave an answer as it is.
-        return read_last(before) if _STANDS.search(after) and not _DENIES.search(after) else unparsed("taken back")
+        return (
+            read_last(before) if _STANDS.search(after) and not _DENIES.search(after) else unparsed_choice("taken back")
+        )
 
     started = NEXT.search(seen)
     if started and _LETTERED.search(seen, started.start()):

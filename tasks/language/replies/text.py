@@ -11,7 +11,7 @@ from functools import lru_cache
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewrite
-from contrapose.tasks.language.replies.spoken import spoken
+from contrapose.tasks.language.replies.spoken import spoken_text
 
 READ_FIRST, READ_LAST = 4_000, 1_000
 """Characters read from the start and the end of a long reply; the middle decides nothing."""
@@ -60,7 +60,7 @@ class ReplySentence:
 
 def window(reply: str) -> str:
     """The part of a reply that is read: without a reasoning model's thoughts, the start and the end only."""
-    text = _collapse_gaps(spoken(reply))
+    text = _collapse_gaps(spoken_text(reply))
     if len(text) <= READ_FIRST + READ_LAST:
         return _ROW.sub(r"\1: \2", text)
     start = text[:READ_FIRST].rsplit(None, 1)[0]

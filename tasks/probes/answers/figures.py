@@ -265,7 +265,7 @@ class Changes:
     def add(self, rows: pd.DataFrame) -> None:
         """Count the cases of which it is known whether their answer changed."""
         known = rows[rows["pass"].notna() & rows["error"].isna() & rows["answer_changed"].notna()]
-        forms = [form(str(text)) for text in known["original"]]
+        forms = [form_of_text(str(text)) for text in known["original"]]
         self._asked.update(forms)
         self._changed.update(name for name, changed in zip(forms, known["answer_changed"], strict=True) if changed)
         judged = known[known["right_before"].notna()]
@@ -285,7 +285,7 @@ class Changes:
         return [bar for bar in bars if bar.shares]
 
 
-def form(text: str) -> str:
+def form_of_text(text: str) -> str:
     """Return what a text is, by how it begins and ends."""
     if text.startswith("True or false:"):
         return "true or false"

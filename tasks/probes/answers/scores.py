@@ -20,7 +20,7 @@ from contrapose.tasks.probes.answers.settings import (
     Thresholds,
     jensen_shannon,
 )
-from contrapose.tasks.probes.base import Embed, Value, marked
+from contrapose.tasks.probes.base import Embed, Value, label_options
 from contrapose.tasks.probes.choices import Choice, choice_follow_ups, read_choice, reading_columns, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
 
@@ -205,7 +205,7 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     if band is not None and dealt is not None and case.scorer == "embedding":
         chance = float((band[0] <= dealt <= band[1]) == keeps)
     shown = [
-        marked(case.options[choice.index : choice.index + 1], case.labels[choice.index : choice.index + 1])
+        label_options(case.options[choice.index : choice.index + 1], case.labels[choice.index : choice.index + 1])
         if choice is not None and case.scorer == "choice" and changed is not None
         else None
         for choice in (reading.before, reading.after)

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion
-from contrapose.tasks.language.replies.decision import concluded, is_tie, weigh
+from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
-from contrapose.tasks.language.replies.spoken import Chosen, Step, settled, unparsed, without_listing
+from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
 from contrapose.tasks.language.replies.text import REPLIES, canonical, sentences, window
 from contrapose.tasks.probes.asking_back import answered
 from contrapose.tasks.probes.base import Embed
@@ -99,7 +99,7 @@ def read_words(
     options = (option_a, option_b) if option_a and option_b else None
     if options:
         seen = without_listing(seen, ("A", "B"), options)
-    chosen = settled(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
+    chosen = read_final_choice(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
     return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason)
 
@@ -142,22 +142,22 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
     """Read what is stated without marks and turns."""
     read = _read_statement(seen, one_is_right)
     if read.step != "letter" and is_tie(seen):
-        return unparsed("both")
+        return unparsed_choice("both")
     if read.step == "pattern" or (read.index is None and read.reason != "contradictory"):
-        place = concluded(
+        place = read_conclusion(
             seen,
             explains=read.index is None and read.reason != NONE_FOUND,
             one_is_right=one_is_right and not _OF_ANSWERS.search(seen),
         )
         if place == CONTRADICTORY or (place is not None and read.index not in (None, place)):
-            return unparsed("contradictory")
+            return unparsed_choice("contradictory")
         if place is not None and read.index is None:
             read = Chosen(index=place, step="pattern", reason="it is concluded")
     if read.step == "letter" or read.reason == "empty" or not options:
         return read
     repeated = _read_restated(seen, options)
     if repeated and read.index is not None and repeated.index != read.index:
-        return unparsed("contradictory")
+        return unparsed_choice("contradictory")
     if read.index is not None:
         return read
     if (named := _read_labelled(seen, options, one_is_right)).index is not None:
@@ -167,19 +167,19 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
         return read
     # An explanation speaks of both sentences, and so its embedding is near the one that it speaks of more.
     is_short = len(seen) <= 2 * max(map(len, options)) + ROOM and len(list(sentences(seen))) <= 2
-    return read if is_short and _NAMES_LETTER.search(seen) is None else unparsed(EXPLAINS)
+    return read if is_short and _NAMES_LETTER.search(seen) is None else unparsed_choice(EXPLAINS)
 
 
 @lru_cache(maxsize=REPLIES)
 def _read_statement(seen: str, one_is_right: bool) -> Chosen:
     """Read what the window of a reply says by itself: the first two steps."""
     if not re.search(r"\w", seen):
-        return unparsed("empty")
+        return unparsed_choice("empty")
     if alone := _LETTER_ALONE.fullmatch(unicodedata.normalize("NFKC", seen)):
         return Chosen(index="AB".index(alone[1].upper()), step="letter", reason="the letter alone")
     stated = weigh(canonical(seen), one_is_right=one_is_right and _OF_ANSWERS.search(seen) is None)
     if stated.letter is None:
-        return unparsed(stated.reason)
+        return unparsed_choice(stated.reason)
     return Chosen(index="AB".index(stated.letter), step="pattern", reason=stated.reason)
 
 
@@ -194,7 +194,7 @@ def _read_restated(reply: str, options: tuple[str, str]) -> Chosen | None:
         return None
     letter = "AB"[places[0]]
     if label and label[1] and label[1].upper() != letter:
-        return unparsed("contradictory")
+        return unparsed_choice("contradictory")
     return Chosen(index=places[0], step="restated", reason=f"restates sentence {letter}")
 
 
@@ -207,12 +207,12 @@ def _read_labelled(reply: str, options: tuple[str, str], one_is_right: bool) -> 
     marked = reply
     for letter, text, other in zip("AB", options, reversed(options), strict=True):
         if other.strip() in marked and _label_before(letter, other.strip()).search(marked):
-            return unparsed("contradictory")
+            return unparsed_choice("contradictory")
         if (own := text.strip().rstrip(".")) in marked:
             marked = _label_before(letter, own, end=r"[.\"\u201d*]{0,3}").sub(f"({letter}). ", marked)
     stated = weigh(canonical(marked), one_is_right=one_is_right) if marked != reply else None
     if stated is None or stated.letter is None:
-        return unparsed(NONE_FOUND)
+        return unparsed_choice(NONE_FOUND)
     return Chosen(index="AB".index(stated.letter), step="restated", reason=f"names sentence {stated.letter}")
 
 
@@ -234,11 +234,11 @@ def _read_quoted(reply: str, options: tuple[str, str]) -> Chosen:
         if at := re.search(rf"[\"\u201c*]{{0,3}}{re.escape(sentence)}[.\"\u201d*]{{0,3}}", reply, re.IGNORECASE):
             quotes.append((place, at))
     if len(quotes) != 1:
-        return unparsed(NONE_FOUND)
+        return unparsed_choice(NONE_FOUND)
     (place, at), letter = quotes[0], "AB"[quotes[0][0]]
     stated = weigh(canonical(f"{reply[: at.start()]}({letter}){reply[at.end() :]}"))
     if stated.letter != letter:
-        return unparsed(stated.reason)
+        return unparsed_choice(stated.reason)
     return Chosen(index=place, step="restated", reason=f"chooses sentence {letter} by quoting it")
 
 

@@ -17,7 +17,16 @@ from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, 
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.language.replies.refusals import reply_kind
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Probe, ProbeSettings, control_of, unscored
+from contrapose.tasks.probes.base import (
+    Column,
+    Criterion,
+    Embed,
+    Measure,
+    Probe,
+    ProbeSettings,
+    control_of,
+    unscored_score,
+)
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
@@ -184,7 +193,7 @@ def _score(
 ) -> Score:
     before, after = _text(trial.expected), _text(trial.actual)
     if before is None or after is None:
-        return unscored("the model returned no text")
+        return unscored_score("the model returned no text")
     expected, actual = replies.get(before, EMPTY), replies.get(after, EMPTY)
     echoed = sum(match.term in injected.terms for match in actual.matches)
     # What the model says unprovoked as well is no echo of what was put into the prompt.

@@ -20,7 +20,7 @@ from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, read, style, template
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import ends, percent
 
 FIRST_FLIPS = 20
@@ -33,7 +33,7 @@ def render(comparison: Comparison, flips: Flips, *, show_toxic: bool = False) ->
     As in a run's report, what is shown first is masked here, the script masks the packed texts until its reader
     reveals them, and the content security policy allows the one style sheet and the one script by their hashes.
     """
-    show = shower(show_toxic=show_toxic)
+    show = make_shower(show_toxic=show_toxic)
     total = sum(sum(count) for count in flips.counts.values())
     reasons = []
     for test_name, pair in judged(comparison["tests"]):

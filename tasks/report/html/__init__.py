@@ -24,8 +24,8 @@ from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, r
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
 from contrapose.tasks.text import wording
-from contrapose.tasks.text.inline import elided
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.inline import elide_middle
+from contrapose.tasks.text.masking import Show, make_shower
 
 PIECES = 256
 """Parts of the template that are written at once."""
@@ -38,7 +38,7 @@ def render(report: Report) -> Iterator[bytes]:
     results at a time; toxic words are raw in there, and the script masks them until its reader reveals them. The
     content security policy allows the one style sheet and the one script by their hashes, and nothing else.
     """
-    show, terms, summary = shower(show_toxic=report.show_toxic), Glossary(), report.summary
+    show, terms, summary = make_shower(show_toxic=report.show_toxic), Glossary(), report.summary
     figures = report.results.figures
     places, counted = fitting(figures), tallies(report.results.parts())
     cards = [
@@ -112,7 +112,7 @@ LETTERS: Mapping[str, str] = {
 
 def head(summary: Summary, show: Show) -> dict[str, Any]:
     """Return the values of the first screen."""
-    reason, counts, model = wording.because(summary), wording.totals(summary), summary["model"]
+    reason, counts, model = wording.reason_text(summary), wording.totals(summary), summary["model"]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
     rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
     rest = [wording.counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
@@ -133,7 +133,7 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
         "precision": "" if model["dtype"] == "none" else f"{model['dtype']} on {model['device']}",
         "replies with letters": LETTERS.get(model.get("constrained", ""), ""),
         "reader": f"{summary['reader']['id']} {summary['reader']['revision']}" if "reader" in summary else "",
-        "usage": wording.asked(summary["usage"], saved=wording.saved_by(summary)),
+        "usage": wording.usage_text(summary["usage"], saved=wording.saved_by(summary)),
         "stopped early": "; ".join(stopped),
         "latency": wording.latencies(summary["usage"]),
         "seed": str(summary["seed"]),
@@ -194,7 +194,7 @@ def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...
     for title, of_kind in (("Slowest calls", calls.slowest), (dearest, calls.dearest)):
         rows: list[tuple[str, ...]] = [
             (
-                elided(show(call["prompt"]), head=160, tail=80),
+                elide_middle(show(call["prompt"]), head=160, tail=80),
                 wording.span(call["seconds"]) if call["seconds"] >= 1 else f"{1000 * call['seconds']:,.0f} ms",
                 f"{call['prompt_tokens']:,}",
                 f"{call['completion_tokens']:,}",

@@ -24,7 +24,7 @@ from contrapose.tasks.report.html.meter import RowTally, main_rate
 from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import Pairs, name_of, taken_by
 from contrapose.tasks.text import wording
-from contrapose.tasks.text.inline import elided
+from contrapose.tasks.text.inline import elide_middle
 from contrapose.tasks.text.masking import Show
 
 MOST_CHARTS = 3
@@ -145,7 +145,9 @@ def _skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[st
     items = []
     for (shown, count, total), words in zip(bar_items(counts, show), counts, strict=True):
         alike = [(sample, text) for sample, text, reason in rows if wording.skip_words(test, reason) == words]
-        examples = ((name_of(sample), elided(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN])
+        examples = (
+            (name_of(sample), elide_middle(show(text), head=200, tail=100)) for sample, text in alike[:SKIPPED_SHOWN]
+        )
         items.append((shown, count, total, tuple(examples)))
     return items
 

@@ -18,9 +18,9 @@ from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.report.base import Results, SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, without_controls
-from contrapose.tasks.text.cleaning import cut, visible
+from contrapose.tasks.text.cleaning import cut_text, show_hidden
 from contrapose.tasks.text.diff import mark
-from contrapose.tasks.text.masking import LONGEST, offending, split
+from contrapose.tasks.text.masking import LONGEST, hides_characters, offending
 
 MOST_ROWS = 100_000
 """Rows on one page. Controls are left out first, then passed rows."""
@@ -196,15 +196,15 @@ def case_numbers(rows: pd.DataFrame) -> list[str]:
 
 def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
     """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
-    kept = [cut(text, longest) for text in raw]
+    kept = [cut_text(text, longest) for text in raw]
     # Reading a text for toxic words takes far longer than this glance at all of them.
     doubts = [False] * len(kept) if show_toxic else doubtful(kept)
     texts: list[PageText] = []
     for text, doubt in zip(kept, doubts, strict=True):
         pieces, place = list[str](), 0
         # Cleaned after the words are found: reading sees through hidden characters only while they are there.
-        for start, end in offending(text) if doubt or (not show_toxic and split(text)) else ():
-            pieces += visible(text[place:start]), visible(text[start:end])
+        for start, end in offending(text) if doubt or (not show_toxic and hides_characters(text)) else ():
+            pieces += show_hidden(text[place:start]), show_hidden(text[start:end])
             place = end
-        texts.append([*pieces, visible(text[place:])] if pieces else visible(text))
+        texts.append([*pieces, show_hidden(text[place:])] if pieces else show_hidden(text))
     return texts

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from contrapose.tasks.core.validation import KINDS, Checked, Finding, refused, row_told
+from contrapose.tasks.core.validation import KINDS, Checked, Finding, blocking_findings, row_in_words
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.templates import PAGE, inline_files, style, template
-from contrapose.tasks.text.cleaning import valid
-from contrapose.tasks.text.masking import Show, shower
+from contrapose.tasks.text.cleaning import replace_surrogates
+from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import counted, moment
 
 STATES = ("broken", "noted", "holds")
@@ -53,7 +53,7 @@ def _head(report: Report) -> ValidationHead:
 
 def page(head: ValidationHead, checked: Sequence[Checked], *, show_toxic: bool) -> bytes:
     """Render the page; texts are masked and cleaned here, and the policy allows its one style sheet, nothing else."""
-    show = shower(show_toxic=show_toxic, longest=LONGEST)
+    show = make_shower(show_toxic=show_toxic, longest=LONGEST)
     sections = sorted(_sections(checked, show), key=lambda section: not section["broken"])
     kinds = [kind for kind in KINDS if any(table["table"] == kind for table in checked)]
     tables = f"{', '.join(kinds[:-1])} and {kinds[-1]}" if len(kinds) > 1 else ", ".join(kinds) or "no table"
@@ -106,7 +106,7 @@ def _line(findings: list[tuple[Checked, Finding]], show: Show) -> dict[str, Any]
         f"{test}: {counted('rows', finding['broken']) if finding['broken'] else 'does not hold'}"
         for test, finding in bad
     ]
-    rows = [f"row {row['row']}: {row_told(row)}" for _, finding in bad for row in finding["rows"]]
+    rows = [f"row {row['row']}: {row_in_words(row)}" for _, finding in bad for row in finding["rows"]]
     return {
         "what": show(first["what"]),
         "why": show(first["why"]),
@@ -132,8 +132,8 @@ def as_json(head: ValidationHead, checked: Sequence[Checked]) -> bytes:
     content = {
         "schema_version": SCHEMA_VERSION,
         "run_id": head.run_id,
-        "sound": not any(map(refused, checked)),
+        "sound": not any(map(blocking_findings, checked)),
         "suites": list(suites.values()),
         "tables": tables,
     }
-    return (valid(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n").encode()
+    return (replace_surrogates(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n").encode()
