@@ -12,21 +12,11 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from contrapose.flows.orchestration.error_display import shorten_logged_errors
+from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
 
-SETTINGS = {
-    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
-    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "TRANSFORMERS_VERBOSITY": "error",
-    "TQDM_DISABLE": "1",
-    "TOKENIZERS_PARALLELISM": "true",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
-"""Settings of other people's libraries: no promotion, no noise, and of Arrow an allocator that returns what is freed;
-no telemetry is set by importing Contrapose at all."""
 ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
 """What Prefect imports once a flow has begun, and what writes the parameters for its server."""
 COMPUTING = ("scipy.special", "duckdb")

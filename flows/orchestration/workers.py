@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, cast
 
-from contrapose.flows.cli.start import SETTINGS
+from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.tasks.config.permissions import permission_variables
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.bounds import call_with_timeout

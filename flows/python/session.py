@@ -22,7 +22,8 @@ from types import FrameType
 from typing import TypeVar
 
 from contrapose.flows.cli.interruption import interruptible, is_importing
-from contrapose.flows.cli.start import SETTINGS, make_home
+from contrapose.flows.cli.start import make_home
+from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.process_state import SharedChange
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from mocked import mocked
 
-from contrapose.flows.cli.preview import previews
+from contrapose.flows.cli.preview import previews, previews_to_show
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
@@ -76,4 +76,5 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
 def test_a_preview_shows_each_prompt_once() -> None:
     (found,) = previews(configured(limit=2))
     assert [len(cases) for cases in found.cases()] == [3, 3]
-    assert [len(cases) for cases in found.once().cases()] == [1, 1]
+    (shown,) = previews_to_show(configured(limit=2))
+    assert [len(cases) for cases in shown.cases()] == [1, 1]

@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from contrapose.tasks.probes.base import Column, Measure, ProbeSettings, lettered, letters
+from contrapose.tasks.probes.base import Column, Measure, ProbeSettings, letter_options, letters
 from contrapose.tasks.probes.choices import read_choice, step_of
 from contrapose.tasks.probes.panels import Bars, shares
 from contrapose.tasks.probes.values import all_or_nothing
@@ -69,8 +69,8 @@ class Shouting:
             Case(
                 id=f"shouting/{sample.id}", sample_id=sample.id, probe="shouting", version="1",
                 original=sample.text, perturbed=loud if sample.options else None, options=sample.options, labels=labels,
-                original_prompt=f"{sample.text}\\n{lettered(sample.options)}",
-                perturbed_prompt=f"{loud}\\n{lettered(sample.options)}" if sample.options else None,
+                original_prompt=f"{sample.text}\\n{letter_options(sample.options)}",
+                perturbed_prompt=f"{loud}\\n{letter_options(sample.options)}" if sample.options else None,
                 asks="choose", scorer="likelihood", skip_reason=None if sample.options else "without_options",
             )
         ]

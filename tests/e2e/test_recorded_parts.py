@@ -17,7 +17,7 @@ from contrapose.flows.cli import main
 from contrapose.flows.cli.preview import previews
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.registry import PROBES, names
 from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.recorded import RecordedReplies
 
@@ -213,7 +213,7 @@ def test_results_of_an_earlier_run_are_a_recording(suite: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["replies.csv", "replies.jsonl"])
-@pytest.mark.parametrize("test", names("probes"))
+@pytest.mark.parametrize("test", sorted(PROBES))
 def test_id_original_and_perturbed_suffice_for_every_test(test: str, name: str) -> None:
     """The first case of each sample that can be changed has the two replies of its row."""
     spec = ModelSpec(id=f"recorded/{name}")

@@ -107,8 +107,8 @@ def test_the_loader_says_the_same(tmp_path: Path) -> None:
 
 
 def test_looking_imports_no_model_library() -> None:
-    looks = "located('all-MiniLM-L6-v2'); located('org/minilm')"
-    code = f"from contrapose.tasks.evaluate.embeddings import located; {looks}; import sys; print(*sys.modules)"
+    looks = "resolve_model('all-MiniLM-L6-v2'); resolve_model('org/minilm')"
+    code = f"from contrapose.tasks.evaluate.embeddings import resolve_model; {looks}; import sys; print(*sys.modules)"
     environment = {"PATH": "", "HF_HUB_OFFLINE": "0"}
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     loaded = set(told.stdout.split())

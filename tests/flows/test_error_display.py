@@ -76,7 +76,7 @@ def listing_broken_by(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
     def listed(_: object) -> list[str]:
         raise error
 
-    monkeypatch.setattr(list, "listing", listed)
+    monkeypatch.setattr(list, "list_things", listed)
     return main(["list"])
 
 
