@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from time import monotonic
@@ -150,7 +151,7 @@ def parser(words: Sequence[str], *, complete: bool = False) -> argparse.Argument
     top.add_argument(
         "--version", action="version", version=f"contrapose {version('contrapose')}", help="print the version"
     )
-    top.add_argument("--print-completion", action=PrintCompletion)
+    top.add_argument("--print-completion", action=PrintCompletion, const=partial(parser, [], complete=True))
     examples = (f"  contrapose {example}" for example in COMMONEST.values())
     top.set_defaults(
         logs=False,

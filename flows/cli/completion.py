@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
 from typing import Any
 
 SHELLS = ("bash", "zsh", "tcsh")
@@ -13,24 +14,28 @@ SHELLS = ("bash", "zsh", "tcsh")
 class PrintCompletion(argparse.Action):
     """Print the script of a shell; no verb is imported unless it is asked for."""
 
-    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+    def __init__(self, option_strings: Sequence[str], dest: str, const: Callable[[], ArgumentParser], **_: Any) -> None:
         explanation = "print what completes this command in a shell"
-        super().__init__(option_strings, dest, choices=SHELLS, help=explanation)
+        super().__init__(option_strings, dest, const=const, choices=SHELLS, help=explanation)
 
     def __call__(self, parser: argparse.ArgumentParser, _: Any, values: Any, __: Any = None) -> None:
         """Print it and exit."""
-        print(completion_script(values))
+        print(completion_script(values, self.const))
         parser.exit()
 
 
-def completion_script(shell: str) -> str:
-    """Write the script that completes verbs, options, names of tests, files and folders in a shell."""
+def completion_script(shell: str, build_parser: Callable[[], ArgumentParser]) -> str:
+    """Write the script that completes verbs, options, names of tests, files and folders in a shell.
+
+    Args:
+        shell: one of `SHELLS`.
+        build_parser: builds the parser with the options of all verbs.
+    """
     import shtab
 
-    from contrapose.flows import cli
     from contrapose.tasks.core import registry
 
-    top = cli.parser([], complete=True)
+    top = build_parser()
     actions = list(top._actions)
     # The list grows meanwhile, by the actions of verbs and of their own verbs.
     for action in actions:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from contrapose.flows.cli import main
+from contrapose.flows.cli import main, parser
 from contrapose.flows.cli.completion import SHELLS, completion_script
 
 ASK = """
@@ -21,7 +22,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("completion") / "contrapose.bash"
-    path.write_text(completion_script("bash"), encoding="utf-8")
+    path.write_text(completion_script("bash", partial(parser, [], complete=True)), encoding="utf-8")
     return path
 
 
