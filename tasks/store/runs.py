@@ -227,7 +227,7 @@ class Runs(StorePart):
 
         own = select(ANSWERS.c.seconds).where(ANSWERS.c.run == run, ANSWERS.c.seconds > 0)
         # A database that sorts a million of them takes several times as long, and hundreds of megabytes.
-        seconds = np.sort(np.array(self.fetch(own), dtype=float).ravel())
+        seconds = np.sort(np.fromiter((row[0] for row in self.fetch(own)), dtype=float))
         return {share: float(seconds[max(math.ceil(share * len(seconds)), 1) - 1]) for share in SHARES if len(seconds)}
 
     def latest(self, most: int) -> list[tuple[str, str]]:
