@@ -27,12 +27,6 @@ class Meter:
     doing: str = ""
     """Work before questions can be asked; empty where they are."""
 
-    def take(self, other: Meter) -> None:
-        """Count what another meter has counted, too."""
-        self.done, self.from_store = self.done + other.done, self.from_store + other.from_store
-        self.failed, self.requests = self.failed + other.failed, self.requests + other.requests
-        self.cost = self.cost if other.cost is None else other.cost
-
 
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -100,7 +100,3 @@ class Report:
         """Clearest failures of each test, raw rows with all columns, the clearest first."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
         return {test: clear_failures(test, self.results.figures, self.results) for test in tests}
-
-
-Rendered = bytes | Iterable[bytes]
-"""Content of a file, or its pieces in order."""

@@ -139,16 +139,15 @@ class AnswerTable(StorePart):
             return [row.key for row in rows if not checksum_ok(*row)]
 
     def _drop_damaged(self) -> None:
-        """Make the store anew, or delete its damaged answers where it has no receipts."""
+        """Make the store anew from its receipts, and delete damaged answers that these do not hold as they were."""
         # Another process may have made it anew meanwhile.
         self.engine.dispose()
-        keys = self._damaged()
         path = file_of(url_of(self.engine))
-        if keys and path is not None:
+        if path is not None and self._damaged():
             rebuild_damaged(path, url_of(self.engine), anyway=True)
             self.engine.dispose()
-        elif keys:
-            self.execute(delete(ANSWERS).where(ANSWERS.c.key.in_(keys)))
+        if keys := self._damaged():
+            self.forget(keys, run="")
             warn(f"{len(keys):,} damaged answers in the response store were deleted and are asked again")
 
     def asked_by(self, run: str, *, model: str, most: int) -> Sequence[Any]:

@@ -106,7 +106,7 @@ class StorePart:
         Raises:
             CutShortError: they cannot be written.
         """
-        if not self.has_receipts:
+        if not self.has_receipts or not entries:
             return
         now = time.time()
         try:

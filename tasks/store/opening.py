@@ -60,10 +60,13 @@ def connect(url: str) -> Engine:
 def _open(url: str, path: Path | None) -> Engine:
     engine = reach(url, prepare=None if path is None else partial(_watch, path=path, url=url))
     with raise_mendable(url):
-        # Another process may create the same tables at this moment; the second look then finds them.
-        with suppress(IntegrityError, OperationalError, ProgrammingError):
+        if path is not None:
+            _keep_log(path)
+        try:
             METADATA.create_all(engine)
-        METADATA.create_all(engine)
+        except (IntegrityError, OperationalError, ProgrammingError):
+            # Another process was creating the same tables at this moment; a second look finds them.
+            METADATA.create_all(engine)
         receipts = receipts_of(url)
         event.listen(engine, "engine_disposed", lambda _: receipts.close())
         if path is not None and not _has_receipts(engine, receipts):
@@ -183,14 +186,19 @@ def _build(path: Path) -> tuple[int, int]:
             METADATA.create_all(connection, checkfirst=False)
             damaged = add(connection, dict.fromkeys(receipts.files(), 0))["damaged"]
             answers = int(connection.execute(select(func.count()).select_from(ANSWERS)).scalar_one())
-        with closing(sqlite3.connect(part)) as plain:
-            # Readers while one process writes; the file itself keeps this setting.
-            plain.execute("PRAGMA journal_mode=WAL")
+        _keep_log(part)
         part.chmod(0o600)
         sync(part)
         put_in_place(part, path)
         path.chmod(0o600)
     return answers, damaged
+
+
+def _keep_log(path: Path) -> None:
+    """Have SQLite keep a log, so that others read while one process writes; the file itself holds this setting."""
+    # A copy that another tool made has lost it. Where others use the file at this moment, a later opening sets it.
+    with closing(sqlite3.connect(path)) as plain, suppress(sqlite3.OperationalError):
+        plain.execute("PRAGMA journal_mode=WAL")
 
 
 def _watch(engine: Engine, path: Path, url: str) -> None:

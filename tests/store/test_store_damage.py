@@ -249,6 +249,22 @@ def test_an_answer_that_was_changed_on_the_disk_is_known(store: str, warnings: C
     assert len(warnings()) == 1
 
 
+def test_a_damaged_answer_whose_receipts_were_written_from_it_is_asked_again(
+    path: Path, warnings: Callable[[], list[str]]
+) -> None:
+    with connect(store_url()).begin() as connection:
+        connection.exec_driver_sql("UPDATE answers SET answer = replace(answer, 'word', 'wird') WHERE key LIKE '%7'")
+    close()
+    for file in receipts_of(path):
+        file.unlink()
+    # The receipts are gone, and are written again from what the database holds, damage included.
+    kept = found()
+    assert {key for key in WHOLE if not key.endswith("7")} == set(kept)
+    lost = sorted(set(WHOLE) - set(kept))
+    assert Store().claims().claim(lost) == set(lost)
+    assert any("deleted and are asked again" in warning for warning in warnings())
+
+
 def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warnings: Callable[[], list[str]]) -> None:
     table, run = Store().answers, Store().runs.begin("second", config="{}", folder=".")
     more = [keyed(number, "new") for number in range(5000, 5010)]
