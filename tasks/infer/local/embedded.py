@@ -17,6 +17,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.local.gguf_file import read_gguf
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.meter import doing
@@ -150,19 +151,79 @@ def _assemble(target: Path) -> None:
 
 
 def _save(gguf: Path, folder: Path) -> None:
-    """Dequantise once, so that later loads read plain safetensors."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    """Dequantise once, so that later loads read plain safetensors.
 
-    source: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True, "trust_remote_code": False}
-    with QUIET_LOADING.needed():
-        tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
-        loaded: Any = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **source)
-    model = loaded.to(torch.bfloat16)
-    model.config.dtype = torch.bfloat16
-    # transformers would otherwise try to save it as GGUF again.
-    model.hf_quantizer = None
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
+    transformers reads such files, too, but builds an object for each of the 262,144 words three times over.
+    """
+    import torch
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig, GemmaTokenizer
+
+    facts, tensors = read_gguf(gguf)
+    config = Gemma3TextConfig(
+        **{name: facts[f"gemma3.{key}"] for name, key in CONFIG.items()},
+        **{name: facts[f"tokenizer.ggml.{key}"] for name, key in TOKENS.items()},
+        vocab_size=tensors["token_embd"].shape[0],
+        rope_parameters={
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+            "full_attention": {"rope_type": "default", "rope_theta": facts["gemma3.rope.freq_base"]},
+        },
+        dtype="bfloat16",
+    )
+    # Norms are stored as transformers computes with them: plus 1.
+    weights = {
+        _weight_name(name): torch.from_numpy(tensor - 1 if "norm" in name else tensor).to(torch.bfloat16)
+        for name, tensor in tensors.items()
+    }
+    with QUIET_LOADING.needed(), torch.device("meta"):
+        model: Any = Gemma3ForCausalLM(config)
+    model.load_state_dict({**weights, "lm_head.weight": weights["model.embed_tokens.weight"]}, assign=True)
+    model.tie_weights()
     model.save_pretrained(folder, safe_serialization=True)
+    with QUIET_LOADING.needed():
+        tokenizer = GemmaTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name, local_files_only=True)
     tokenizer.save_pretrained(folder)
+
+
+CONFIG = {
+    "num_hidden_layers": "block_count",
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "num_attention_heads": "attention.head_count",
+    "num_key_value_heads": "attention.head_count_kv",
+    "head_dim": "attention.key_length",
+    "rms_norm_eps": "attention.layer_norm_rms_epsilon",
+    "sliding_window": "attention.sliding_window",
+    "max_position_embeddings": "context_length",
+}
+"""Settings of transformers' Gemma 3, and the keys of a GGUF file that hold them."""
+TOKENS = {
+    "bos_token_id": "bos_token_id",
+    "eos_token_id": "eos_token_id",
+    "pad_token_id": "padding_token_id",
+    "unk_token_id": "unknown_token_id",
+}
+LAYER = {
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "attn_norm": "input_layernorm",
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_norm": "pre_feedforward_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+"""Weights of a layer as GGUF and as transformers name them."""
+
+
+def _weight_name(name: str) -> str:
+    if name == "token_embd":
+        return "model.embed_tokens.weight"
+    if name == "output_norm":
+        return "model.norm.weight"
+    _, number, own = name.split(".")
+    return f"model.layers.{number}.{LAYER[own]}.weight"
