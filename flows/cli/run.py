@@ -217,7 +217,14 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
     else:
         console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began
-        print_summary(summary, console=console, folder=shown, seconds=seconds, show_toxic=show_toxic)
+        print_summary(
+            summary,
+            console=console,
+            folder=shown,
+            seconds=seconds,
+            show_toxic=show_toxic,
+            explain=arguments.explain,
+        )
         console.print(f"Next: {_next_step(published)}", markup=False, highlight=False, soft_wrap=True)
     if arguments.open:
         # A report that lies elsewhere is opened from there.

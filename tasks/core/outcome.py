@@ -289,6 +289,8 @@ class Outcome(TypedDict):
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
     unread_replies: NotRequired[dict[str, int]]
     """Replies that are no complete answers, by their outcome, such as `moderated`; absent where there are none."""
+    unscored_example: NotRequired[tuple[str, str]]
+    """Replies before and after the change in one case that could not be scored, cut short; absent without such text."""
     passages: NotRequired[PassageSummary]
     """By what an application retrieved for its replies; absent where it told of none."""
     data: DataSummary

@@ -27,10 +27,10 @@ class Stopping(TypedDict):
 
 
 OF_DIFFERENT_SAMPLES = (
-    "rates over different samples may be compared, each with its interval, but one at which a test stopped lies "
-    "slightly too far from its gate"
+    "rates over different samples may be compared by their intervals; a rate at which a test stopped early is slightly "
+    "too far from its gate"
 )
-"""What stands beside rates of which some were stopped early."""
+"""Note next to rates of which some were stopped early."""
 
 
 def early_stop(test: Mapping[str, object]) -> Stopping | None:
@@ -47,8 +47,8 @@ def asked_of(early: Stopping) -> str:
 def stopped_early(stopping: Stopping) -> str:
     """Return the sentence that a test was decided before all of it was asked."""
     looks = "look" if stopping["looks"] == 1 else "looks"
-    decided = "Stopped with the models beside it," if stopping["beside"] else "Stopped early: decided"
-    return f"{decided} after {stopping['judged']:,} of {stopping['cases']:,} cases, in {stopping['looks']} {looks}."
+    why = "together with the models compared with it" if stopping["beside"] else "as soon as the verdict was clear"
+    return f"Stopped {why}: {stopping['judged']:,} of {stopping['cases']:,} cases, {stopping['looks']} {looks}."
 
 
 ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -60,6 +60,4 @@ def later_look(earlier: Sequence[int]) -> str:
     *others, last = (f"{count:,}" for count in earlier)
     counts = f"{', '.join(others)} and {last}" if others else last
     cases = "case" if counts == "1" else "cases"
-    return (
-        f"This is the {place} look, after {counts} {cases} left it open before: the evidence must be stronger for it."
-    )
+    return f"This is the {place} look: {counts} {cases} did not decide it before, so the evidence must be stronger."

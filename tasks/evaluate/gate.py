@@ -14,7 +14,7 @@ from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further_rows_needed, highest
 from contrapose.tasks.statistics.shares import LEVEL
-from contrapose.tasks.text.wording import distinct_percentages, percent
+from contrapose.tasks.text.wording import counted, distinct_percentages, percent
 
 Gate = Literal["interval", "rate"]
 
@@ -88,14 +88,18 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
     sentence that says that one of them counts too few cases to claim anything; a test then fails by others, or is open.
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
-        reason = f"{counts.errors} of {counts.asked} cases got no answer; at most {rules.max_error_share:.1%} may fail."
+        reason = (
+            f"{counts.errors} of {counts.asked} cases got no answer; max_error_share is {rules.max_error_share:.1%}."
+        )
         return GateDecision("incomplete", reason, [])
     if not (rates or too_few) or not counts.scored:
         return GateDecision("inconclusive", "No case could be scored.", [])
     answered = counts.asked - counts.errors
     gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
-        reason = f"Only {counts.scored} of {answered} answers could be scored; {rules.min_coverage:.1%} are needed."
+        reason = (
+            f"Only {counts.scored} of {answered} answers could be scored; min_coverage is {rules.min_coverage:.1%}."
+        )
         return GateDecision("inconclusive", reason, gates)
     enough = [rate for rate in rates if not rate.too_few]
     if not enough:
@@ -129,14 +133,14 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     """Decide by the bare rates."""
     if failed := next((rate for rate in rates if rate.lenient.rate < rate.wanted), None):
         value, gate = distinct_percentages(failed.best.rate, failed.wanted)
-        reason = f"The {failed.label} {value} is under {gate}{_open_clause(failed, 'passed')}."
+        reason = f"The {failed.label} ({value}) is below the gate ({gate}){_open_clause(failed, 'pass')}."
         return GateDecision("fail", reason, gates)
     if short := next((rate for rate in rates if rate.worst.rate < rate.wanted), None):
         return GateDecision("inconclusive", _wrong_before_reason(short) or _open_reason(short), gates)
     if all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
-    reason = f"The {rates[0].label} {value} reaches {gate}{_open_clause(rates[0], 'failed')}."
+    reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_open_clause(rates[0], 'fail')}."
     return GateDecision("pass", reason, gates)
 
 
@@ -144,20 +148,20 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
     """Decide by the bounds of the rates."""
     reached, missed = max(rate.reached for rate in rates), min(1.0, len(rates) * min(rate.missed for rate in rates))
 
-    def bound_words(rate: Rate, side: str, bound: float, counted: str) -> str:
+    def bound_words(rate: Rate, side: str, bound: float, become: str) -> str:
         end, gate = distinct_percentages(bound, rate.wanted)
-        return f"the {rate.label} is {side} {end}{_open_clause(rate, counted)}; the gate is {gate}"
+        return f"the {rate.label} is {side} {end}{_open_clause(rate, become)}; the gate is {gate}"
 
     if missed <= LEVEL:
         worst = min(rates, key=lambda rate: rate.missed)
-        reason = bound_words(worst, "at most", worst.bounds.high, "passed")
+        reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in rates if rate.reached > LEVEL), None)
     if short is None and all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
         return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
-    reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "failed") for rate in rates)
+    reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "fail") for rate in rates)
     return GateDecision("pass", f"With 95 % confidence {reason}.", gates, reached, missed)
 
 
@@ -175,12 +179,13 @@ def further_cases(rate: Rate, rules: Rules) -> int | None:
     return more if more is not None and more <= (rules.growth - 1) * share.rows else None
 
 
-def _open_clause(rate: Rate, counted: str) -> str:
+def _open_clause(rate: Rate, become: str) -> str:
     """Return the clause that a bound holds with all open cases counted one way; empty without open cases."""
     if not rate.open:
         return ""
-    cases = "the one case" if rate.open == 1 else f"all {rate.open:,} cases"
-    return f" with {cases} whose replies leave it open counted as {counted}"
+    if rate.open == 1:
+        return f", even if the one case that could not be scored {become}{'es' if become == 'pass' else 's'}"
+    return f", even if all {rate.open:,} cases that could not be scored {become}"
 
 
 def inconclusive_reason(rate: Rate, rules: Rules) -> str:
@@ -188,8 +193,8 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
     if rate.wanted == 1:
         shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
         return (
-            f"No finite sample shows a {rate.label} of 100 %, and as many cases as here ({cases}) at most {shown}; set "
-            "the gate no higher or use gate: rate."
+            f"No number of cases can prove a {rate.label} of 100 %; {cases} cases can prove at most {shown}. Set the "
+            "gate to that or lower, or set gate: rate."
         )
     if wrong_before := _wrong_before_reason(rate):
         return wrong_before
@@ -197,9 +202,8 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
         return _open_reason(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
-    cases = "one case" if rows == 1 else f"{rows:,} cases"
-    more = more_cases_clause(further_cases(rate, rules), tests=rules.tests)
-    return f"The {rate.label} {value} over {cases} cannot be told from the gate {gate}{more}."
+    more = more_cases_clause(further_cases(rate, rules))
+    return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
 
 
 def _wrong_before_reason(rate: Rate) -> str:
@@ -208,33 +212,31 @@ def _wrong_before_reason(rate: Rate) -> str:
         return ""
     value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)
     return (
-        f"The {rate.label} is {value}, under the gate {gate}, for many answers were wrong before: with these it would "
-        f"be {most}. Samples that the model knows would tell more."
+        f"The {rate.label} ({value}) is below the gate ({gate}) only because many answers were wrong before the "
+        f"change: it would be {most} if those passed. Use samples that the model answers correctly."
     )
 
 
 def _open_reason(rate: Rate) -> str:
     """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
-    cases = "case whose replies leave" if rate.open == 1 else "cases whose replies leave"
     return (
-        f"The {rate.open:,} of {rate.worst.rows:,} {cases} it open decide: the {rate.label} is {low} with them counted "
-        f"as failed, {high} as passed; the gate is {gate}."
+        f"{rate.open:,} of {rate.worst.rows:,} cases could not be scored, and they decide the verdict: the "
+        f"{rate.label} is {low} if they fail, {high} if they pass; the gate is {gate}."
     )
 
 
 def _guessed_reason(rate: Rate) -> str:
     """Return the sentence on a gate that random guessing reaches."""
     chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
-    return f"A model that guesses has a {rate.label} of {chance}, and the gate is {gate}: reaching it tells nothing."
+    return f"Random guessing reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 
 
-def more_cases_clause(more: int | None, *, tests: int = 1) -> str:
-    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it."""
+def more_cases_clause(more: int | None) -> str:
+    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power."""
     if more is None:
-        return "; these data cannot decide it: add rows, or set a gate that is further away from it"
-    among = f" among {tests} tests" if tests > 1 else ""
-    return f"; about {more:,} further case{'' if more == 1 else 's'} like these would decide it{among} with 80 % power"
+        return "; this data set has too few rows: add rows, or set a gate farther from the rate"
+    return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed"
 
 
 def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
@@ -282,7 +284,7 @@ def _correct(outcome: Outcome, reached: float, missed: float, *, tests: int) -> 
     rate, wanted = distinct_percentages(gate["rate"] or 0.0, gate["wanted"])
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     reason = (
-        f"Alone, the {name} {rate} {side} the gate {wanted} with 95 % confidence; among {tests} tests it does not "
-        f"(Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further'])}."
+        f"On its own, the {name} ({rate}) {side} the gate ({wanted}); corrected for {tests} tests the evidence is too "
+        f"weak (Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further'])}."
     )
     return {**own, "verdict": "inconclusive", "reason": reason}

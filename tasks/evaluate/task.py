@@ -33,6 +33,7 @@ from contrapose.tasks.tables.table import (
     write,
     write_arrow,
 )
+from contrapose.tasks.text.cleaning import cut_text
 
 PROBE = {"probes": "{plan.test}"}
 """The code of the test's probe is found by its name."""
@@ -103,7 +104,26 @@ def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Ru
     """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
     left = skipped_cases(cases)
     kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
-    return summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)
+    outcome = summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)
+    if outcome["unscored"] and (example := unscored_example(results)):
+        outcome["unscored_example"] = example
+    return outcome
+
+
+EXAMPLE = 120
+"""Characters of each reply in an example."""
+
+
+def unscored_example(results: Table) -> tuple[str, str] | None:
+    """Return both replies of the first case that was answered and could not be scored; None where all are empty."""
+    for part in batches(results, columns=["expected_result", "actual_result", "error", "control", *DECIDING]):
+        passed, undecided = (part[name] for name in DECIDING)
+        open_ = pc.and_(pc.is_null(part["error"]), pc.or_kleene(pc.is_null(passed), undecided))
+        rows = part.filter(pc.and_(open_, pc.invert(part["control"]))).select(["expected_result", "actual_result"])
+        for before, after in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+            if before or after:
+                return cut_text(before or "", EXAMPLE), cut_text(after or "", EXAMPLE)
+    return None
 
 
 def figures_in(results: Table, test: str) -> pa.Table:

@@ -19,7 +19,16 @@ from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
 from contrapose.tasks.text.masking import mask_toxic
-from contrapose.tasks.text.wording import first_line, further_reason, number, reason_text, saved_by, span, usage_text
+from contrapose.tasks.text.wording import (
+    counted,
+    first_line,
+    further_reason,
+    number,
+    reason_text,
+    saved_by,
+    span,
+    usage_text,
+)
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -29,6 +38,8 @@ STYLES = {
 }
 """Styles of verdicts on a run, and on one model compared with another."""
 
+SENTENCES = 3
+"""Sentences on a test, unless all are asked for."""
 MOST_NAMES = 20
 """Refused samples named one by one; all of them are in summary.json."""
 
@@ -40,12 +51,19 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
 
 
 def print_summary(
-    summary: Summary, *, console: Console, folder: str, seconds: float | None = None, show_toxic: bool = False
+    summary: Summary,
+    *,
+    console: Console,
+    folder: str,
+    seconds: float | None = None,
+    show_toxic: bool = False,
+    explain: bool = False,
 ) -> None:
-    """Print the verdict, a line per test, notes on each, usage, and where the report is.
+    """Print the verdict, a table of the tests, sentences on each, usage, and where the report is.
 
     Colours are left to the console. The line of the folder alone may be wider than the terminal, so that it can be
-    copied. `seconds` is how long the reader has waited; None: what the run took.
+    copied. `seconds` is how long the reader has waited; None: what the run took. With `explain` every sentence on a
+    test is printed, without it the `SENTENCES` that matter most.
     """
     line = partial(text_line, console=console, show_toxic=show_toxic)
 
@@ -59,7 +77,7 @@ def print_summary(
     most = 5 if console.width >= 80 else 3 if console.width >= 60 else 1
     table = plain_table()
     table.add_column("test", overflow="fold", max_width=20)
-    for title in ("rate", "95 % CI", "gate", "chance", "scored")[:most]:
+    for title in ("rate", "95 % CI", "gate", "guessing", "scored")[:most]:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for outcome in summary["tests"]:
@@ -70,10 +88,14 @@ def print_summary(
             table.add_row(*row, *([verdict_text(cells.verdict)] if cells.verdict else []))
     console.print(table)
     console.print()
+    kept_back = 0
     for outcome in summary["tests"]:
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
-        print_inset(sentences_of(_notes(outcome)))
+        notes, statistics = list(sentences_of(_notes(outcome))), list(sentences_of(_statistics(outcome)))
+        shown = [*notes, *statistics] if explain else notes[:SENTENCES]
+        kept_back += len(notes) + len(statistics) - len(shown)
+        print_inset(iter(shown))
     for columns in read_columns(summary["tests"]):
         console.print(Text("Columns:", style="dim"), line(columns))
     for unused in left_out(summary["tests"]):
@@ -85,27 +107,45 @@ def print_summary(
     usage = usage_text(summary["usage"], saved=saved_by(summary))
     console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_encodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
+    if kept_back:
+        console.print("Statistics: in the report, or here with --explain")
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:
-    """Clauses on a test; empty ones where there is nothing to say."""
+    """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
     facts = facts_of(outcome)
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
-    # The report has the rest of these.
-    yield from (*facts.looked[:2], facts.noise, *facts.effects[:1])
-    yield from (facts.guessing, facts.dependent, facts.missing, facts.unread)
+    if outcome["errors"]:
+        yield f"{outcome['errors']:,} of {outcome['cases'] - outcome['skipped']:,} cases got no answer"
+    yield _describe_unscored(outcome)
+    yield facts.unread
     yield from main_sentences(outcome)
+    yield from (facts.guessing, *facts.looked[:1])
+    yield facts.noise.partition(" (by kind")[0]
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
         yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
-    yield facts.spoken_of
     if facts.skipped:
         yield f"skipped: {facts.skipped}"
-    if outcome["unscored"]:
-        yield f"{outcome['unscored']:,} could not be scored: {facts.unscored}".removesuffix(": ")
-    if outcome["errors"]:
-        yield f"{outcome['errors']:,} got no answer"
+
+
+def _statistics(outcome: Outcome) -> Iterator[str]:
+    """Clauses on how sure the figures of a test are."""
+    facts = facts_of(outcome)
+    yield from (facts.dependent, facts.missing, *facts.looked[1:], facts.sums, facts.spoken_of, facts.noise)
+    yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
+
+
+def _describe_unscored(outcome: Outcome) -> str:
+    """Return how many cases could not be scored, why, and both replies of one of them; empty where all were."""
+    if not outcome["unscored"]:
+        return ""
+    first, *others = [reason.rstrip(".") for reason in outcome["unscored_reasons"]] or [""]
+    why = f": {first}{' …' if others else ''}" if first else ""
+    quoted = " and ".join(f'"{reply}"' if reply else "(empty)" for reply in outcome.get("unscored_example", ()))
+    example = f". The replies to one: {quoted}" if quoted else ""
+    return f"{counted('cases', outcome['unscored'])} could not be scored{why}{example}"
 
 
 def plain_table() -> Table:

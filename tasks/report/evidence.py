@@ -91,24 +91,22 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         worst, best = map(percent, extremes)
         asked = outcome["cases"] - outcome["skipped"]
         missing = f"{outcome['scored']:,} of {asked:,} cases could be scored ({percent(coverage)})"
-        missing += f"; with the others the pass rate is {worst} to {best}"
+        missing += f"; the others could bring the pass rate to {worst} or {best}"
     if (gate := next(iter(outcome["gates"]), None)) and gate["clusters"] != gate["rows"]:
-        groups = f"{gate['clusters']:,} groups of cases that belong together"
-        dependent = f"{gate['rows']:,} cases in {groups} tell as much as {gate['effective']:,.0f} independent ones"
+        groups = counted("groups", gate["clusters"])
+        dependent = f"{gate['rows']:,} cases from {groups} count as about {gate['effective']:,.0f} independent cases"
     chance, wanted = outcome["chance"], outcome["min_pass_rate"]
     if chance is not None and wanted is not None and 0 < wanted <= chance:
         others = " and the ".join(own["name"].replace("_", " ") for own in further_gates(outcome))
-        guessing = f"guessing alone passes {percent(chance)}, and the gate is {percent(wanted)}"
-        guessing += f", so a pass rests on the {others}" if others else ""
+        guessing = f"random guessing reaches a pass rate of {percent(chance)}; the gate is {percent(wanted)}"
+        guessing += f", so the {others} decides" if others else ""
     if theirs := outcome["langtest"]:
         rate = percent(theirs["passed"] / theirs["judged"])
-        langtest = (
-            f"LangTest would have passed {rate} of {theirs['judged']:,} cases, {theirs['agreed']:,} of them as here"
-        )
+        langtest = f"LangTest would pass {rate} of {theirs['judged']:,} cases; {theirs['agreed']:,} results agree"
     effects = []
     for measured in outcome["effects"]:
         name, value, samples = _effect_parts(outcome, measured)
-        sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under its control"
+        sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under the control"
         effects.append(f"{name} {value}: {sides}; {samples}")
     unread, steps, known_errors = _describe_reading(outcome)
     return TestFacts(
@@ -135,13 +133,15 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = f"{count:,} of {outcome['scored'] + outcome['unscored']:,} pairs"
-    unread = f"{pairs} lack a choice in one order or both: the verdict holds whatever they are" if count else ""
+    unread = (
+        f"{pairs} have no readable choice in at least one order; the verdict does not depend on them" if count else ""
+    )
     shares = step_shares(outcome["figures"])
     by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
     unread_share = shares.get(UNREAD_REPLIES)
     steps = (
         f"choices were read by {by}" if by else "",
-        f"unread {percent(unread_share)}" if unread_share else "",
+        f"{percent(unread_share)} could not be read" if unread_share else "",
     )
     known = []
     for (step, source), errors in groupby(outcome["reader"], key=lambda error: (error["by"], error["source"])):
@@ -150,7 +150,7 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
             f"read wrongly {percent(error['misread'] / error['replies'])} of {error['replies']:,}"
             for error in errors
         )
-        known.append(f"known error of {step}: {text} ({source})")
+        known.append(f"measured error of {step}: {text} ({source})")
     return unread, "; ".join(filter(None, steps)), tuple(known)
 
 
@@ -219,26 +219,24 @@ def describe_looks(outcome: Outcome) -> Iterator[str]:
     over, early = looks(outcome).removeprefix("over "), early_stop(outcome)
     if not over or outcome["verdict"] == "incomplete":
         return
-    counting = f"verdict and 95 % intervals of what has a gate count {over}"
+    counting = f"the verdict and the intervals of rates with a gate account for {over}"
     if early is None:
-        whole = "stopping" in outcome and not outcome.get("earlier_looks")
-        yield counting + (", none of which decided it before all cases were asked" if whole else "")
+        all_asked = "stopping" in outcome and not outcome.get("earlier_looks")
+        yield counting + ("; none decided before all cases were asked" if all_asked else "")
         return
     yield counting
-    by_chance, lean = "by chance too; verdict and interval hold", {"pass": "optimistic", "fail": "pessimistic"}
+    lean = {"pass": "optimistic", "fail": "pessimistic"}
     if early["beside"]:
-        reason = "the difference to the models beside it lies slightly too far from zero, since it stopped them"
-        yield f"{reason}, {by_chance}"
+        yield "early stopping makes the difference to the other models slightly too large; the verdict allows for it"
     elif outcome["verdict"] in lean:
-        reason = "since a test stops where its rate lies far from the gate"
-        yield f"the rate that decided is slightly {lean[outcome['verdict']]}, {reason}, {by_chance}"
-    yield "other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along"
+        yield f"early stopping makes this rate slightly {lean[outcome['verdict']]}; verdict and interval allow for it"
+    yield "intervals of slices, effects and means do not allow for early stopping"
 
 
 def describe_gate(gate: GateSummary) -> str:
-    """Return a rate and its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, chance 18.8%`."""
-    open_ = f", {gate['open']:,} of them open" if gate["open"] else ""
-    chance = "" if gate["chance"] is None else f", chance {percent(gate['chance'])}"
+    """Return a rate and its gate, such as `12.5% (5.5-26.1%) of 40 cases; gate 50%, guessing 18.8%`."""
+    open_ = f", {gate['open']:,} of them not scored" if gate["open"] else ""
+    chance = "" if gate["chance"] is None else f", guessing {percent(gate['chance'])}"
     text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
 
@@ -261,15 +259,12 @@ def describe_reader(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     by_rules = invented = ""
     if agreed is not None:
         share = f"{percent(agreed['value'])}{_shares(agreed['interval'])}"
-        by_rules = (
-            f"of {agreed['rows']:,} replies that rules could read, {reader}, asked back, reads {share} as they do"
-        )
+        by_rules = f"the rules also read {agreed['rows']:,} of the replies: {reader} agrees with them on {share}"
     elif outcome["figures"].get(f"{READ_BY}asked"):
-        by_rules = f"how well {reader} reads replies when it is asked back is unknown: rules could read none to check"
-        by_rules += " it by"
+        by_rules = f"the accuracy of {reader} as a reader could not be checked: the rules could read no reply"
     if made_up is not None:
-        invented = f"of {made_up['rows']:,} made-up replies, which choose a wrong option or none, {reader} reads"
-        invented = f"{invented} {percent(made_up['value'])}{_shares(made_up['interval'])} correctly"
+        right = f"{percent(made_up['value'])}{_shares(made_up['interval'])}"
+        invented = f"{reader} reads {right} of {made_up['rows']:,} made-up replies with a known choice correctly"
     return "; ".join(filter(None, (by_rules, invented)))
 
 
@@ -278,14 +273,11 @@ def describe_agreement(outcome: Outcome) -> str:
     agreed, unread_share = (outcome["estimates"].get(name) for name in ("reply_agreement", "reply_unread"))
     if unread_share is None:
         return ""
-    asked = f"{unread_share['rows']:,} samples that were also answered in words"
-    share = unread_share["value"]
-    more = f"{percent(share)} of the replies could not be read" if share else ""
-    more = "none of the replies could be read" if share == 1 else more
+    asked = f"{counted('samples', unread_share['rows'])} {'was' if unread_share['rows'] == 1 else 'were'} also answered"
     if agreed is None:
-        return f"of {asked}, {more}" if more else ""
-    text = f"{percent(agreed['value'])}{_shares(agreed['interval'])} of {agreed['rows']:,} replies say what the"
-    return "; ".join(filter(None, (f"{text} likelihoods say, among {asked}", more)))
+        return f"{asked} in words: no reply could be read" if unread_share["value"] else ""
+    same = f"{percent(agreed['value'])}{_shares(agreed['interval'])} agree with the log-probabilities"
+    return f"{asked} in words: {agreed['rows']:,} could be read, {same}"
 
 
 def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str]:
@@ -293,8 +285,8 @@ def describe_trust(outcome: Outcome, *, reader: str = THE_MODEL) -> Iterator[str
     if count := outcome["figures"].get("read_instead"):
         judged = counted("cases", outcome["scored"] + outcome["unscored"])
         yield (
-            f"in {count:,} of {judged} the letters hold less than {percent(LEAST_LABEL_MASS)} of the probability: the "
-            "replies were read, and likelihoods decided nothing"
+            f"in {count:,} of {judged} the option letters have less than {percent(LEAST_LABEL_MASS)} of the "
+            "probability; the written replies were scored there"
         )
     yield warn_of_disagreement(outcome) or describe_agreement(outcome)
     yield warn_of_misreading(outcome, reader=reader) or describe_reader(outcome, reader=reader)
@@ -310,9 +302,8 @@ def warn_of_disagreement(outcome: Outcome) -> str:
     agreed, text = outcome["estimates"].get("reply_agreement"), describe_agreement(outcome)
     if not text or (agreed is not None and agreed["value"] >= words.LEAST_AGREEMENT):
         return ""
-    return (
-        f"its verdict is about likelihoods, and replies may earn another: {text}. Set read_with: reply to judge these"
-    )
+    scored = "scored by log-probability; scoring the written replies may give another verdict"
+    return f"{scored}. {sentence(text)} Set read_with: reply to score the replies"
 
 
 def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
@@ -321,6 +312,6 @@ def warn_of_misreading(outcome: Outcome, *, reader: str = THE_MODEL) -> str:
     if not share or (agreed is not None and agreed["value"] >= checks.LEAST_AGREEMENT):
         return ""
     return (
-        f"asking back read {percent(share)} of the choices, perhaps wrongly: "
-        f"{describe_reader(outcome, reader=reader)}. Set read_with: reply to leave them unread"
+        f"the reader model decided {percent(share)} of the choices, perhaps wrongly: "
+        f"{describe_reader(outcome, reader=reader)}. Set read_with: reply to count these replies as unreadable"
     )

@@ -110,7 +110,7 @@ def _tests_table(tests: list[Outcome]) -> str:
             name = name_of(cells.name) if cells.verdict else f"↳ {cells.name}"
             verdict = f"{MARKS.get(cells.verdict, '')} {cells.verdict}{part}" if cells.verdict else ""
             rows.append((name, *cells[1:5], f"{cells.scored:,} / {cells.cases:,}", verdict))
-    head = ("test", "pass rate", "95 % interval", "gate", "chance", "scored / cases", "verdict")
+    head = ("test", "pass rate", "95 % interval", "gate", "guessing", "scored / cases", "verdict")
     return table(head, rows, numbers=range(1, 6))
 
 
@@ -118,7 +118,7 @@ def _since(report: Report, show: Show) -> Iterator[str]:
     past = since(report.summary, report.history, show)
     if past is None:
         return
-    yield f"### {escape(past.title)}\n\n{escape(past.held_against)}"
+    yield f"### {escape(past.title)}\n\n{escape(past.compared_with)}"
     yield table(("test", "then", "now", "change"), past.steps, numbers=(1, 2, 3))
     yield from map(escape, past.samples)
     differences = [(change["facet"], change["name"], change["before"], change["after"]) for change in past.differences]
@@ -209,5 +209,5 @@ def fitting(blocks: Sequence[Block], *, most: int = MOST) -> str:
             left -= size
             kept.add(place)
     gone = len(blocks) - len(kept)
-    more = [f"Left out, for a comment holds no more: {counted('parts', gone)}. report.html has all."] if gone else []
+    more = [f"{counted('parts', gone)} did not fit into a comment; report.html has all."] if gone else []
     return "\n\n".join([*(block.text for place, block in enumerate(blocks) if place in kept), *more])

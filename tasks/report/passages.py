@@ -29,17 +29,17 @@ def sentences(outcome: Outcome) -> Iterator[str]:
         share = f"{percent(other['share'])} ({ends(other['share_interval'])})"
         yield f"{share} of those that {happened} came with other passages"
     if cases["p"] is not None:
-        may = "" if cases["p"] <= LEVEL else "; chance may be why they differ"
+        may = "" if cases["p"] <= LEVEL else "; the difference may be chance"
         rates = []
         for kinds in (("other",), ("same", "reordered")):
             hits, rows = _totals(cases, *kinds)
             rates.append(f"{percent(hits / rows)} of {rows:,}")
-        yield f"with other passages {rates[0]} {happened}, with the same ones {rates[1]} (p = {cases['p']:.3f}{may})"
+        yield f"{rates[0]} {happened} with other passages, {rates[1]} with the same (p = {cases['p']:.3f}{may})"
     yield from noise
     if cases["kept"] is not None:
-        yield f"on average {percent(cases['kept'])} of the passages of the first reply came with the second one too"
+        yield f"on average {percent(cases['kept'])} of the passages of the first reply also came with the second"
     if cases["unknown"]:
-        yield f"of {counted('cases', cases['unknown'])} it is not known what was retrieved for both replies"
+        yield f"{counted('cases', cases['unknown'])} did not report the passages of both replies"
 
 
 def main_sentences(outcome: Outcome) -> Iterator[str]:
@@ -51,9 +51,11 @@ def main_sentences(outcome: Outcome) -> Iterator[str]:
     if (control := summary["control"]) and control["groups"]:
         hits, cases = _totals(control, *NAMES)
         changed, came = _totals(control, "other")
-        text = f"noise of retrieval: other passages came with {came:,} of {counted('controls', cases)}, which keep the"
-        also = f", and with {changed:,} of {counted('answers', hits)} that changed under them" if hits else ""
-        yield f"{text} meaning{also}"
+        text = (
+            f"retrieval noise: {came:,} of {counted('controls', cases)} got other passages, though the meaning is the"
+        )
+        also = f"; {changed:,} of {counted('changed answers', hits)} did" if hits else ""
+        yield f"{text} same{also}"
 
 
 def passage_table(outcome: Outcome) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -80,19 +82,17 @@ def _describe_hits(summary: PassageSummary) -> str:
     """Return how many answers changed, and with which passages; the same ones rule retrieval out as the reason."""
     groups = summary["cases"]["groups"]
     if not groups:
-        return "which passages came with both replies is not known of any case that says what became of it"
+        return "no scored case reported the passages of both replies"
     cases = {group["passages"]: group["cases"] for group in groups}
     hits = {group["passages"]: group["hits"] for group in groups if group["hits"]}
     happened = "answers changed" if summary["hit"] == "changed" else "cases failed"
     what = f"{sum(hits.values()):,} of {sum(cases.values()):,} {happened}"
     if not hits:
-        return f"{what}, and {cases.get('other', 0):,} came with other passages"
+        return f"{what}; {cases.get('other', 0):,} came with other passages"
     where = {"other": "with other passages", "reordered": "with the same ones in another order"}
     perhaps = " and ".join(f"{hits[kind]:,} {words}" for kind, words in where.items() if kind in hits)
-    same = f"{hits['same']:,} with the same passages, where" if "same" in hits else ""
-    if perhaps and same:
-        return f"{what}: {perhaps}, where retrieval may be why, and {same} it cannot be"
-    return f"{what}: {perhaps}, where retrieval may be why" if perhaps else f"{what}: {same} retrieval cannot be why"
+    same = f"{hits['same']:,} with the same passages (retrieval is not the cause)" if "same" in hits else ""
+    return f"{what}: {' and '.join(filter(None, (perhaps and f'{perhaps} (retrieval may be the cause)', same)))}"
 
 
 ONLY_BEFORE, ONLY_AFTER, WITH_BOTH = "passage, original only", "passage, changed only", "passage, both"
@@ -116,4 +116,4 @@ def passage_details(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         marked += [(WITH_BOTH, text) for text in first if text in second]
     yield from ((name, elide_middle(text, head=300, tail=100)) for name, text in marked[:SHOWN])
     if len(marked) > SHOWN:
-        yield "further passages", f"{len(marked) - SHOWN:,}, which are in results.parquet"
+        yield "further passages", f"{len(marked) - SHOWN:,}, in results.parquet"

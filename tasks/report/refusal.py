@@ -36,8 +36,8 @@ def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_tox
     kept = f" The evidence is in {folder}." if folder else ""
     return GateError(
         "; ".join([*(finding_in_words(finding, show) for finding in broken[:MOST_BROKEN]), *more, *others]),
-        expected=f"{bad[0]['table']} that keep to {', '.join(files)}",
-        remedy=f"Nothing was published. Mend the rows named here, or what made them.{kept}",
+        expected=f"{bad[0]['table']} that meet {', '.join(files)}",
+        remedy=f"Nothing was published. Fix these rows, or the code that made them.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",
     )
 

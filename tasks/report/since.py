@@ -17,7 +17,7 @@ class Since:
     """This run and an earlier one."""
 
     title: str
-    held_against: str
+    compared_with: str
     """Names the earlier run."""
     steps: tuple[tuple[str, str, str, str], ...]
     """Tests with their pass rates then and now, and the change in points; empty where one of the two is unknown."""
@@ -47,8 +47,8 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
                 samples.append(f"{name}: {now} now; {earlier} then: {OF_DIFFERENT_SAMPLES}.")
     return Since(
         title="Since the last run that passed" if green else "Since the last run",
-        held_against=show(
-            f"Held against {before['run_id']} of {moment(before['started'])}, which ended with: {before['verdict']}."
+        compared_with=show(
+            f"Compared with {before['run_id']} of {moment(before['started'])} (verdict: {before['verdict']})."
         ),
         steps=tuple(steps),
         samples=tuple(samples),
@@ -61,5 +61,5 @@ def since(summary: Summary, history: History, show: Show) -> Since | None:
             )
             for change in history.changes
         ),
-        nothing="Model, data, prompt, scorer and libraries are the same: what differs is chance.",
+        nothing="Model, data, prompt, scorer and libraries are the same: any difference is chance.",
     )

@@ -59,14 +59,14 @@ def counted(name: str, count: int) -> str:
 def noise(control: ControlSummary) -> str:
     """Return how many answers changed although the meaning had not, in words."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
-    untold = control["unscored"] + control["errors"]
-    more = f"; {untold:,} more could not be told" if untold else ""
+    unknown = control["unscored"] + control["errors"]
+    more = f"; {unknown:,} more could not be compared" if unknown else ""
     parts = ", ".join(
         f"{kind.replace('_', ' ')} {changed:,} of {count:,}"
         for kind, (changed, count) in control.get("kinds", {}).items()
     )
-    by_kind = f", by kind: {parts}" if parts else ""
-    return f"noise: {changed} changed under a control that keeps the meaning{by_kind}{more}"
+    by_kind = f" (by kind: {parts})" if parts else ""
+    return f"noise: {changed} also changed under a control that keeps the meaning{by_kind}{more}"
 
 
 def saved_by(summary: Summary) -> int:
@@ -119,8 +119,8 @@ def spoken_of(outcome: Outcome) -> str:
     parts = ", ".join(
         f"{kind} {share:,} of {count:,} ({percent(share / count)})" for kind, (share, count) in kinds.items()
     )
-    by_kind = f"; by kind of text: {parts}" if len(kinds) > 1 else ""
-    return f"the rates speak of {percent(made / all_)} of the samples: {made:,} of {all_:,} could be changed{by_kind}"
+    by_kind = f" (by kind of text: {parts})" if len(kinds) > 1 else ""
+    return f"{made:,} of {all_:,} samples ({percent(made / all_)}) could be changed; the rates describe these{by_kind}"
 
 
 def sums(outcome: Outcome) -> str:
@@ -134,8 +134,8 @@ def reason_text(summary: Summary) -> str:
     """The reason of the verdict without the verdict itself, which stands beside it; then the first lines of tests."""
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
-    whole = f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
-    return " ".join((whole, *dict.fromkeys(f"{first}." for first in map(first_line, summary["tests"]) if first)))
+    shown = f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+    return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(first_line, summary["tests"]) if first)))
 
 
 def totals(summary: Summary) -> dict[str, int]:

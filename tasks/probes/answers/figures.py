@@ -191,14 +191,14 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     right = numbers(results["right_before"])
     gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
-    few = f"Only {count:,} of {known.sum():,} were right before, and at least {LEAST_RIGHT} must be to tell how many"
+    few = f"Only {count:,} of {known.sum():,} answers were right before the change; {LEAST_RIGHT} are needed."
     return Criterion(
         name=NOTICED,
         wanted=gate if wanted is None else wanted,
         met=where(right == 1, numbers(results["noticed"])),
         applies=known & (right != 0),
         chance=guessed,
-        too_few=f"{few} of them notice the change." if count < LEAST_RIGHT else "",
+        too_few=few if count < LEAST_RIGHT else "",
         knows_answers=True,
     )
 

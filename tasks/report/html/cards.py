@@ -129,7 +129,7 @@ def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
         first, *others = sentences_of(sentences(outcome))
         yield {
             "kind": "sheet",
-            "title": "Retrieval or model: by the passages of both replies",
+            "title": "Retrieval or model: results by the passages of both replies",
             "header": header,
             "rows": [(name, quantities) for name, *quantities in rows],
             "sentence": first,
@@ -176,7 +176,7 @@ def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     gates = [gate for gate in outcome["gates"] if gate["name"] != main_rate(outcome).name]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
-        why = "no gate: where right answers are known, what was noticed among them decides"
+        why = "no gate: right answers are known, so the rates above decide"
         documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
     gate = terms.general("gate", f"gate {wording.percent(outcome['min_pass_rate'])}")
@@ -187,7 +187,7 @@ def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[st
     for effect in outcome["effects"]:
         name, value = evidence.effect_difference(outcome, effect)
         measured = explanation(outcome["test_type"], effect["measure"])
-        text = f"Under the change minus under its control: {measured}" if measured else ""
+        text = f"Under the change minus under the control: {measured}" if measured else ""
         yield terms.add_named(show(name), text), value
 
 

@@ -12,41 +12,42 @@ from contrapose.tasks.probes.base import ExplainsFigures
 from contrapose.tasks.probes.in_words import MASS_EXPLANATIONS
 
 GENERAL: Mapping[str, str] = {
-    "pass rate": "Share of the scored cases that passed. Cases without a score or an answer are not among them.",
-    "95 % interval": "Where the true pass rate lies with 95 % confidence, whatever the cases without a score would "
-    "have been. More cases make it narrower.",
-    "gate": "The share that must be reached. The test passes where one can be 95 % confident that it is, and fails "
-    "where one can be as confident that it is not; between the two the evidence is too little.",
-    "cases": "Changes of a sample that were tried; each becomes one of skipped, scored, unscored and errors.",
-    "passed": "Scored cases in which the answer did what the test asks of it.",
+    "pass rate": "Share of the scored cases that passed. Cases without a score or an answer do not count.",
+    "95 % interval": "The true pass rate lies in this range with 95 % confidence, however the cases without a score "
+    "would have ended. More cases make it narrower.",
+    "gate": "The rate that a test must reach. A test passes with 95 % confidence that it reaches the gate, and fails "
+    "with 95 % confidence that it does not. Between the two it is inconclusive.",
+    "cases": "Changed samples. Each case is skipped, scored, unscored or an error.",
+    "passed": "Scored cases in which the answer did what the test expects.",
     "skipped": "Samples that could not be changed safely; they were not sent to the model.",
-    "scored": "Cases whose replies say whether they passed.",
-    "unscored": "Answered cases whose replies leave it open whether they passed. The verdict holds whatever they are.",
-    "not asked": "Cases that were left unasked, since the test was decided without them.",
-    "stopped early": "Tests whose verdict was certain enough before all of their cases were asked. Samples are asked "
-    "in a random order, so that every beginning is a fair sample of all.",
-    "looks": "Each time that the evidence was held against the gate, after a portion of the cases. A verdict that "
-    "could have fallen earlier needs more evidence: the intervals of all looks together hold with 95 % confidence, so "
-    "that each is wider than that of a sample of fixed size.",
-    "errors": "Cases that the model gave no answer to. An error is never a pass.",
-    "effect": "What the change did beyond its control, which changes the wording alone: the figure under the change "
-    "minus that under the control, over the same samples. 0 is no effect.",
-    "slice": "Pass rate of the samples that share a tag. The p value says how likely so great a difference from the "
-    "others is by chance.",
-    "How the choices were read": "Share of the replies whose choice each step of reading found. A reply is unread "
-    "where none of them found one.",
-    "How sure the changes are": "How sure the rules are that the changed text is sound and means what the test wants. "
-    "A low share of sure changes weakens what the test says.",
-    "score": "What the scorer of the test measured for the sample; the card of the test says which scorer that is.",
-    "latency": "Seconds that a request took: p50 is the middle one, and 95 of 100 took no longer than p95.",
-    "seed": "The number that every random choice was drawn from; the same seed gives the same cases.",
-    "precision": "The number format of the model's weights, and what it ran on.",
-    "revision": "Which version of the model answered.",
-    "reader": "The model that was asked what a reply chooses where rules could not read it.",
-    "replies with letters": "How the endpoint was kept to the letters of the options.",
-    "version of the test": "Changes whenever the test would make or score a case in another way.",
-    "data sha256": "Fingerprint of the samples; the same data have the same one.",
-    "scorers": "What judged the cases, with how many each of them judged.",
+    "scored": "Cases whose replies show whether they passed.",
+    "unscored": "Answered cases that could not be scored, such as unreadable replies. The verdict does not depend on "
+    "them.",
+    "not asked": "Cases that were not sent, because the verdict was clear without them.",
+    "stopped early": "Tests whose verdict was clear before all cases were asked. Samples are asked in random order, so "
+    "the first ones are a fair sample of all.",
+    "looks": "How often the rate was compared with the gate, each time after more cases. Several looks need stronger "
+    "evidence, so each interval is wider than that of a sample of fixed size. All looks together hold with 95 % "
+    "confidence.",
+    "errors": "Cases without an answer. An error is never a pass.",
+    "effect": "The figure under the change minus the figure under the control, over the same samples. The control "
+    "changes only the wording. 0 means no effect.",
+    "slice": "Pass rate of the samples that share a tag. The p value is the chance of such a difference from the "
+    "others if there were none.",
+    "How the choices were read": "Share of the replies that each reading step read. A reply is unreadable if no step "
+    "could read it.",
+    "How sure the changes are": "Confidence of the rules that the changed text is correct English and means what the "
+    "test needs.",
+    "score": "What the scorer of the test measured for the sample; the card of the test names the scorer.",
+    "latency": "Seconds for a request: p50 is the median; 95 of 100 requests took at most p95.",
+    "seed": "Start of every random choice; the same seed gives the same cases.",
+    "precision": "Number format of the model's weights, and the device.",
+    "revision": "Version of the model that answered.",
+    "reader": "The model that reads replies the rules cannot read.",
+    "replies with letters": "How the endpoint was made to answer with the letters of the options.",
+    "version of the test": "Changes whenever the test would make or score a case differently.",
+    "data sha256": "Checksum of the samples; the same data have the same one.",
+    "scorers": "What scored the cases, with the number of cases for each.",
 }
 """Terms on the page of every run, with their texts."""
 
