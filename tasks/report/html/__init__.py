@@ -94,18 +94,18 @@ def _page_files() -> Mapping[str, Markup | str]:
 
 
 ANSWERS: Mapping[Verdict, str] = {
-    "pass": "Ready to ship, by these gates",
-    "fail": "Not ready to ship",
-    "inconclusive": "Too little evidence to tell",
-    "incomplete": "Too little was answered to tell",
+    "pass": "Passed all gates",
+    "fail": "Failed a gate",
+    "inconclusive": "Too little evidence to decide",
+    "incomplete": "Too few answers to decide",
 }
-"""May this model be shipped?"""
+"""Verdicts, in words."""
 
 LETTERS: Mapping[str, str] = {
-    "no": "free: the endpoint cannot be held to a letter",
-    "json_schema": "held to a letter by a JSON schema",
-    "structured_outputs": "held to a letter by structured_outputs",
-    "guided_choice": "held to a letter by guided_choice",
+    "no": "free: the endpoint cannot be limited to a letter",
+    "json_schema": "limited to a letter by a JSON schema",
+    "structured_outputs": "limited to a letter by structured_outputs",
+    "guided_choice": "limited to a letter by guided_choice",
 }
 """Ways to ask for letters in words, by the key in the summary."""
 
@@ -116,11 +116,11 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
     rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
     rest = [wording.counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
-    also = f"; besides {', '.join(rest)}" if rest else ""
+    also = f"; also {', '.join(rest)}" if rest else ""
     stops = [(test["test_type"], early) for test in summary["tests"] if (early := early_stop(test))]
     more = sum(early["cases"] - early["judged"] for _, early in stops)
     verb = "was" if more == 1 else "were"
-    not_asked = f"; {more:,} more {verb} not asked, since it was decided without them" if more else ""
+    not_asked = f"; {more:,} more {verb} not asked: the verdict was clear without them" if more else ""
     stopped = []
     for test, early in stops:
         cases, looks = wording.counted("cases", early["cases"]), wording.counted("looks", early["looks"])
@@ -158,7 +158,7 @@ def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
         test, scored = outcome["test_type"], outcome["scored"]
         became = outcomes(without_controls(of_test(report.results.figures, test))).value_counts()
         failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
-        kept = f" {wrong:,} more kept an answer that was wrong before, which tells nothing." if wrong else ""
+        kept = f" {wrong:,} more kept an answer that was already wrong; these do not count." if wrong else ""
         yield {
             "test": name_of(test),
             "verdict": outcome["verdict"],
@@ -189,9 +189,9 @@ def first_rows(
 def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Return a title and rows for each kind of calls of which there are any: prompt, time, tokens, cost."""
     # Where nothing has a price, they are those with the most tokens.
-    dearest = "Dearest calls" if any(call["cost"] for call in calls.dearest) else "Longest calls"
+    dearest = "By cost" if any(call["cost"] for call in calls.dearest) else "By tokens"
     tables = list[tuple[str, list[tuple[str, ...]]]]()
-    for title, of_kind in (("Slowest calls", calls.slowest), (dearest, calls.dearest)):
+    for title, of_kind in (("By time", calls.slowest), (dearest, calls.dearest)):
         rows: list[tuple[str, ...]] = [
             (
                 elide_middle(show(call["prompt"]), head=160, tail=80),
