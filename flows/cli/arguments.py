@@ -41,7 +41,7 @@ def add_config(command: argparse.ArgumentParser) -> None:
         "--expectations",
         action="append",
         metavar="FILE",
-        help="further Great Expectations that every table must keep to; may be given again",
+        help="add a file of Great Expectations that every table must meet; repeatable",
     )
     add_budget(command)
 
@@ -67,24 +67,26 @@ def add_changes(command: argparse.ArgumentParser, *, test: str = "", data: str =
     same = f" ({data} is the same)" if data else ""
     text = f"bundled name, file, URL or hf/<dataset> for every test{same}"
     add(*filter(None, ("--data", data)), metavar="SOURCE", help=text)
-    text = "at most N samples a test; without it, all of a SOURCE of your own (a bundled suite's limit is for its "
-    add("--limit", type=int, metavar="N", help=f"{text}bundled samples)")
+    text = "use at most N samples a test (default: all rows of your own data; a bundled suite limits its own "
+    add("--limit", type=int, metavar="N", help=f"{text}samples)")
     add("--stop", choices=("all", "early"), help="early: stop a test as soon as its verdict is clear (default: all)")
-    text = "leave out rows that cannot be used, and list them in the report"
+    text = "skip rows that cannot be used, and list them in the report"
     add("--skip-bad-rows", action="store_true", help=text)
     same = f" ({test} is the same)" if test else ""
     text = f"only this test; may be given again{same}"
     add(*filter(None, ("--test", test)), action="append", metavar="NAME", help=text)
-    text = "any key of the suite, such as seed=7"
+    text = "set a key of the suite, such as seed=7; repeatable"
     add("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
     add_logs(command)
 
 
 def add_budget(command: argparse.ArgumentParser) -> None:
     """Add the options that limit what a run may spend."""
-    command.add_argument("--max-calls", type=int, metavar="N", help="at most N requests in the whole run")
-    command.add_argument("--max-tokens", type=int, metavar="N", help="at most N tokens in the whole run, both ways")
-    command.add_argument("--max-cost", type=float, metavar="USD", help="at most that many US dollars in the whole run")
+    command.add_argument("--max-calls", type=int, metavar="N", help="stop the run after N requests")
+    command.add_argument(
+        "--max-tokens", type=int, metavar="N", help="stop the run after N tokens, prompts and replies together"
+    )
+    command.add_argument("--max-cost", type=float, metavar="USD", help="stop the run after this cost in US dollars")
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:

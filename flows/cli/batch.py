@@ -164,24 +164,24 @@ def _take_answers(arguments: argparse.Namespace) -> int:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="what", required=True, metavar="action")
-    add_config(actions.add_parser("submit", help="submit what a run would have to ask"))
+    add_config(actions.add_parser("submit", help="submit the prompts of a run"))
     actions.add_parser("status", help="show the state of the batches")
-    give_up = actions.add_parser("cancel", help="give batches up; what they have answered can be collected")
+    give_up = actions.add_parser("cancel", help="cancel batches; their answers so far can be collected")
     give_up.add_argument("names", nargs="+", metavar="BATCH", help="its id, as `contrapose batch status` shows it")
-    fetch = actions.add_parser("collect", help="take the results of batches that have ended into the response store")
-    fetch.add_argument("--wait", action="store_true", help="wait until all have ended")
-    text = "between two looks (default: 60)"
+    fetch = actions.add_parser("collect", help="store the results of finished batches")
+    fetch.add_argument("--wait", action="store_true", help="wait until all batches are finished")
+    text = "seconds between two checks (default: 60)"
     fetch.add_argument("--every", type=float, default=batching.LOOK_SECONDS, metavar="SECONDS", help=text)
-    text = "write what a run would have to ask into files, for a batch API or vllm run-batch; ask no model"
+    text = "write the prompts of a run into files, for a batch API or vllm run-batch; call no model"
     write = actions.add_parser("prompts", help=text)
     add_config(write)
     write.add_argument("--out", default="batch.jsonl", metavar="FILE", help="file to write (default: batch.jsonl)")
     for unit, limit in (("lines", MOST_LINES), ("bytes", MOST_BYTES)):
         text = f"{unit} a file (default: {limit:,})"
         write.add_argument(f"--max-{unit}", type=int, default=limit, metavar="N", help=text)
-    take = actions.add_parser("answers", help="take results of files that `batch prompts` wrote on this store")
+    take = actions.add_parser("answers", help="store the results of files that `batch prompts` wrote")
     take.add_argument("files", nargs="+", metavar="FILE", help="results as the Batch API and vllm run-batch write them")
-    text = "also take replies of a model with another name than was asked for"
+    text = "accept replies of a model with another name"
     take.add_argument("--any-model", action="store_true", help=text)
 
 

@@ -177,20 +177,20 @@ def _read_published(entry: Entry) -> _Published | None:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="what", required=True, metavar="action")
-    actions.add_parser("info", help="show where the response store is and what it holds")
-    clear = actions.add_parser("clear", help="forget answers")
+    actions.add_parser("info", help="show the place and content of the response store")
+    clear = actions.add_parser("clear", help="delete answers")
     clear.add_argument("--older-than", type=float, metavar="DAYS", help="only answers that are older")
-    export = actions.add_parser("export", help="print answers as JSON, a line each, as raw text")
+    export = actions.add_parser("export", help="print answers as JSON lines, unmasked")
     for action in (clear, export):
         action.add_argument("--model", metavar="ID", help="only answers of this model")
     actions.add_parser("repair", help="check every answer and every receipt, and repair what is damaged")
-    text = "delete cached tables, results and old runs that nothing needs any more; answers stay"
+    text = "delete old cached tables, results and runs; keep answers"
     prune = actions.add_parser("prune", help=text)
     text = f"what nobody used for so long (default: {DAYS:g})"
     prune.add_argument("--older-than", type=float, default=DAYS, metavar="DAYS", help=text)
-    text = "also folders of runs, comparisons and decisions that lie there"
+    text = "also delete old run, comparison and decision folders there"
     prune.add_argument("--runs", metavar="FOLDER|URL", help=text)
-    prune.add_argument("--dry-run", action="store_true", help="show what would be deleted, and delete nothing")
+    prune.add_argument("--dry-run", action="store_true", help="show what would be deleted; delete nothing")
     for action in (clear, prune):
         action.add_argument("--yes", action="store_true", help="skip the confirmation")
 

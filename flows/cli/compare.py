@@ -23,8 +23,8 @@ EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("run", nargs="+", metavar="RUN", help="folder of a finished run, or its id")
-    add("--runs", default="runs", metavar="FOLDER", help="where ids are looked for (default: runs)")
-    add("--baseline", metavar="RUN", help="the run that the others are compared with (default: first)")
+    add("--runs", default="runs", metavar="FOLDER", help="folder of the runs that ids name (default: runs)")
+    add("--baseline", metavar="RUN", help="run to compare the others with (default: the first)")
     text = f"loss of pass rate that is still called not worse (default: {MARGIN})"
     add("--margin", type=float, default=MARGIN, metavar="SHARE", help=text)
     add("--json", action="store_true", help="print comparison.json instead of tables")

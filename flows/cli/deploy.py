@@ -36,16 +36,18 @@ def add_deployment(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--cron", metavar="CRON", help='when nightly runs, such as "0 2 * * *"')
     add("--timezone", metavar="NAME", help="time zone of --cron, such as Europe/Paris (default: UTC)")
-    text = "folder on the worker that runs take place in, and that receives runs (default: the current one)"
+    text = "working folder on the worker, which also receives the runs (default: the current folder)"
     add("--work-dir", default=".", metavar="FOLDER", help=text)
-    text = "block that alerts are sent through, such as slack-webhook/team; may be given again"
+    text = "block that sends alerts, such as slack-webhook/team; repeatable"
     add("--notify", action="append", default=[], metavar="TYPE/NAME", help=text)
-    text = "host that runs may send a key to besides OpenAI's, as in CONTRAPOSE_KEY_HOSTS; may be given again"
+    text = "allow runs to send a key to this host, as CONTRAPOSE_KEY_HOSTS does; repeatable"
     add("--key-host", action="append", default=[], metavar="[KEY=]HOST", help=text)
     # How retrained models are checked, and what follows: what is not set stays as it was deployed.
     check = command.add_argument_group("retraining check")
-    check.add_argument("--baseline", metavar="MODEL", help="model that candidates are compared with (default: --model)")
-    check.add_argument("--margin", type=float, metavar="SHARE", help="loss of pass rate that is still called not worse")
+    check.add_argument("--baseline", metavar="MODEL", help="compare candidates with this model (default: --model)")
+    check.add_argument(
+        "--margin", type=float, metavar="SHARE", help="count a loss of pass rate up to SHARE as not worse"
+    )
     for name, metavar, text, no_text in (
         ("alias", "NAME@ALIAS", "alias in the MLflow registry that a promotion moves", "move no alias any longer"),
         ("webhook", "URL", "address that a promotion calls, signed", "call no address any longer"),
@@ -53,7 +55,9 @@ def add_deployment(command: argparse.ArgumentParser) -> None:
         either = check.add_mutually_exclusive_group()
         either.add_argument(f"--{name}", metavar=metavar, help=text)
         either.add_argument(f"--no-{name}", dest=name, action="store_const", const="", help=no_text)
-    check.add_argument("--ask", action=argparse.BooleanOptionalAction, help="ask a person where a candidate is held")
+    check.add_argument(
+        "--ask", action=argparse.BooleanOptionalAction, help="ask a person before a worse candidate is held"
+    )
 
 
 def deployment_options(arguments: argparse.Namespace) -> DeploymentOptions:
@@ -171,9 +175,14 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     announcement = actions.add_parser("announce", help=text, description=text)
     add = announcement.add_argument
     add("retrained", metavar="MODEL", help="its id: hf/<org>/<name>, hf/<folder>, openai/<model>")
-    add("--revision", default="", metavar="R", help="which one it is, where the id does not tell")
-    add("--training-run", default="", metavar="T", help="what made it; this or --revision is needed")
-    add("--wait", action="store_true", help="print the link to its check, and exit with the verdict")
+    add("--revision", default="", metavar="R", help="revision of the model, if the id does not name one")
+    add(
+        "--training-run",
+        default="",
+        metavar="T",
+        help="training run that made the model; this or --revision is required",
+    )
+    add("--wait", action="store_true", help="print the link to the check, wait, and exit with its verdict")
     announcement.epilog = (
         "exit codes with --wait: 0 promote, 1 hold, 3 insufficient evidence, 4 no verdict, 2 usage or configuration"
     )

@@ -286,7 +286,7 @@ def _notes(run: RunEstimate) -> Iterator[str]:
 def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of run, so that one word changes the one command into the other."""
     add_config(command)
-    command.add_argument("--refresh", action="store_true", help="count what is answered, too")
+    command.add_argument("--refresh", action="store_true", help="count answered prompts too")
     command.add_argument("--json", action="store_true", help="print the figures as JSON")
     command.add_argument("--out", help=argparse.SUPPRESS)
     for name in ("--show-toxic", "--exit-zero"):

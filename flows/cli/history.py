@@ -186,18 +186,18 @@ def _can_write(text: str, console: Console) -> bool:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("--suite", metavar="NAME", help="only runs of this suite")
-    add("--model", metavar="ID", help="only runs of this model")
-    add("--test", action="append", default=[], metavar="NAME", help="only this test; may be repeated")
+    add("--suite", metavar="NAME", help="show only runs of this suite")
+    add("--model", metavar="ID", help="show only runs of this model")
+    add("--test", action="append", default=[], metavar="NAME", help="show only this test; repeatable")
     shown = command.add_mutually_exclusive_group()
-    text = "at most N runs of each suite and model (default: 20; 0: all)"
+    text = "show at most N runs of each suite and model (default: 20; 0: all)"
     shown.add_argument("--last", type=int, default=20, metavar="N", help=text)
-    text = "which of model, data, prompt, scorer and library changed since the last run that passed"
+    text = "show what changed since the last run that passed: model, data, prompt, scorer, library"
     shown.add_argument("--changes", action="store_true", help=text)
     style = command.add_mutually_exclusive_group()
     style.add_argument("--format", choices=("table", "json", "csv"), default="table", help="(default: table)")
     style.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
-    add("--out", default="runs", metavar="FOLDER|URL", help="where runs are (default: runs)")
+    add("--out", default="runs", metavar="FOLDER|URL", help="folder of the runs (default: runs)")
     add_history(command)
 
 

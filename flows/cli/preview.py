@@ -217,7 +217,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     text = "show at most N samples a test, spread evenly (default: 10)"
     add("--show", type=int, default=10, metavar="N", help=text)
-    add("--skipped", action="store_true", help="show samples that are skipped, each with its reason")
+    add("--skipped", action="store_true", help="show skipped samples, each with its reason")
     text = (
         "show all that the model is sent for the first changed sample of each test: system message, examples, and "
         "the prompt before and after the change; with --json for every sample, under sent"

@@ -37,10 +37,10 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add_config(command)
     add_toxic(command)
     add = command.add_argument
-    add("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
-    add("--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)")
+    add("--out", metavar="FOLDER|URL", help="write the folder of the run there (default: runs)")
+    add("--mlflow", metavar="EXPERIMENT", help="also log the run to this MLflow experiment (extra mlflow)")
     add("--refresh", action="store_true", help="ask and compute everything again")
-    text = "ask again what got such a reply, as after a change of policy; may be given again"
+    text = "ask again for replies of this kind, as after a change of policy; repeatable"
     add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
     add_outcome(command)
     add = command.add_argument_group("recorded replies").add_argument
@@ -49,10 +49,12 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         "samples of lm-eval, or the results of a batch"
     )
     add("--recorded", metavar="FILE", help=text)
-    text = "which column holds what, if not as usual"
+    text = "name a column that holds a field, if it is not found; repeatable"
     add("--column", action="append", default=[], metavar="NAME=COLUMN", help=text)
-    add("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only rows that have this value")
-    add("--requests", metavar="FILE", help="the requests that a file of batch results answers")
+    add(
+        "--where", action="append", default=[], metavar="COLUMN=VALUE", help="use only rows with this value; repeatable"
+    )
+    add("--requests", metavar="FILE", help="request file that belongs to batch results")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -69,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.recorded is not None:
         if arguments.model is not None:
             raise ConfigError(
-                f"{arguments.model} beside recorded replies",
+                f"{arguments.model} together with recorded replies",
                 expected="either --model or --recorded",
                 remedy="Leave one of them out.",
                 where="--model",
@@ -105,7 +107,7 @@ def _resume(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             "the folder that the run was started in is gone",
             expected="a folder that its relative paths start from",
-            remedy="Make it again, or start a new run: what was answered is not asked twice.",
+            remedy="Create it again, or start a new run: cached answers are reused.",
             where=row.folder,
         )
     os.chdir(row.folder)
@@ -137,7 +139,7 @@ def list_unfinished() -> Iterator[str]:
         state = "incomplete" if row.state == "incomplete" else state
         seen = f"{datetime.fromtimestamp(row.seen, UTC):%Y-%m-%d %H:%M} UTC"
         yield f"{row.id}  {state}, {counted('answers', row.answers)}, last seen {seen}"
-    yield "go on with: contrapose resume RUN" if rows else "no unfinished runs"
+    yield "resume one with: contrapose resume RUN" if rows else "no unfinished runs"
 
 
 def recorded_tests(config: RunConfig) -> list[str]:
@@ -171,7 +173,7 @@ def recorded_tests(config: RunConfig) -> list[str]:
         raise nothing_recorded((case.id for case in asked), spec) if asked else refused[0]
     RecordedReplies().remarks(spec, chosen)
     for test, reason in left_out.items():
-        say(f"{test}: left out, since {reason}")
+        say(f"{test}: skipped, because {reason}")
     return chosen
 
 
@@ -230,7 +232,7 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
         # A report that lies elsewhere is opened from there.
         page = Path(folder) / "report.html"
         if not webbrowser.open(page.absolute().as_uri() if page.is_file() else f"{folder}/report.html"):
-            say("no browser could be opened; the report is named above")
+            say("could not open a browser; the report is named above")
 
 
 def _next_step(published: Published) -> str:
@@ -239,17 +241,19 @@ def _next_step(published: Published) -> str:
 
     summary = published["summary"]
     if summary["verdict"] == "incomplete" and summary["model"]["id"].startswith("recorded/"):
-        return "record replies in place of the errors, or judge the others: --set max_error_share=1"
+        return "record the missing replies, or judge the others: --set max_error_share=1"
     if summary["verdict"] == "incomplete":
         return f"contrapose resume {published['run']}"
     if all(outcome["data"]["source"] in bundled_names() for outcome in summary["tests"]):
-        return "contrapose init, for a suite with your own model and data"
+        return "contrapose init writes a suite for your own model and data"
     runs = relative_folder(str(Path(published["folder"]).parent))
-    return f"contrapose view {runs} --open, to see it beside other runs"
+    return f"contrapose view {runs} --open shows all runs"
 
 
 def _add_resume_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("run", nargs="?", metavar="RUN", help="its id, or how it begins; without it they are listed")
+    command.add_argument(
+        "run", nargs="?", metavar="RUN", help="id of the run or its first letters; without it, list unfinished runs"
+    )
     add_budget(command)
     add_outcome(command)
     add_logs(command)

@@ -11,7 +11,7 @@ from contrapose.flows.serve.view import view
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("folder", nargs="?", default="runs", metavar="FOLDER", help="of runs, or of one (default: runs)")
+    add("folder", nargs="?", default="runs", metavar="FOLDER", help="folder of runs, or of one run (default: runs)")
     add_history(command)
     add("--port", type=int, default=0, metavar="N", help="port on loopback (default: any free one)")
     add("--open", action="store_true", help="open the browser")
