@@ -76,9 +76,10 @@ def _options(command: argparse.ArgumentParser) -> Iterator[str]:
 def _invocation(action: argparse.Action) -> str:
     """Return how an argument is typed; the same under every version of Python."""
     choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else None
-    value = action.metavar or choices or action.dest.upper()
+    # MkDocs shows the backslash before a bar in a cell.
+    value = str(action.metavar or choices or action.dest.upper()).replace("|", " or ")
     if not action.option_strings:
-        return str(value)
+        return value
     return ", ".join(action.option_strings) + ("" if action.nargs == 0 else f" {value}")
 
 
