@@ -63,7 +63,7 @@ ui: $(RUNS)
 pictures: $(READY)
 	$(BIN)/python docs/tools/pictures.py
 
-# The pages of docs/, with a reference made from the code; a link that leads nowhere is an error.
+# The pages of docs/ as one site; a link that leads nowhere is an error.
 site: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 

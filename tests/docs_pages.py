@@ -32,7 +32,8 @@ def pages() -> tuple[Path, ...]:
     """Every page that people read, README first; decisions tell what was, and are left out."""
     found = [path for path in sorted(DOCS.rglob("*.md")) if "decisions" not in path.parts]
     guides = sorted((REPOSITORY / "deployments").glob("*/README.md"))
-    return (REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *found, *guides)
+    own = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")]
+    return (*own, *found, *guides)
 
 
 def blocks(*languages: str) -> list[Block]:

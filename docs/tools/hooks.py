@@ -1,16 +1,14 @@
-"""What MkDocs does besides: the reference is made at each build, and links that leave `docs` name files that exist."""
+"""Hooks of `make site`: list the decisions, and check links that leave `docs` and addresses of other hosts."""
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import get_plugin_logger
-from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -27,27 +25,17 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
-def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages that are made from the code."""
-    sys.path.insert(0, str(Path(__file__).parent))
-    from reference import pages
-
-    for place, text in pages().items():
-        files.append(File.generated(config, place, content=text))
-    return files
-
-
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Show what lies outside `docs` by its path in the repository: the site does not hold it."""
     docs = Path(config.docs_dir).resolve()
-    beside = docs.joinpath(page.file.src_uri).parent
+    folder = docs.joinpath(page.file.src_uri).parent
 
     def shown(match: re.Match[str]) -> str:
         text, target = match.groups()
         address = urlsplit(target)
         if address.scheme or not address.path:
             return match[0]
-        path = (beside / address.path).resolve()
+        path = (folder / address.path).resolve()
         if path.is_relative_to(docs):
             return match[0]
         if not path.exists():

@@ -75,7 +75,8 @@ def count_words(sentence: str) -> int:
 def pages() -> list[Path]:
     """Return the pages that people read: all but the decisions."""
     docs = [path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts]
-    return [ROOT / "README.md", *sorted(docs)]
+    own = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")]
+    return [*own, *sorted(docs)]
 
 
 def needs_ease(page: Path) -> bool:

@@ -1,23 +1,25 @@
-"""The pages of the reference, made from the parser, the settings' models, the providers and the docstrings."""
+"""`python docs/tools/reference.py`: write the pages of the reference from parser, settings and docstrings."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import contrapose
 from contrapose.flows.cli import VERBS, parser
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core import registry
 
+DOCS = Path(__file__).parents[1]
+Rows = Sequence[tuple[str, ...]]
+
 
 def pages() -> dict[str, str]:
-    """Every page by its place below `docs`."""
+    """Return every page by its place below `docs`."""
     return {
         "reference/commands.md": commands(),
         "reference/settings.md": settings(),
@@ -27,71 +29,114 @@ def pages() -> dict[str, str]:
 
 
 def commands() -> str:
-    """The help of every command and of its actions, as it is printed."""
-    completion = "`contrapose --print-completion bash >> ~/.bash_completion` completes them in new shells."
-    parts = ["# Commands", f"What `contrapose COMMAND --help` prints. {completion}"]
-    with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
-        for name, summary in VERBS.items():
-            chosen = _actions(parser([name]))[name]
-            parts += [
-                f"## {name}",
-                f"`contrapose {name}`: {summary}.",
-                f"```text\n{chosen.format_help().rstrip()}\n```",
-            ]
-            for action, own in _actions(chosen).items():
-                parts += [f"### {name} {action}", f"```text\n{own.format_help().rstrip()}\n```"]
+    """Return every command, its arguments and its options."""
+    parts = [
+        "# Commands",
+        "This page lists every command and its options. `contrapose COMMAND --help` prints the same.",
+        "`contrapose --print-completion bash >> ~/.bash_completion` completes commands and options in new shells.",
+    ]
+    for name, summary in VERBS.items():
+        chosen = _subcommands(parser([name]))[name][0]
+        parts += [f"## {name}", _sentence(summary), *_options(chosen)]
+        for action, (own, help_) in _subcommands(chosen).items():
+            parts += [f"### {name} {action}", _sentence(help_), *_options(own)]
+        parts += map(_sentence, _epilog(chosen))
     return _page(parts)
 
 
-def _actions(command: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands below a command, by name."""
-    groups = (action for action in command._actions if isinstance(action, argparse._SubParsersAction))
-    return {name: own for group in groups for name, own in group.choices.items()}
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _subcommands(command: argparse.ArgumentParser) -> dict[str, tuple[argparse.ArgumentParser, str]]:
+    """Return the commands below a command, by name, each with its help."""
+    groups = [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]
+    texts = {str(choice.dest): choice.help or "" for group in groups for choice in group._choices_actions}
+    return {name: (own, texts[name]) for group in groups for name, own in group.choices.items()}
+
+
+def _options(command: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield a table of a command's arguments, then one for each group that has a title of its own."""
+    formatter = command._get_formatter()
+    groups = dict[str, list[tuple[str, str]]]()
+    for group in command._action_groups:
+        title = "" if group.title in ("options", "positional arguments") else str(group.title)
+        for action in group._group_actions:
+            if action.dest == "help" or isinstance(action, argparse._SubParsersAction):
+                continue
+            if action.help != argparse.SUPPRESS:
+                text = formatter._expand_help(action) if action.help else ""
+                groups.setdefault(title, []).append((f"`{_invocation(action)}`", text))
+    for title, rows in groups.items():
+        if title:
+            yield f"{title.capitalize()}:"
+        yield from _rows(("option", "what it does"), rows)
+
+
+def _invocation(action: argparse.Action) -> str:
+    """Return how an argument is typed; the same under every version of Python."""
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else None
+    # MkDocs shows the backslash before a bar in a cell.
+    value = str(action.metavar or choices or action.dest.upper()).replace("|", " or ")
+    if not action.option_strings:
+        return value
+    return ", ".join(action.option_strings) + ("" if action.nargs == 0 else f" {value}")
+
+
+def _epilog(command: argparse.ArgumentParser) -> list[str]:
+    """Return the example and the meaning of the exit codes."""
+    lines = (command.epilog or "").split("; exit codes: ")
+    example = lines[0].removeprefix("example: ")
+    return [f"example: `{example}`", *(f"exit codes: {line}" for line in lines[1:])]
 
 
 def settings() -> str:
-    """Every key of a suite, by the schema of its model."""
+    """Return every key of a suite, by the schema of its model."""
     schema = RunConfig.model_json_schema()
     known = schema["$defs"]
-    tests = {key: value for key, value in known["Tests"]["properties"].items() if key != "defaults"}
     parts = [
         "# Settings",
-        "Keys of a suite. On the command line they are set with `--set KEY=VALUE`, and inner keys with dots between "
-        "them, such as `--set gen_kwargs.temperature=0.7`.",
-        *_table(schema["properties"], known),
-        "## tests.defaults",
-        "What a test uses where it says nothing itself.",
-        *_table(known["Defaults"]["properties"], known),
+        "This page lists every key of a suite. On the command line, set a key with `--set KEY=VALUE`. Write dots "
+        "before inner keys: `--set gen_kwargs.temperature=0.7`.",
+        *_keys(schema["properties"], known),
     ]
     inner = {"Generation": "gen_kwargs", "DataSettings": "data", "Price": "price", "RunnerArgs": "runner_args"}
     for name, key in inner.items():
-        if name in known:
-            parts += [f"## {key}", known[name].get("description", ""), *_table(known[name]["properties"], known)]
-    for category in tests:
-        parts += list(_tests_of(category))
+        parts += [f"## {key}", known[name].get("description", ""), *_keys(known[name]["properties"], known)]
+    parts += ["## tests.defaults", "A test uses these where it has no setting of its own."]
+    parts += _keys(known["Defaults"]["properties"], known)
+    probes = [registry.probe(name) for name in registry.PROBES]
+    tables = {probe.name: probe.settings_type.model_json_schema() for probe in probes}
+    first, *others = (_cells(table["properties"], table.get("$defs", {})) for table in tables.values())
+    shared = [row for row in first if all(row in rows for rows in others)]
+    parts += ["## tests: keys of every test", *_rows(HEAD, shared)]
+    for category in known["Tests"]["properties"]:
+        for probe in probes:
+            if probe.category == category:
+                rows = _cells(tables[probe.name]["properties"], tables[probe.name].get("$defs", {}))
+                parts += [f"## tests.{category}.{probe.name}", probe.summary]
+                parts += [] if probe.by_default else ["Off by default."]
+                parts += _rows(HEAD, [row for row in rows if row not in shared])
     return _page(parts)
 
 
-def _tests_of(category: str) -> Iterator[str]:
-    for probe in map(registry.probe, registry.names("probes")):
-        if probe.category == category:
-            schema = probe.settings_type.model_json_schema()
-            yield f"## tests.{category}.{probe.name}"
-            yield probe.summary + ("" if probe.by_default else " Off by default.")
-            yield from _table(schema["properties"], schema.get("$defs", {}))
+HEAD = ("key", "type", "default", "meaning")
 
 
-def _table(properties: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:
-    rows = [
-        f"| `{name}` | {_cell(_type(value, known))} | {_default(value)} | {_cell(value.get('description', ''))} |"
+def _keys(properties: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
+    return _rows(HEAD, _cells(properties, known))
+
+
+def _cells(properties: Mapping[str, Any], known: Mapping[str, Any]) -> Rows:
+    return [
+        (f"`{name}`", _type(value, known), _default(value.get("default")), value.get("description", ""))
         for name, value in properties.items()
         if name != "tests"
     ]
-    return ["\n".join(["| key | type | default | |", "|---|---|---|---|", *rows])]
 
 
 def _type(value: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """What a value may be, in words."""
+    """Return in words what a value may be."""
     if "enum" in value:
         return " or ".join(f"`{choice}`" for choice in value["enum"])
     if "const" in value:
@@ -101,10 +146,15 @@ def _type(value: Mapping[str, Any], known: Mapping[str, Any]) -> str:
     if "$ref" in value:
         inner = known.get(value["$ref"].rpartition("/")[2], {})
         return "keys and values" if inner.get("type") == "object" else _type(inner, known)
-    kind = value.get("type", "any")
+    kind: str = value.get("type", "any")
     if kind == "array":
         return "list"
-    words = {"object": "keys and values", "string": "text", "integer": "whole number", "boolean": "true or false"}
+    words: dict[str, str] = {
+        "object": "keys and values",
+        "string": "text",
+        "integer": "integer",
+        "boolean": "true or false",
+    }
     return words.get(kind, kind) + _bounds(value)
 
 
@@ -116,75 +166,89 @@ def _bounds(value: Mapping[str, Any]) -> str:
     return f" from {low}" if low is not None else f" up to {high}" if high is not None else ""
 
 
-def _default(value: Mapping[str, Any]) -> str:
-    default = value.get("default")
+def _default(default: object) -> str:
     if isinstance(default, Mapping) or default in (None, "", []):
         return ""
-    return f"`{_cell(json.dumps(default, ensure_ascii=False))}`"
+    return f"`{json.dumps(default, ensure_ascii=False)}`"
 
 
 def providers() -> str:
-    """The arguments of every provider."""
+    """Return the arguments of every provider."""
     parts = [
         "# Providers and their arguments",
-        "What `model_args` takes, by the first part of `--model`. `contrapose list providers` prints the same.",
+        "This page lists the keys of `model_args` for each provider. The provider is the first part of `--model`: "
+        "`openai` in `openai/gpt-4.1-mini`. `contrapose list providers` prints the same.",
     ]
-    for name in registry.names("providers"):
-        known = registry.provider(name).arguments
-        parts.append(f"## {name}")
+    for name in registry.PROVIDERS:
         rows = [
-            f"| `{key}` | {_cell(argument.type)} | {_given(argument.default)} | {_cell(argument.description)} |"
-            for key, argument in known.items()
+            (f"`{key}`", argument.type, _default(argument.default), argument.description)
+            for key, argument in registry.provider(name).arguments.items()
         ]
-        parts.append("\n".join(["| argument | type | default | |", "|---|---|---|---|", *rows]) if rows else "None.")
+        parts += [f"## {name}", *(_rows(("argument", *HEAD[1:]), rows) if rows else ["None."])]
     return _page(parts)
 
 
-def _given(default: object) -> str:
-    return "" if default in (None, "") else f"`{_cell(json.dumps(default, ensure_ascii=False))}`"
-
-
 def python() -> str:
-    """What `import contrapose` offers, by its docstrings."""
-    parts = ["# Python", "What `import contrapose` offers. [Work from Python](../how-to/python.md) shows it at work."]
+    """Return what `import contrapose` offers, by its docstrings."""
+    parts = [
+        "# Python",
+        "This page lists what `import contrapose` offers. [Work from Python](../how-to/python.md) has examples.",
+    ]
     for name in ("evaluate", "compare", "preview", "EvaluatedRun", "ComparedRuns", "ContraposeError"):
         thing = getattr(contrapose, name)
-        parts += [f"## {name}", _code(_signature(name, thing)), _code(inspect.getdoc(thing) or "", "text")]
-        if inspect.isclass(thing):
-            parts += list(_members(thing))
+        parts += [f"## {name}"] + ([] if inspect.isclass(thing) else [_code(_signature(name, thing), "python")])
+        parts += [_code(inspect.getdoc(thing) or "", "text"), *(_members(thing) if inspect.isclass(thing) else ())]
     return _page(parts)
 
 
 def _signature(name: str, thing: Any) -> str:
+    """Return a function's first lines, with annotations as they are written."""
     signature = inspect.signature(thing)
-    arguments = ",\n    ".join(_argument(value) for value in signature.parameters.values())
-    returned = "" if signature.return_annotation is inspect.Signature.empty else f" -> {signature.return_annotation}"
-    return f"{name}(\n    {arguments},\n){returned}" if arguments else f"{name}(){returned}"
-
-
-def _argument(parameter: inspect.Parameter) -> str:
-    return str(parameter)
+    bare = [value.replace(annotation=inspect.Parameter.empty) for value in signature.parameters.values()]
+    lines = ["def " + name + "("]
+    for value, own in zip(signature.parameters.values(), bare, strict=True):
+        default = json.dumps(value.default) if isinstance(value.default, str) else str(value.default)
+        start = str(own).partition("=")[0]
+        lines.append(f"    {start}: {value.annotation}{'' if value.default is value.empty else f' = {default}'},")
+    return "\n".join([*lines, f") -> {signature.return_annotation}: ..."])
 
 
 def _members(thing: type) -> Iterator[str]:
     inherited = vars(thing.__mro__[1]) if thing.__module__.endswith(".outcomes") else {}
-    for name, member in {**inherited, **vars(thing)}.items():
-        if not name.startswith("_") and (isinstance(member, property) or inspect.isfunction(member)):
-            text = inspect.getdoc(member) or ""
-            yield f"`{thing.__name__}.{name}{'' if isinstance(member, property) else '()'}`: {text}"
+    members = {name: member for name, member in {**inherited, **vars(thing)}.items() if not name.startswith("_")}
+    rows = [
+        (f"`{thing.__name__}.{name}{'' if isinstance(member, property) else '()'}`", inspect.getdoc(member) or "")
+        for name, member in members.items()
+        if isinstance(member, property) or inspect.isfunction(member)
+    ]
+    return _rows(("member", "meaning"), rows)
 
 
-def _code(text: str, language: str = "python") -> str:
+def _code(text: str, language: str) -> str:
     return f"```{language}\n{text}\n```"
 
 
+def _rows(head: tuple[str, ...], rows: Rows) -> Iterator[str]:
+    """Yield one table."""
+    lines = [head, tuple("---" for _ in head), *(tuple(map(_cell, row)) for row in rows)]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;") if "`" not in text else _with_code(text)
-
-
-def _with_code(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """Return text on one line, with what would end a cell or begin a tag escaped."""
+    parts = " ".join(text.split()).replace("|", "\\|").split("`")
+    return "`".join(part if place % 2 else part.replace("<", "&lt;") for place, part in enumerate(parts))
 
 
 def _page(parts: list[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def main() -> None:
+    """Write the pages."""
+    for place, text in pages().items():
+        (DOCS / place).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
