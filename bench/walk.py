@@ -16,10 +16,24 @@ from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-ORDER = (
-    "tasks/core tasks/text tasks/statistics tasks/config tasks/tables tasks/store tasks/language tasks/probes "
-    "tasks/load tasks/perturb tasks/infer tasks/evaluate tasks/validate tasks/history tasks/report flows"
-).split()
+ORDER = [
+    "tasks/core",
+    "tasks/text",
+    "tasks/statistics",
+    "tasks/config",
+    "tasks/tables",
+    "tasks/store",
+    "tasks/language",
+    "tasks/probes",
+    "tasks/load",
+    "tasks/perturb",
+    "tasks/infer",
+    "tasks/evaluate",
+    "tasks/validate",
+    "tasks/history",
+    "tasks/report",
+    "flows",
+]
 """Folders, the lowest first."""
 
 
