@@ -162,10 +162,14 @@ class Worker:
         if not why:
             return worker
         await end_group(worker.process)
+        module, _, name = callable_name.partition(":")
+        meant = f"{module.removesuffix('.py').replace('/', '.')}:{name}"
         raise ModelError(
-            f"the callable cannot be used ({why})",
+            f"the function cannot be used ({why})",
             expected="module:function, which can be imported from the current folder and takes a prompt",
-            remedy="Correct its name, or install what it needs.",
+            remedy=f"Did you mean app/{meant}?"
+            if module.endswith(".py")
+            else "Correct its name, or install the packages that it imports.",
             where=f"app/{callable_name}",
         )
 
