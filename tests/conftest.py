@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from databases import postgres, sqlite
@@ -185,6 +186,15 @@ def endpoint() -> Iterator[int]:
     """Port of an OpenAI-compatible server on loopback."""
     with serving() as served:
         yield served.port
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for all tests of pages in a module."""
+    from browsers import chromium
+
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
