@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import http.server
 import socket
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from small_server import answering
 
 from contrapose.flows.orchestration.form import read_form
 from contrapose.flows.orchestration.options import resolve_suite
@@ -186,35 +183,16 @@ def test_a_text_with_the_signs_of_a_list_lists_nothing_else() -> None:
     }
 
 
-class Redirect(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(302)
-        self.send_header("Location", "http://169.254.169.254/latest/rows.csv")
-        self.end_headers()
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def redirecting() -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Redirect) as server:
-        Thread(target=partial(server.serve_forever, 0.05), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/rows.csv"
-        server.shutdown()
-
-
 def refused(source: str) -> str:
     with pytest.raises(ContraposeError) as caught, opening.open_source(source):
         pass
     return str(caught.value)
 
 
-def test_a_redirect_to_a_link_local_address_is_not_followed(redirecting: str) -> None:
-    assert "169.254.169.254 is where a cloud's metadata service is" in refused(redirecting)
+def test_a_redirect_to_a_link_local_address_is_not_followed() -> None:
+    metadata = {"Location": "http://169.254.169.254/latest/rows.csv"}
+    with answering(lambda asked: asked.reply(status=302, headers=metadata)) as url:
+        assert "169.254.169.254 is where a cloud's metadata service is" in refused(f"{url}/rows.csv")
 
 
 def test_a_name_that_leads_to_a_link_local_address_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
