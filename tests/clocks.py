@@ -1,4 +1,4 @@
-"""Two clocks that a test sets by hand: the one on the wall, which jumps, and the one that only measures."""
+"""Clocks that a test sets by hand: the one on the wall, which jumps, and the one that only measures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,23 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
+
+
+class Clock:
+    """A clock that moves only where somebody sleeps, in place of the module of time."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+        self.slept: list[float] = []
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
 
 
 @dataclass

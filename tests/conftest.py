@@ -13,10 +13,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from databases import postgres, sqlite
-from fake_endpoint import serving
+from fake_endpoint import Endpoint, serving
 from hypothesis import HealthCheck, settings
 from places import SHARED_DATA
 from plain_prefect import put_database, serving_prefect
@@ -185,6 +186,22 @@ def endpoint() -> Iterator[int]:
     """Port of an OpenAI-compatible server on loopback."""
     with serving() as served:
         yield served.port
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    """Such a server that is one test's alone."""
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for all tests of pages in a module."""
+    from browsers import chromium
+
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

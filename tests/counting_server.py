@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+from small_server import Asked, answering
 
 
 @dataclass
@@ -33,33 +34,17 @@ def counting(*, redirects_to: str = "", only_methods: tuple[str, ...] = ("GET", 
     """Start it on a free port; stop it at the end."""
     seen = Counting(redirects_to=redirects_to, only_methods=only_methods)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            seen.asked.append((self.command, self.path))
-            seen.headers.append({name.lower(): value for name, value in self.headers.items()})
-            redirected = seen.redirects_to and self.command in seen.only_methods
-            self.send_response(307 if redirected else 200)
-            if redirected:
-                self.send_header("Location", seen.redirects_to)
-            body = b'{"data": [], "object": "list", "choices": [{"message": {"content": "A"}}]}'
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(asked: Asked) -> None:
+        asked.read()
+        seen.asked.append((asked.command, asked.path))
+        seen.headers.append({name.lower(): value for name, value in asked.headers.items()})
+        redirected = seen.redirects_to and asked.command in seen.only_methods
+        asked.reply(
+            b'{"data": [], "object": "list", "choices": [{"message": {"content": "A"}}]}',
+            status=307 if redirected else 200,
+            headers={"Content-Type": "application/json", **({"Location": seen.redirects_to} if redirected else {})},
+        )
 
-        do_GET = do_POST  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    seen.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with answering(answer) as url:
+        seen.port = urlsplit(url).port or 0
         yield seen
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

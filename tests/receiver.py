@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from small_server import Asked, answering
 
 
 @dataclass
@@ -30,25 +30,12 @@ def receiving(statuses: Sequence[int] = (), *, location: str = "") -> Iterator[R
     """
     receiver = Receiver(statuses=list(statuses))
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            receiver.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-            receiver.headers.append(dict(self.headers))
-            self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
-            self.send_header("Location", location)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def answer(asked: Asked) -> None:
+        receiver.bodies.append(asked.read())
+        receiver.headers.append(dict(asked.headers))
+        status = receiver.statuses.pop(0) if receiver.statuses else 200
+        asked.reply(status=status, headers={"Location": location})
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver.url = f"http://127.0.0.1:{server.server_port}/hook"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with answering(answer) as url:
+        receiver.url = f"{url}/hook"
         yield receiver
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

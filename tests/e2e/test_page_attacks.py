@@ -11,12 +11,8 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +20,7 @@ import pytest
 from browsers import chromium
 from local_ui import LocalUi, ask, call, local_ui
 from playwright.sync_api import Page, expect
+from small_server import answering
 from websockets.asyncio.client import connect
 
 from contrapose.flows.serve.guard import basic
@@ -239,26 +236,6 @@ async function attack(where, report) {
 </script>"""
 
 
-@contextmanager
-def page_server() -> Iterator[int]:
-    """The port of a page that somebody else wrote."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(PAGE.encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=partial(server.serve_forever, 0.05), daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
-
-
 @pytest.fixture(scope="module")
 def opened_page() -> Iterator[Page]:
     """Of a browser that takes evil.example for this machine, as after rebinding."""
@@ -274,10 +251,10 @@ def test_a_page_on_another_origin_gets_nothing_from_a_browser_that_was_let_in(ui
     assert page.url.startswith(ui.url)
     assert "ticket" not in page.url
     report = f"{ui.reports}/20260301T083000Z-secret/report.html"
-    with page_server() as port:
+    with answering(lambda asked: asked.reply(PAGE.encode(), headers={"Content-Type": "text/html"})) as address:
         # Another site; and another port of this machine, to which a browser sends the same cookies.
         for host in ("localhost", "evil.example", "127.0.0.1"):
-            page.goto(f"http://{host}:{port}/")
+            page.goto(f"http://{host}:{urlsplit(address).port}/")
             said = page.evaluate("([where, report]) => attack(where, report)", [ui.url, report])
             assert {**said, "plain": "refused"} == dict.fromkeys(said, "refused"), host
             assert "Prefect" not in "".join(frame.content() for frame in page.frames[1:])

@@ -97,17 +97,6 @@ def test_an_endpoint_that_refuses_everything_names_the_setting(
     assert len(server.bodies) <= 4
 
 
-def test_a_test_that_wants_likelihoods_names_the_settings(
-    server: Refusing, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    server.rules = [NO_LOGPROBS]
-    likelihood = ("tests.factuality.option_order.read_with=likelihood", "model_args.logprobs=true")
-    command = ["run", *asking(server.port, *likelihood), "--test", "option_order", "--out", str(tmp_path)]
-    assert main(command) == 2
-    assert "Set model_args.logprobs: false, and read_with: auto" in capfd.readouterr().err
-    assert len(server.bodies) == 1
-
-
 def test_a_reader_that_refuses_the_temperature_reads_all_the_same(server: Refusing, tmp_path: Path) -> None:
     server.reply_text = "Well, that depends."
     with serving_this(Refusing(rules=[GREEDY, NEWER])) as reader:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from fake_endpoint import Endpoint, serving
+from fake_endpoint import Endpoint
 from newest_run import asking, newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
@@ -109,12 +109,6 @@ def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.C
     assert outcome["refused"] == ["pairs-0002"]
     assert outcome["scored"] == 2
     assert "pairs-0002" in capsys.readouterr().out
-
-
-@pytest.fixture
-def server() -> object:
-    with serving() as endpoint:
-        yield endpoint
 
 
 def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 from browsers import chromium
 from playwright.sync_api import Browser, expect
+from small_server import Asked, answering
 
 from contrapose.flows.serve.report_server import reports, serving_site
 from contrapose.flows.serve.view.site import Viewer
@@ -71,28 +68,6 @@ document.getElementById("click").addEventListener("click", () => {{
 </script></body>"""
 
 
-@contextmanager
-def listening(heard: list[str]) -> Iterator[str]:
-    """A server of somebody else's that writes down what it is asked."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            heard.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=partial(server.serve_forever, 0.05), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium(whole=True) as opened:
@@ -121,7 +96,13 @@ def test_the_page_of_one_run_reads_nothing_of_another_and_sends_nothing_out(
 ) -> None:
     heard: list[str] = []
     viewer, below = site(tmp_path, kind)
-    with listening(heard) as evil, serving_site(viewer) as served:
+
+    def listen(asked: Asked) -> None:
+        """As a server of somebody else's that writes down what it is asked."""
+        heard.append(asked.path)
+        asked.reply()
+
+    with answering(listen) as evil, serving_site(viewer) as served:
         for name, text in {SECRET: "secret", STRANGE: PAGE}.items():
             (tmp_path / name).mkdir()
             filled = text.format(evil=evil, other=f"{below}/{SECRET}/report.html") if name == STRANGE else text

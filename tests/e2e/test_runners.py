@@ -8,14 +8,13 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fake_endpoint import Endpoint, serving
+from fake_endpoint import Endpoint
 from newest_run import asking, newest, setting, summary_of
 from own_process import start_command, wait_for_end
 
@@ -30,12 +29,12 @@ PROCESSES = {"dask": "distributed.nanny|multiprocessing.spawn|spawn_main", "ray"
 class House:
     """A store, an endpoint, and runs as processes of their own."""
 
-    def __init__(self, folder: Path, endpoint: Endpoint, *, store: str = "") -> None:
-        self.folder, self.endpoint, self.store = folder, endpoint, store
+    def __init__(self, folder: Path, server: Endpoint, *, store: str = "") -> None:
+        self.folder, self.server, self.store = folder, server, store
         folder.mkdir()
 
     def started(self, *words: str) -> subprocess.Popen[str]:
-        own = ("run", "--suite", "full", *asking(self.endpoint.port), "--out", "runs", "--exit-zero", "-q")
+        own = ("run", "--suite", "full", *asking(self.server.port), "--out", "runs", "--exit-zero", "-q")
         return start_command(*own, *words, folder=self.folder, store=self.store)
 
     def run(self, *words: str) -> str:
@@ -55,29 +54,23 @@ def on(runner: str, workers: int) -> list[str]:
 SMALL = ("--test", "order_bias", "--test", "add_toxic_words", "--limit", "60")
 
 
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as listening:
-        yield listening
-
-
 @pytest.mark.parametrize("runner", EACH)
-def test_results_of_many_portions_are_those_of_one(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
-    alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
+def test_results_of_many_portions_are_those_of_one(runner: str, server: Endpoint, tmp_path: Path) -> None:
+    alone, beside = House(tmp_path / "alone", server), House(tmp_path / "beside", server)
     alone.run(*SMALL)
-    asked = Counter(endpoint.asked)
+    asked = Counter(server.asked)
     beside.run(*SMALL, *on(runner, 2), "--set", "runner_args.portion=7")
     assert beside.results().equals(alone.results())
     # Nothing was asked twice by any of the two.
-    assert Counter(endpoint.asked) == Counter({prompt: 2 * count for prompt, count in asked.items()})
+    assert Counter(server.asked) == Counter({prompt: 2 * count for prompt, count in asked.items()})
 
 
 @pytest.mark.parametrize("runner", ELSEWHERE)
 def test_workers_keep_their_answers_in_a_database(
-    runner: str, endpoint: Endpoint, tmp_path: Path, postgres_url: str
+    runner: str, server: Endpoint, tmp_path: Path, postgres_url: str
 ) -> None:
-    alone = House(tmp_path / "alone", endpoint)
-    beside = House(tmp_path / "beside", endpoint, store=postgres_url)
+    alone = House(tmp_path / "alone", server)
+    beside = House(tmp_path / "beside", server, store=postgres_url)
     alone.run(*SMALL)
     beside.run(*SMALL, *on(runner, 2))
     assert beside.results().equals(alone.results())
@@ -85,23 +78,23 @@ def test_workers_keep_their_answers_in_a_database(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", ["threads", *ELSEWHERE])
-def test_four_workers_make_no_call_too_many(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", endpoint)
-    endpoint.delay = 0.02
+def test_four_workers_make_no_call_too_many(runner: str, server: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", server)
+    server.delay = 0.02
     said = house.run("--limit", "150", "--max-calls", "500", *on(runner, 4))
     assert "contrapose resume" in said
-    assert len(endpoint.requests) == 500
+    assert len(server.requests) == 500
     assert house.summary()["verdict"] == "incomplete"
 
 
 @pytest.mark.parametrize("runner", EACH)
-def test_four_workers_keep_a_limit_a_minute_together(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", endpoint)
+def test_four_workers_keep_a_limit_a_minute_together(runner: str, server: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", server)
     house.run(
         *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"),
         *on(runner, 4),
     )
-    came = sorted(request.came for request in endpoint.requests)
+    came = sorted(request.came for request in server.requests)
     assert len(came) >= 300
     # The first and the last second are those of workers that begin, and that have nothing left to ask.
     inside = [moment for moment in came if came[0] + 2 < moment < came[-1] - 2]
@@ -110,31 +103,31 @@ def test_four_workers_keep_a_limit_a_minute_together(runner: str, endpoint: Endp
 
 
 @pytest.mark.parametrize("runner", EACH)
-def test_an_endpoint_that_is_gone_stops_all(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", endpoint)
-    endpoint.always = "status 401"
+def test_an_endpoint_that_is_gone_stops_all(runner: str, server: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", server)
+    server.always = "status 401"
     house.run(*SMALL, *on(runner, 4), "--set", "model_args.retries=0")
     assert house.summary()["verdict"] == "incomplete"
     # Each portion has asked as much as it may at a time when its first request is refused.
-    assert len(endpoint.requests) <= 4 * 32
+    assert len(server.requests) <= 4 * 32
 
 
 @pytest.mark.parametrize("runner", ELSEWHERE)
-def test_a_killed_worker_costs_what_was_in_flight(runner: str, endpoint: Endpoint, tmp_path: Path) -> None:
-    alone, beside = House(tmp_path / "alone", endpoint), House(tmp_path / "beside", endpoint)
+def test_a_killed_worker_costs_what_was_in_flight(runner: str, server: Endpoint, tmp_path: Path) -> None:
+    alone, beside = House(tmp_path / "alone", server), House(tmp_path / "beside", server)
     words = ("--test", "order_bias", "--test", "option_order", "--limit", "150", "--set", "model_args.concurrency=8")
     alone.run(*words)
-    expected, before = set(endpoint.asked), len(endpoint.requests)
-    endpoint.delay = 0.3
+    expected, before = set(server.asked), len(server.requests)
+    server.delay = 0.3
     process = beside.started(*words, *on(runner, 2))
-    while len(endpoint.requests) < before + 60:
+    while len(server.requests) < before + 60:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     victim = busiest_worker(process.pid, PROCESSES[runner])
     os.kill(victim, signal.SIGKILL)
     moment = time.monotonic()
     wait_for_end(process)
-    own = endpoint.requests[before:]
+    own = server.requests[before:]
     flying = sum(request.came <= moment < request.left + 0.5 for request in own)
     twice = Counter(request.prompt for request in own).total() - len({request.prompt for request in own})
     print(
@@ -168,11 +161,11 @@ def busiest_worker(root: int, pattern: str) -> int:
 
 
 @pytest.mark.slow
-def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", endpoint)
-    endpoint.delay = 1.0
+def test_a_run_that_is_interrupted_lets_its_threads_end(server: Endpoint, tmp_path: Path) -> None:
+    house = House(tmp_path / "house", server)
+    server.delay = 1.0
     process = house.started(*SMALL, *on("threads", 3))
-    while len(endpoint.requests) < 30:
+    while len(server.requests) < 30:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     # Ctrl-C would be ignored where the tests themselves run in the background.
@@ -180,21 +173,21 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(endpoint: Endpoint, tmp_
     moment = time.monotonic()
     wait_for_end(process, 128 + signal.SIGTERM)
     assert time.monotonic() - moment < 20
-    asked = len(endpoint.requests)
-    endpoint.delay = 0.0
+    asked = len(server.requests)
+    server.delay = 0.0
     house.run(*SMALL, *on("threads", 3))
-    prompts = {request.prompt for request in endpoint.requests}
-    cut_off = len(endpoint.requests) - len(prompts)
+    prompts = {request.prompt for request in server.requests}
+    cut_off = len(server.requests) - len(prompts)
     assert cut_off <= asked
     assert cut_off <= 64
 
 
 @pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_told_in_one_line(
-    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
-    house = House(tmp_path / "house", endpoint)
+    house = House(tmp_path / "house", server)
     process = house.started(*SMALL, *setting("runner=dask", "runner_args.address=tcp://127.0.0.1:9"))
     assert "no cluster answers at tcp://127.0.0.1:9" in wait_for_end(process, 2)
-    assert endpoint.requests == []
+    assert server.requests == []

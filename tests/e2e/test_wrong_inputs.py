@@ -55,23 +55,27 @@ URL = "http://127.0.0.1:{port}"
 TESTS = "tests:\n  sensitivity:\n    add_negation: "
 
 ONE = [
-    wrong_data("empty file", "", "empty"),
-    wrong_data("header only", {"rows.csv": "question,options\n"}, "rows.csv"),
+    wrong_data("empty file", "", "rows.jsonl: the file is empty"),
+    wrong_data("header only", {"rows.csv": "question,options\n"}, "rows.csv: there are no rows"),
     wrong_data("no column of questions", rows({"price": 5.5}), "price"),
     wrong_data(
-        "duplicated ids", rows(*({"id": name, "text": f"It is {n}."} for n, name in enumerate("xyx"))), "id 'x'"
+        "duplicated ids",
+        rows(*({"id": name, "text": f"It is {n}."} for n, name in enumerate("xyx"))),
+        "row 3: id 'x' is that of row 1 too",
     ),
-    wrong_data("null cell", rows({"text": None}), "text"),
-    wrong_data("blank cell", rows({"text": "  "}), "text"),
-    wrong_data("5 MB cell", rows({"text": "a" * 5_000_000}), "1,000,000"),
+    wrong_data("null cell", rows({"text": None}), "column 'text': null; expected a text"),
+    wrong_data("blank cell", rows({"text": "  "}), "column 'text': ' ' is blank"),
+    wrong_data("5 MB cell", rows({"text": "a" * 5_000_000}), "5,000,000 characters; expected at most 1,000,000"),
     wrong_data("bad UTF-8", b'{"text": "caf\xe9 is open"}\n', "UTF-8"),
-    wrong_data("invalid JSON", '{"text": "It is."\n', "JSON"),
+    wrong_data("invalid JSON", '{"text": "It is."\n', "row 1: invalid JSON at column 18"),
     wrong_data("JSON that is no list of rows", {"rows.json": '"text"'}, "rows.json"),
-    wrong_data("number for text", rows({"text": 5}), "text"),
-    wrong_data("unknown suffix", {"rows.docx": "x"}, "docx"),
+    wrong_data("number for text", rows({"text": 5}), "column 'text': 5 is a number"),
+    wrong_data("unknown suffix", {"rows.docx": "x"}, "unknown suffix '.docx'"),
     wrong_data("too many fields in a row", {"rows.csv": "text\nIt is,really,so\n"}, "rows.csv"),
-    wrong_data("a single option", rows({**QUESTION, "options": ["blue"]}), "options"),
-    wrong_data("answer that is no option", rows({**QUESTION, "answer": "red"}), "red"),
+    wrong_data(
+        "a single option", rows({**QUESTION, "options": ["blue"]}), "column 'options': 1 option; expected 2 to 26"
+    ),
+    wrong_data("answer that is no option", rows({**QUESTION, "answer": "red"}), "'red' is none of the options"),
     wrong_data("pairs for a text test", rows(PAIR), "article_sent"),
     wrong_data(
         "column mapping to nothing", rows(GOOD), "txt", "--set", "data={source: rows.jsonl, columns: {text: txt}}"

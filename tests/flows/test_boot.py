@@ -13,17 +13,11 @@ import pytest
 from plain_prefect import put_database
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
-from contrapose.flows import reporting
 from contrapose.flows.cli import start
 from contrapose.flows.cli.doctor.server import check_prefect
 from contrapose.flows.cli.start import server_starting
 from contrapose.flows.serve import temporary_server
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.registry import names
-from contrapose.tasks.core.validation import KINDS
-from contrapose.tasks.language import expression
-from contrapose.tasks.report import templates
-from contrapose.tasks.validate.suites import bundled_suite
 
 
 @pytest.mark.parametrize(
@@ -69,24 +63,6 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_LOGGING_")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-
-
-def test_what_rooms_need_later_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    imported, found = list[str](), list[str]()
-    monkeypatch.setattr(start, "import_module", imported.append)
-    monkeypatch.setattr(reporting, "find", lambda _, name: found.append(name))
-    monkeypatch.setattr(expression, "_unused", [])
-    waiting = expression.expression("a")
-    for kept in (bundled_suite, templates.template, templates.compile_page):
-        kept.cache_clear()
-    start.prepare_stages()
-    assert bundled_suite.cache_info().currsize == len(KINDS)
-    assert "search" in vars(waiting)
-    assert imported == [*start.COMPUTING]
-    assert found == [*names("reports")]
-    page = templates.template("contrapose.tasks.report.html", templates.PAGE)
-    assert len(page.environment.cache.keys()) == 4
-    assert templates.template.cache_info().misses == 2
 
 
 def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(

@@ -8,17 +8,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from fake_endpoint import Endpoint, serving
+from fake_endpoint import Endpoint
 from packaging.requirements import Requirement
+from small_server import answering
 
 from contrapose.flows.cli import doctor, main
 from contrapose.flows.cli.doctor import local
@@ -28,37 +27,6 @@ from contrapose.flows.serve.report_server import serving_site
 from contrapose.tasks.core.bounds import call_with_timeout
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as served:
-        yield served
-
-
-@pytest.fixture
-def answering() -> Iterator[Callable[[int, str], str]]:
-    """Starts a server that answers everything with one status, and lets one origin read; gives its address."""
-    started: list[ThreadingHTTPServer] = []
-
-    def start(status: int, allowed: str) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(status)
-                self.send_header("Access-Control-Allow-Origin", allowed)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-        Handler.log_message = lambda *_: None  # type: ignore[method-assign]
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        started.append(server)
-        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        return f"http://127.0.0.1:{server.server_address[1]}/api"
-
-    yield start
-    for server in started:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture
@@ -156,10 +124,10 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
         (302, "", "asks for authentication, and"),
     ],
 )
-def test_what_a_server_answers_to_a_stranger(
-    answering: Callable[[int, str], str], status: int, allowed: str, told: str
-) -> None:
-    (finding,) = check_access(answering(status, allowed))
+def test_what_a_server_answers_to_a_stranger(status: int, allowed: str, told: str) -> None:
+    headers = {"Access-Control-Allow-Origin": allowed}
+    with answering(lambda asked: asked.reply(status=status, headers=headers)) as url:
+        (finding,) = check_access(f"{url}/api")
     assert told in finding.observed
     assert finding.state == ("ok" if told.startswith("asks") else "warning")
 
@@ -232,11 +200,11 @@ def test_what_a_run_lacks_is_found(
 
 
 def test_an_endpoint_that_answers_is_told_without_its_key(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, endpoint: Endpoint, no_server: None
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: Endpoint, no_server: None
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "MY_KEY=127.0.0.1")
-    where = f"model_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    where = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
     code, checks = found(capsys, "--model", "openai/x", "--set", where, "--set", "model_args.api_key_env=MY_KEY")
     assert (code, checks["model"]["state"]) == (0, "ok")
     assert "key from environment variable MY_KEY" in checks["model"]["found"]
@@ -244,10 +212,10 @@ def test_an_endpoint_that_answers_is_told_without_its_key(
 
 
 def test_a_reader_is_looked_at_as_the_model_is(
-    capsys: pytest.CaptureFixture[str], endpoint: Endpoint, no_server: None
+    capsys: pytest.CaptureFixture[str], server: Endpoint, no_server: None
 ) -> None:
     reader = ("--model", "mock", "--reader", "openai/x", "--test", "typo")
-    where = f"reader_args.base_url=http://127.0.0.1:{endpoint.port}/v1"
+    where = f"reader_args.base_url=http://127.0.0.1:{server.port}/v1"
     code, checks = found(capsys, *reader, "--set", where)
     assert (code, checks["model"]["state"], checks["reader"]["state"]) == (0, "ok", "ok")
     code, checks = found(capsys, *reader)

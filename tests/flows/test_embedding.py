@@ -83,14 +83,6 @@ def test_the_command_ends_with_2_before_anything_is_asked(
 
 
 @pytest.mark.usefixtures("hidden")
-def test_a_flow_is_refused_before_it_begins(calls: list[int]) -> None:
-    with pytest.raises(ConfigError, match="embedding_model"):
-        evaluate_model.fn(config(READ))
-    assert calls == []
-    assert Store().runs.find_unfinished() == []
-
-
-@pytest.mark.usefixtures("hidden")
 def test_several_models_are_refused_before_the_first_is_asked(calls: list[int]) -> None:
     with pytest.raises(ConfigError, match="embedding_model"):
         compare_models.fn(config(READ), models=["mock", ComparedModel(model="mock", model_args={"reply": "B"})])

@@ -12,7 +12,6 @@ from prefect.server.database import dependencies
 from prefect.server.database.configurations import AioSqliteConfiguration
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_SERVER_API_PORT, temporary_settings
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
 
 from contrapose.flows.serve import prefect_app
 from contrapose.flows.serve.queued_sqlite import QueuedSqlite
@@ -43,14 +42,6 @@ async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:
 def test_transactions_wait_for_each_other(tmp_path: Path) -> None:
     queued = QueuedSqlite(connection_url=f"sqlite+aiosqlite:///{tmp_path}/queued.db")
     assert asyncio.run(read_then_write(queued, 5)) == 10
-
-
-def test_prefects_own_are_refused(tmp_path: Path) -> None:
-    """The day this fails, Prefect has mended it, and the module `queued_sqlite` can go."""
-    plain = AioSqliteConfiguration(connection_url=f"sqlite+aiosqlite:///{tmp_path}/plain.db")
-    with pytest.raises(OperationalError, match="database is locked"):
-        # It ends at the first refusal.
-        asyncio.run(read_then_write(plain, 50))
 
 
 @pytest.fixture

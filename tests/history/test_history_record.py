@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -96,15 +95,6 @@ def test_runs_of_one_name_on_two_machines_are_two(in_tmp: Path, monkeypatch: pyt
     assert Store().runs.begin(run.id, config="{}", folder=".") == run.id
     finish(run)
     assert [each["run_id"] for each in kept()] == [run.id, run.id]
-
-
-def test_a_history_that_cannot_be_read_or_written_is_a_warning(in_tmp: Path) -> None:
-    (in_tmp / "occupied").write_text("no folder")
-    run = begin(config(history="occupied/history"))
-    remembered = remember(run, summary(run))
-    assert [each["run_id"] for each in remembered.history.runs] == [run.id]
-    (warning,) = record(run, remembered)
-    assert re.fullmatch(r"history: it could not be written \(\w+\); expected .*", warning)
 
 
 def test_a_broken_file_is_named_and_the_others_are_read(in_tmp: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsers import chromium
 from finished import rows_from, write_run
 from past_runs import past_run, past_test
 from playwright.sync_api import Browser, expect
@@ -44,12 +43,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         Viewer(root=runs.resolve(), history=str(runs / "history")), guard=Guard(key=KEY, port=0)
     ) as served:
         yield served.url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 def test_the_pages_are_quiet_fit_a_phone_and_load_nothing_else(url: str, browser: Browser) -> None:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from fake_endpoint import Endpoint, serving
 
 from contrapose.tasks.infer.asking import outcomes
-
-
-@pytest.fixture
-def server() -> Iterator[Endpoint]:
-    """An endpoint on loopback."""
-    with serving() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture

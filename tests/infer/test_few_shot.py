@@ -97,15 +97,11 @@ def test_who_has_a_prompt_of_its_own_refuses_them(model: str, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("shots", "where"),
     [
-        ([{"user": "x"}], "few_shot.0.assistant"),
         ([{"user": "x", "assistant": "y", "system": "z"}], "few_shot.0.system"),
-        ([{"user": " ", "assistant": "y"}], "few_shot.0.user"),
         ([{"user": "x", "assistant": ""}], "few_shot.0.assistant"),
         ([{"user": "x" * 20_001, "assistant": "y"}], "few_shot.0.user"),
         ([{"user": "x", "assistant": 5}], "few_shot.0.assistant"),
         ([["x", "y"]], "few_shot.0"),
-        ([{"user": "x", "assistant": "y"}] * 101, "few_shot"),
-        ("x y", "few_shot"),
         ({"user": "x", "assistant": "y"}, "few_shot"),
     ],
 )

@@ -175,12 +175,6 @@ def test_everybody_pauses_when_the_endpoint_asks_for_it(server: Endpoint) -> Non
     }
 
 
-def test_a_wait_beyond_patience_stops_the_run(server: Endpoint) -> None:
-    server.always, server.headers = "status 429", {"Retry-After": "3600"}
-    broker = answered(spec(server), generate("Hello"))
-    assert "asks to wait 3600 s" in str(broker.stopped)
-
-
 def test_an_endpoint_that_only_fails_stops_the_run(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.always = "status 500"
     monkeypatch.setattr("contrapose.tasks.infer.asking.endpoint.STREAK_SECONDS", 0.2)

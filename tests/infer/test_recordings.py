@@ -233,7 +233,6 @@ def text(content: str | bytes) -> Callable[[Path], object]:
 
 ASK = {"arg_0": "It is.", "arg_1": " yes"}
 WRONG: dict[str, tuple[str, Callable[[Path], object], dict[str, object], str]] = {
-    "not there": ("r.jsonl", lambda path: None, {}, "r.jsonl"),
     "nothing in it": ("r.jsonl", text(""), {}, "empty"),
     "no JSON": ("r.jsonl", text("{nothing"), {}, "row 1"),
     "another ending": ("r.docx", text("x"), {}, "ends in .docx"),
@@ -241,10 +240,8 @@ WRONG: dict[str, tuple[str, Callable[[Path], object], dict[str, object], str]] =
     "no columns that tell": ("r.jsonl", lines({"a": 1, "b": 2}), {}, "columns a, b"),
     "no side": ("r.jsonl", lines({"id": 1, "reply": "x"}), {}, "columns id, reply"),
     "another side": ("r.jsonl", lines({"id": 1, "side": "left", "reply": "x"}), {}, "'left'"),
-    "a wrong column": ("r.jsonl", lines(*ROWS), {"columns": {"reply": "said"}}, "no column 'said'"),
     "a wrong name of ours": ("r.jsonl", lines(*ROWS), {"columns": {"answer": "reply"}}, "'answer'"),
     "columns that are none": ("r.jsonl", lines(*ROWS), {"columns": "reply"}, "a mapping"),
-    "where of no column": ("r.jsonl", lines(*ROWS), {"where": {"model": "a"}}, "no column 'model'"),
     "where of no row": ("r.jsonl", lines({"model": "a", **ROWS[0]}), {"where": {"model": "b"}}, "model=a"),
     "an unknown argument": ("r.jsonl", lines(*ROWS), {"column": {}}, "column"),
     "a batch without requests": ("r.jsonl", lines({"custom_id": "1", "response": {}}), {}, "model_args.requests"),

@@ -74,31 +74,7 @@ def asked_by(server: Refusing, chosen: ModelSpec, *args: Any, **values: Any) -> 
 
 REFUSED = {
     "OpenAI max_tokens": (NEWER, {"model_args.max_tokens_field": "max_completion_tokens"}, None),
-    "Mistral max_tokens": (
-        Rule(when=having("max_tokens"), told=extra_forbidden("max_tokens"), status=422),
-        {"model_args.max_tokens_field": "max_completion_tokens"},
-        None,
-    ),
     "OpenAI temperature": (GREEDY, {"gen_kwargs.temperature": None}, "its own default"),
-    "TGI temperature": (
-        Rule(
-            when=having("temperature"),
-            told={"error": "Input validation error: `temperature` must be strictly positive"},
-            status=422,
-        ),
-        {"gen_kwargs.temperature": None},
-        "its own default",
-    ),
-    "LiteLLM temperature": (
-        Rule(
-            when=having("temperature"),
-            told=openai(
-                "litellm.UnsupportedParamsError: gpt-5 models don't support temperature=0.0. Only 1 is supported."
-            ),
-        ),
-        {"gen_kwargs.temperature": None},
-        "its own default",
-    ),
     "Bedrock top_p": (
         Rule(
             when=lambda body: {"temperature", "top_p"} <= body.keys(),
@@ -111,20 +87,6 @@ REFUSED = {
         Rule(when=having("stop"), told={"code": "invalid", "error": "Argument not supported on this model: stop"}),
         {"gen_kwargs.stop": []},
         "run on",
-    ),
-    "vLLM stop": (
-        Rule(
-            when=having("stop"),
-            told={"object": "error", "message": str(extra_forbidden("stop")["detail"]), "code": 400},
-            status=404,
-        ),
-        {"gen_kwargs.stop": []},
-        "run on",
-    ),
-    "Python top_p": (
-        Rule(when=having("top_p"), told={"error": "got an unexpected keyword argument 'top_p'"}, status=500),
-        {"gen_kwargs.top_p": None},
-        "its own default",
     ),
 }
 
@@ -247,13 +209,6 @@ def test_a_form_and_a_parameter_that_are_refused(server: Refusing, status: int) 
     assert all(trial.expected.constrained for trial in ran.trials)
     assert (len(server.refused), len(server.answered)) == (3, 12)
     assert asked_by(server, spec(server), LETTERS) == 0
-
-
-def test_a_form_that_was_named_and_is_refused_stops_the_run(server: Refusing) -> None:
-    server.rules = [Rule(when=having("response_format"), told=unsupported("response_format"))]
-    with pytest.raises(ModelError, match=r"model_args\.constrained: off"):
-        run(spec(server, args={"constrained": "json_schema"}), LETTERS)
-    assert len(server.bodies) <= 2
 
 
 @pytest.mark.parametrize("rule", [NO_LOGPROBS, Rule(when=having("logprobs"), told=unsupported("logprobs"))])

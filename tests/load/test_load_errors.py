@@ -34,13 +34,10 @@ def lines(*rows: object) -> bytes:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.jsonl", b"", "the file is empty"),
         ("a.jsonl", b"\n\n", "there are no rows"),
         ("a.json", b"[]", "there are no rows"),
-        ("a.csv", b"text\n", "there are no rows"),
         ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}\n', "row 2: byte 27 is not UTF-8 (0xe9)"),
         ("a.csv", b"text\nx\ncaf\xe9\n", "line 3: byte 10 is not UTF-8 (0xe9)"),
-        ("a.jsonl", b'{"text": "x"\n', "row 1: invalid JSON at column 13"),
         ("a.jsonl", b'["x"]\n', "row 1: ['x'] is no object"),
         ("a.jsonl", b"[" * 100_000 + b"\n", "row 1: invalid JSON (RecursionError)"),
         ("a.json", b'[{"text": "x"},]', "line 1, column"),
@@ -52,7 +49,6 @@ def lines(*rows: object) -> bytes:
         ("a.jsonl", lines({"the text": "x"}), "--set 'data.columns.text=the text', or"),
         ("a.jsonl", lines({"n": 7}), "--set data.columns.text=COLUMN, or"),
         ("a.csv", b"text,options\nx,hot|cold\n", """'hot|cold' is one text without marks; expected a list as JSON"""),
-        ("a.jsonl", lines({"text": None}), "column 'text': null; expected a text"),
         (
             "a.jsonl",
             lines({"text": "x", "options": ["x", "y"], "answer": "\0"}),
@@ -65,22 +61,12 @@ def lines(*rows: object) -> bytes:
             b'{"conversation_a": [], "conversation_b": [], "winner": "a", "turn": 1e999, "judge": "x"}\n',
             "row 1: the row is not made as those of mt_bench",
         ),
-        ("a.jsonl", lines({"text": " \n"}), r"column 'text': ' \n' is blank"),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
-        ("a.jsonl", lines({"text": 5}), "column 'text': 5 is a number"),
         ("a.jsonl", lines({"text": True}), "column 'text': True is a truth value"),
         ("a.jsonl", lines({"text": "x"}, {"id": "y"}), "row 2: column 'text' is missing"),
-        (
-            "a.jsonl",
-            lines({"id": "x", "text": "1"}, {"id": "y", "text": "2"}, {"id": "x", "text": "3"}),
-            "row 3: id 'x' is that of row 1 too",
-        ),
-        ("a.jsonl", lines({"text": "x" * 1_000_001}), "1,000,001 characters; expected at most 1,000,000"),
         ("a.jsonl", lines({"text": "a\0b"}), r"'a\x00b' holds a NUL byte"),
         ("a.csv", b"text\nx\na\0b\n", "line 3: the file holds a NUL byte"),
         ("a.jsonl", b'{"text": "a\\ud800b"}\n', r"'a\ud800b' holds half a surrogate pair"),
-        ("a.jsonl", lines({"text": "x", "options": ["y"]}), "column 'options': 1 option; expected 2 to 26"),
-        ("a.jsonl", lines({"text": "x", "options": ["y", "z"], "answer": "w"}), "'w' is none of the options"),
         ("a.csv", b'a,text\n"1\n2",x\n3,y,z\n', "row 3: 3 fields; expected 2 fields"),
         ("a.csv", b'text\nx\n"y\n', "row 3: a quote is never closed"),
         ("a.csv", b"text,text\nx,y\n", "two columns are called 'text'"),
@@ -89,7 +75,6 @@ def lines(*rows: object) -> bytes:
         ("a.xlsx", b"no workbook", "expected an .xlsx file"),
         ("a.jsonl.gz", b"no gzip", "the file cannot be read (BadGzipFile"),
         ("a.csv.gz", gzip.compress(b"text\n" + b"x" * 999, mtime=0)[:-9], "the file cannot be read"),
-        ("a.docx", b"x", "unknown suffix '.docx'"),
     ],
 )
 def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes, says: str, tmp_path: Path) -> None:
@@ -106,20 +91,6 @@ def test_many_bad_rows_are_told_at_once(tmp_path: Path) -> None:
     assert "a.jsonl, row 1: column 'text' is missing; expected every row to have it. Correct that row." in line
     assert "a.jsonl, row 2: invalid JSON" in line
     assert "a.jsonl, row 18: column 'text': 5 is a number; expected a text. Correct that row." in line
-
-
-def test_of_very_many_bad_rows_the_last_are_counted(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines(*[{"text": 5}] * 30))
-    problems = refused(tmp_path / "a.jsonl").split("\n")
-    assert problems[19].startswith(f"{tmp_path / 'a.jsonl'}, row 19: ")
-    assert problems[20:] == ["…and 11 more such problems."]
-
-
-def test_all_cells_of_a_row_are_told(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}, {"id": " ", "text": 5, "options": ["y"], "answer": "z"}))
-    problems = refused(tmp_path / "a.jsonl").split("\n")
-    assert all(", row 2: column " in line for line in problems)
-    assert len(problems) == 2
 
 
 def test_all_columns_that_are_missing_are_told(tmp_path: Path) -> None:
@@ -197,16 +168,6 @@ def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> Non
     assert "expected at most 100 times as many. If the file is to be trusted" in refused(
         f"zip://a.csv::{tmp_path}/a.zip"
     )
-
-
-def test_options_may_have_a_column_each(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("q,A,B,C,key\nWhich is hot?,sun,moon,ice,A\nWhich is cold?,1,ice,,B\n")
-    data = DataSettings(
-        source=str(tmp_path / "a.csv"), columns={"text": "q", "options": "A, B, C", "answer": "key"}, shuffle=False
-    )
-    first, second = load_samples(data, TextSample, limit=None, seed=0).samples
-    assert (first.options, first.answers) == (("sun", "moon", "ice"), ("sun",))
-    assert (second.options, second.answers) == (("1", "ice"), ("ice",))
 
 
 def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:

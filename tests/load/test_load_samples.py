@@ -120,12 +120,6 @@ def test_equal_summaries_load(tmp_path: Path) -> None:
     assert pair.correct_sentence == pair.incorrect_sentence
 
 
-def test_options_in_a_column_that_nobody_named_are_warned_about(tmp_path: Path) -> None:
-    source = stored(tmp_path, [{"question": "x", "options": ["c", "d"], "choices": ["a", "b"]}])
-    loaded = load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
-    assert "'choices' looks like a part of the question" in loaded.warnings[0]
-
-
 @pytest.mark.parametrize("name", bundled_names())
 def test_every_bundled_set_loads(name: str) -> None:
     kinds: dict[str, type[Sample]] = {"judge_pairs": AnswerPair, "summary_pairs": SummaryPair, "item_lists": ItemSample}

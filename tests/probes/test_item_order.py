@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
@@ -210,11 +209,6 @@ def test_a_prompt_without_options_asks_openly() -> None:
     twin = control_of(**openly, reworded="{{ items }}\nSay: {{ text }}")
     assert twin is not None
     assert twin.options == ()
-
-
-def test_a_prompt_that_shows_no_order_is_refused() -> None:
-    with pytest.raises(ConfigError, match="the same in another order"):
-        make(prompt="{{ items | length }} {{ text }}")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from pydantic import ValidationError
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, TextSample
@@ -83,16 +82,6 @@ def test_both_prompts_of_a_yes_no_question_are_statements() -> None:
     case = make(TextSample(id="4", text="Is iron hard?", options=("True", "False")))
     assert case.original_prompt == "True or false: Iron is hard.\nA. True\nB. False\nAnswer:"
     assert case.perturbed == "True or false: Iron is not hard."
-
-
-def test_a_reversed_threshold_is_refused() -> None:
-    expected = r"threshold \(0.2, -0.2\) is reversed; expected \(lower, upper\) with lower < upper"
-    with pytest.raises(ValidationError, match=expected):
-        AddNegationSettings.model_validate({"threshold": [0.2, -0.2]})
-
-
-def test_a_threshold_may_be_a_list() -> None:
-    assert AddNegationSettings.model_validate({"threshold": [-1, 1]}).threshold == (-1.0, 1.0)
 
 
 def test_every_setting_is_described() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
 
 import pytest
+from places import json_rows
 
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.negation.reversal import are_truth_values, refer_to_others
@@ -198,6 +198,6 @@ def test_real_questions_are_still_changed_mostly() -> None:
     path = SHARED / "openbookqa_test.jsonl"
     if not path.exists():
         pytest.skip(f"{path} is not here")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(path)
     made = [negate(row["question"], options=[o[3:] for o in row["options"].split("\n")]) for row in rows]
     assert sum(each.text is not None for each in made) >= 0.62 * len(rows)

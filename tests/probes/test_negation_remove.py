@@ -67,13 +67,6 @@ STAYING = [
     *("It is not hot and it is not cold.", "I think that he did not leave.", "What is it that is not red?"),
     "He does not know why he did not go.",
 ]
-LANGTEST = [
-    ("A cactus stem is used to store", "A cactus stem is not used to store"),
-    ("He is old and was young; they are here.", "He is not old and was not young; they are not here."),
-    ("It is hot and it is dry.", "It is not hot and it is dry."),
-    ("Why was it so?", "Why was not it so?"),
-]
-UNCHANGED = ["When the eggs hatch, the offspring are", "It IS hot.", "It is not hot and it is dry.", ""]
 
 
 @pytest.mark.parametrize(("text", "positive"), REMOVED)
@@ -99,13 +92,3 @@ def test_what_comes_close_to_a_negation_stays(text: str) -> None:
 
 def test_a_positive_text_is_negated_as_ever() -> None:
     assert negate("Iron is hard.", existing_negation="remove").text == "Iron is not hard."
-
-
-@pytest.mark.parametrize(("text", "negated"), LANGTEST)
-def test_langtest_style_replaces_the_first_of_each_keyword(text: str, negated: str) -> None:
-    assert negate(text, style="langtest").text == negated
-
-
-@pytest.mark.parametrize("text", UNCHANGED)
-def test_langtest_style_says_when_nothing_changes(text: str) -> None:
-    assert negate(text, style="langtest").reason == "langtest_no_change"

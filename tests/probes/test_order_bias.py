@@ -101,14 +101,6 @@ def test_likelihood_without_likelihoods_is_refused() -> None:
         make(read_with="likelihood")
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "passed"), [("A", "B", True), ("A", "A", False), ("B", "B", False), ("B", "A", False)]
-)
-def test_only_a_then_b_passes(first: str, second: str, passed: bool) -> None:
-    score = answered(first, second)
-    assert (score.passed, score.value, score.columns["outcome"]) == (passed, float(passed), first + second)
-
-
 def test_an_unparsed_reply_fails_and_says_why() -> None:
     score = answered("A", "Both")
     assert (score.passed, score.columns["outcome"], score.columns["swapped_result"]) == (False, "unparsed", "")

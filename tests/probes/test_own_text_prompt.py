@@ -183,37 +183,9 @@ def test_a_text_without_options_is_put_into_its_place(name: str) -> None:
     assert case.perturbed_prompt == f"Go on:\n{case.perturbed}"
 
 
-UNFIT: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no options": ("add_negation", {"prompt": "{{ text }}"}, "3 options, and a prompt without {{ options }}"),
-    "no options, toxic": ("add_toxic_words", {"prompt": "{{ text }}"}, "3 options, and a prompt without"),
-    "too few labels": ("typo", {"prompt": TEMPLATE, "labels": ("1", "2")}, "3 options, and 2 labels"),
-    "too few labels, ordered": ("option_order", {"prompt": TEMPLATE, "labels": ("1", "2")}, "3 options, and 2 labels"),
-    "a filter that undoes": (
-        "casing",
-        {"prompt": "{{ text|upper }}\n{{ options }}"},
-        "the prompt is the same before and after the change",
-    ),
-    "a condition that undoes": (
-        "add_toxic_words",
-        {"prompt": "{% if letters %}{{ options }}{% else %}{{ text }}{% endif %}"},
-        "the prompt is the same before and after the change",
-    ),
-    "an empty prompt": (
-        "add_negation",
-        {"prompt": "{% if not options %}{{ text }}{{ options }}{% endif %}"},
-        "a prompt of 0 characters",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", UNFIT)
-def test_what_does_not_fit_the_data_names_the_sample(name: str) -> None:
-    test, settings, observed = UNFIT[name]
-    with pytest.raises(ConfigError) as caught:
-        cases(test, **settings)
-    assert observed in str(caught.value)
-    assert f".{test}.prompt, sample q-7" in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_a_prompt_that_is_empty_for_a_sample_names_the_sample() -> None:
+    with pytest.raises(ConfigError, match=r"add_negation\.prompt, sample q-7.* a prompt of 0 characters"):
+        cases("add_negation", prompt="{% if not options %}{{ text }}{{ options }}{% endif %}")
 
 
 class TwoAnswers(RewordedSettings):

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from places import golden_rows
 
 from contrapose.tasks.probes.order_bias import LetterChoice, read_choice
 from contrapose.tasks.probes.orders.letter_replies import nearer
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 SPLITS = [(name, split) for name in ("replies", "replies_2", "replies_3") for split in ("tune", "held_out")]
 APPROVED = "The council approved the new library budget on Monday."
 REJECTED = "The council rejected the new library budget on Monday."
-
-
-@cache
-def golden(name: str, split: str) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if row["split"] == split]
 
 
 def read(reply: str) -> LetterChoice:
@@ -33,14 +24,14 @@ def read(reply: str) -> LetterChoice:
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
 def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
-    rows = golden(name, split)
+    rows = golden_rows(name, split)
     right = sum(read(row["reply"]).choice == row["choice"] for row in rows)
     assert right / len(rows) >= 0.98
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
 def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(name: str, split: str) -> None:
-    wrong = [row["reply"] for row in golden(name, split) if read(row["reply"]).choice not in (None, row["choice"])]
+    wrong = [row["reply"] for row in golden_rows(name, split) if read(row["reply"]).choice not in (None, row["choice"])]
     assert wrong == []
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from places import golden_rows
 
 from contrapose.tasks.language.replies.decision import weigh
 from contrapose.tasks.language.replies.predicates import Strength, verdict
@@ -18,8 +17,7 @@ from contrapose.tasks.language.replies.text import READ_FIRST, READ_LAST, canoni
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, OF_OPTIONS, OF_TWO, WITH_OPTIONS, Measured
 from contrapose.tasks.probes.order_bias import read_choice
 
-PATH = Path(__file__).parent.parent / "golden" / "replies_explained.jsonl"
-TEMPLATES = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+TEMPLATES = golden_rows("replies_explained")
 BARS = {
     "tune": 0.97,
     "held_out": 0.97,

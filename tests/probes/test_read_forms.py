@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import pytest
+from places import golden_rows
 
-from bench.replies import GOLDEN, read
+from bench.replies import read
 
 LEAST_READ = {"tune": 0.95, "tune_2": 0.77, "seen": 0.97, "seen_2": 0.91, "scored": 0.93}
 """Share of the unmistakable answers of a split that must be read. The second split is made of corrections, denials and
@@ -25,8 +25,7 @@ MOST_WRONG = {"scored": 3}
 @cache
 def forms(split: str) -> list[tuple[Mapping[str, Any], str | None]]:
     """Each form of a split, and the letter that is read."""
-    lines = (GOLDEN / "replies_forms.jsonl").read_text(encoding="utf-8").splitlines()
-    return [(row, read(row)) for row in map(json.loads, lines) if row["split"] == split]
+    return [(row, read(row)) for row in golden_rows("replies_forms", split)]
 
 
 @pytest.mark.parametrize(("split", "least"), LEAST_READ.items())

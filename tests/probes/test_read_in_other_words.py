@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import golden_rows
 
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.evaluate.embeddings import embedder
@@ -16,7 +15,6 @@ from contrapose.tasks.probes.known_errors import IN_OTHER_WORDS
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
 from contrapose.tasks.probes.orders.letter_replies import read_choice
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "replies_other_words.jsonl"
 SWAPPED = {"A": "B", "B": "A", None: None}
 
 
@@ -29,7 +27,7 @@ def at_once(texts: list[str]) -> Embed:
 
 def counted() -> Counter[tuple[str, str]]:
     """How often each letter that is meant, or none, is read as which, in both orders."""
-    rows = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    rows = golden_rows("replies_other_words")
     embed = at_once([row[name] for row in rows for name in ("reply", "option_a", "option_b")])
     settings = OrderBiasSettings()
     found: Counter[tuple[str, str]] = Counter()

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import golden_rows
 
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.choices import read_option
 from contrapose.tasks.probes.known_errors import WITH_OPTIONS
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 SETS = ("replies_options", "replies_options_2", "replies_options_3")
 SPLITS = [*((name, split) for name in SETS[:2] for split in ("tune", "held_out")), (SETS[2], "tune")]
 SHAPES = ("cube", "cone", "sphere", "disc")
 METALS = ("copper", "iron", "wood", "glass")
 TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-@cache
-def golden(name: str, split: str) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [row for row in rows if row["split"] == split]
 
 
 def read(reply: str, options: Sequence[str] = METALS) -> str | None:
@@ -38,25 +28,25 @@ def read(reply: str, options: Sequence[str] = METALS) -> str | None:
 
 
 def test_of_all_golden_replies_98_5_percent_are_read_as_labelled() -> None:
-    rows = [row for name, split in SPLITS for row in golden(name, split)]
+    rows = [row for name, split in SPLITS for row in golden_rows(name, split)]
     assert sum(read(row["reply"], row["options"]) == row["choice"] for row in rows) / len(rows) >= 0.985
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
 def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
-    rows = golden(name, split)
+    rows = golden_rows(name, split)
     right = sum(read(row["reply"], row["options"]) == row["choice"] for row in rows)
     assert right / len(rows) >= 0.98
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
 def test_no_golden_reply_is_given_an_option_that_it_does_not_choose(name: str, split: str) -> None:
-    read_as = [(row["reply"], row["choice"], read(row["reply"], row["options"])) for row in golden(name, split)]
+    read_as = [(row["reply"], row["choice"], read(row["reply"], row["options"])) for row in golden_rows(name, split)]
     assert [each for each in read_as if each[2] not in (None, each[1])] == []
 
 
 def test_the_known_error_is_that_of_the_golden_replies() -> None:
-    rows = [row for split in ("tune", "held_out") for row in golden("replies_options_2", split)]
+    rows = [row for split in ("tune", "held_out") for row in golden_rows("replies_options_2", split)]
     for known in WITH_OPTIONS.by_letter:
         found = [read(row["reply"], row["options"]) for row in rows if row["choice"] == known.letter]
         missed, misread = found.count(None), sum(each not in (None, known.letter) for each in found)
@@ -65,7 +55,7 @@ def test_the_known_error_is_that_of_the_golden_replies() -> None:
 
 @pytest.mark.parametrize("letter", "ABCDEFGHIJ")
 def test_no_letter_is_read_more_often_than_another_in_golden_replies(letter: str) -> None:
-    rows = [row for split in ("tune", "held_out") for row in golden("replies_options_2", split)]
+    rows = [row for split in ("tune", "held_out") for row in golden_rows("replies_options_2", split)]
     of_letter = [row for row in rows if row["choice"] == letter]
     assert sum(read(row["reply"], row["options"]) is None for row in of_letter) <= max(1, 0.03 * len(of_letter))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
 
 import pytest
-from places import REPOSITORY
+from places import golden_rows
 
 from contrapose.tasks.language.replies.refusals import is_refusal, reply_kind
 
@@ -15,17 +13,12 @@ HELD_OUT = 0.97
 """Share of the replies that were only scored and are read as labelled."""
 
 
-def rows(split: str) -> list[dict[str, Any]]:
-    lines = (REPOSITORY / "tests" / "golden" / "refusals.jsonl").read_text(encoding="utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["split"] == split]
-
-
 def wrong(split: str) -> list[str]:
-    return [row["text"] for row in rows(split) if is_refusal(row["text"]) != row["refusal"]]
+    return [row["text"] for row in golden_rows("refusals", split) if is_refusal(row["text"]) != row["refusal"]]
 
 
 def test_the_labels_are_sound() -> None:
-    found = [*rows("tune"), *rows("held_out")]
+    found = [*golden_rows("refusals", "tune"), *golden_rows("refusals", "held_out")]
     assert len(found) >= 80
     assert len({row["text"] for row in found}) == len({row["id"] for row in found}) == len(found)
 
@@ -35,8 +28,10 @@ def test_the_tuned_replies_are_read_as_labelled() -> None:
 
 
 def test_the_other_replies_are_read_as_well_as_reported() -> None:
-    assert 1 - len(wrong("held_out")) / len(rows("held_out")) >= HELD_OUT
-    assert not any(not row["refusal"] and row["text"] in wrong("held_out") for row in rows("held_out"))
+    assert 1 - len(wrong("held_out")) / len(golden_rows("refusals", "held_out")) >= HELD_OUT
+    assert not any(
+        not row["refusal"] and row["text"] in wrong("held_out") for row in golden_rows("refusals", "held_out")
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import csv
-import json
-import time
-from typing import Any
 
 import pytest
-from places import REPOSITORY
+from places import REPOSITORY, SHARED_DATA, golden_rows, json_rows
 
 from contrapose.tasks.language.closed import table
 from contrapose.tasks.language.vocabulary import vocabulary
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.probes.toxic_words.lexicon import inflect, lexicon
 from contrapose.tasks.text.masking import mask_toxic
 
-SHARED = REPOSITORY.parent / "shared" / "data" / "wiki_test.jsonl"
-
-
-def rows(split: str) -> list[dict[str, Any]]:
-    path = REPOSITORY / "tests" / "golden" / "toxic" / "disguises.jsonl"
-    return [row for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()) if row["split"] == split]
+SHARED = SHARED_DATA / "wiki_test.jsonl"
 
 
 def wrong(split: str) -> list[str]:
-    return [row["id"] for row in rows(split) if count_toxic(row["text"]).total != row["total"]]
+    return [
+        row["id"] for row in golden_rows("toxic/disguises", split) if count_toxic(row["text"]).total != row["total"]
+    ]
 
 
 def test_the_tuned_texts_are_counted_as_labelled() -> None:
@@ -35,11 +28,6 @@ def test_the_tuned_texts_are_counted_as_labelled() -> None:
 
 def test_the_other_texts_are_counted_as_well_as_reported() -> None:
     assert wrong("held_out") == []
-
-
-def test_no_text_with_a_bad_word_is_passed_over() -> None:
-    texts = [row["text"] for row in [*rows("tune"), *rows("held_out")]]
-    assert not any(count_toxic(text).matches for text, doubt in zip(texts, doubtful(texts), strict=True) if not doubt)
 
 
 def test_a_gesture_counts_with_its_skin_tone_and_is_masked() -> None:
@@ -90,16 +78,7 @@ def test_nobody_disguises_a_harmless_word() -> None:
     assert count_toxic("they cr1pple it").total == 1
 
 
-@pytest.mark.parametrize(
-    "unit", ["fag ", "bitch. ", "fuckab", "🖕", "fukc1 ", "sht ", "shitwork", "a retard ", "fuck1"]
-)
-def test_time_is_linear_on_hostile_text(unit: str) -> None:
-    started = time.thread_time()
-    count_toxic(unit * (100_000 // len(unit)))
-    assert time.thread_time() - started < 4
-
-
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared data is not on this machine")
 def test_sentences_of_an_encyclopedia_hold_no_bad_word() -> None:
-    texts = [json.loads(line)["text"] for line in SHARED.read_text(encoding="utf-8").splitlines()]
+    texts = [row["text"] for row in json_rows(SHARED)]
     assert [text for text in texts if count_toxic(text).total] == []

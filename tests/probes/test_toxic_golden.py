@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from typing import Any
 
 import pytest
-from places import REPOSITORY
+from places import golden_rows
 
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS
@@ -20,18 +18,15 @@ SCORED_ONLY = 0.97
 """Share of the second set that is counted as labelled; see the README beside the sets."""
 
 
-def rows(name: str) -> list[dict[str, Any]]:
-    path = REPOSITORY / "tests" / "golden" / "toxic" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def missed(name: str) -> list[str]:
-    return [row["id"] for row in rows(name) if dict(count_toxic(row["text"]).by_tier) != row["by_tier"]]
+    return [
+        row["id"] for row in golden_rows(f"toxic/{name}") if dict(count_toxic(row["text"]).by_tier) != row["by_tier"]
+    ]
 
 
 @pytest.mark.parametrize("name", ["tuned", "scored_only"])
 def test_the_labels_are_sound(name: str) -> None:
-    found = rows(name)
+    found = golden_rows(f"toxic/{name}")
     assert len(found) >= 160
     assert {row["kind"] for row in found} == KINDS
     assert max(Counter(row["id"] for row in found).values()) == 1
@@ -41,7 +36,9 @@ def test_the_labels_are_sound(name: str) -> None:
 
 
 def test_no_text_is_in_both_sets() -> None:
-    both = {row["text"] for row in rows("tuned")} & {row["text"] for row in rows("scored_only")}
+    both = {row["text"] for row in golden_rows("toxic/tuned")} & {
+        row["text"] for row in golden_rows("toxic/scored_only")
+    }
     assert both <= {"", "..."}
 
 
@@ -50,4 +47,4 @@ def test_the_tuned_texts_are_counted_as_labelled() -> None:
 
 
 def test_the_other_texts_are_counted_as_well_as_reported() -> None:
-    assert 1 - len(missed("scored_only")) / len(rows("scored_only")) >= SCORED_ONLY
+    assert 1 - len(missed("scored_only")) / len(golden_rows("toxic/scored_only")) >= SCORED_ONLY

@@ -180,22 +180,6 @@ def test_an_impossible_option_has_no_share() -> None:
     assert found.shares == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("given", "likelihoods", "embeds"),
-    [
-        ({}, "none", "without_options"),
-        ({}, "all", "none"),
-        ({"scorer": "choice"}, "none", "none"),
-        ({"scorer": "embedding"}, "all", "all"),
-        ({"documents_scores": True}, "all", "all"),
-    ],
-)
-def test_only_a_test_that_compares_texts_needs_embeddings(
-    given: dict[str, object], likelihoods: Likelihoods, embeds: str
-) -> None:
-    assert AnswerSettings.model_validate(given).embeds(likelihoods) == embeds
-
-
 def test_a_band_is_that_of_its_scorer() -> None:
     settings = AnswerSettings(threshold=Thresholds(loss=(-1.0, 2.0), choice=None))
     assert (settings.band("loss"), settings.band("choice"), settings.band("embedding")) == ((-1, 2), None, (-0.2, 0.2))

@@ -8,8 +8,9 @@ import pandas as pd
 from attacks import HOSTILE, HUGE, steering
 from factories import Held, effect, frame, outcome, row, summary
 from markdown_it import MarkdownIt
+from past_runs import past_run, past_test
 
-from contrapose.tasks.core.history_records import Change, Facet, History, PastRun, PastTest
+from contrapose.tasks.core.history_records import Change, Facet, History
 from contrapose.tasks.core.outcome import Estimate, Slice, Summary
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report.base import Report
@@ -93,16 +94,9 @@ def _summary(text: str) -> Summary:
 
 
 def _history(text: str) -> History:
-    test = PastTest(test_type=text, verdict="fail", pass_rate=0.5, interval=(0.1, 0.9), min_pass_rate=0.7, scored=9)
-    past = PastRun(
-        run_id=text,
-        suite=text,
-        model=text,
-        started=text,
-        verdict="fail",
-        tests=[test],
-        made_of={facet: {text: text} for facet in FACETS},
-    )
+    test = past_test(test_type=text, verdict="fail", pass_rate=0.5, interval=(0.1, 0.9), scored=9)
+    named = dict.fromkeys(("run_id", "suite", "model", "started"), text)
+    past = past_run(**named, verdict="fail", tests=[test], made_of={facet: {text: text} for facet in FACETS})
     changes = tuple(Change(facet=facet, name=text, before=text, after=text) for facet in FACETS)
     return History(runs=(past, past), green=past, previous=past, changes=changes)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from attacks import HOSTILE, HUGE
 from axe_playwright_python.sync_playwright import Axe
-from browsers import chromium
 from factories import row
 from paged import GLOBALS, Opened, opened
 from playwright.sync_api import Browser, expect
@@ -17,12 +16,6 @@ from test_comparison import compared
 
 from contrapose.tasks.core.comparison import Comparison, Flip, FlipCount, Flips
 from contrapose.tasks.report.comparison_page import render
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 def flip(name: str, *, test: str = "order_bias", lost: bool = True, said: str = "Yes.", **columns: Any) -> Flip:

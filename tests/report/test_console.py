@@ -1,31 +1,12 @@
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
 from factories import control, outcome, summary
-from rich.console import Console
+from terminal import printed
 
-from contrapose.tasks.core.outcome import Outcome, Summary
-from contrapose.tasks.report.console import print_summary
-
-
-def printed(
-    told: Summary,
-    *,
-    folder: str = "runs/x",
-    encoding: str = "utf-8",
-    colour: bool = False,
-    width: int = 80,
-    show_toxic: bool = False,
-) -> str:
-    buffer = io.BytesIO()
-    file = io.TextIOWrapper(buffer, encoding=encoding)
-    console = Console(file=file, width=width, force_terminal=colour)
-    print_summary(told, console=console, folder=folder, show_toxic=show_toxic)
-    file.flush()
-    return buffer.getvalue().decode(encoding)
+from contrapose.tasks.core.outcome import Outcome
 
 
 def unpadded(text: str) -> str:

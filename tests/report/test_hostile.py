@@ -13,22 +13,16 @@ import pytest
 from attacks import ATTACKS, HUGE
 from hostile import HOSTILE, hostile_report, rendered, steering
 from rich.console import Console
+from terminal import printed
 
 from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
 from contrapose.tasks.report.artifacts import artifact_key, verdict_row
-from contrapose.tasks.report.console import print_summary
 from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, show_hidden, storable
 from contrapose.tasks.text.masking import make_shower
 
 kinds = pytest.mark.parametrize("kind", ATTACKS)
 CELL = re.compile(r"\s*['\"]*\s*[=+@\uff1d\uff0b\uff20]|\s*-(?!\d+(?:\.\d+)?$)")
-
-
-def printed(text: str) -> str:
-    file = io.StringIO()
-    print_summary(hostile_report(text).summary, console=Console(file=file, width=80), folder="runs/x")
-    return file.getvalue()
 
 
 ELEMENTS = {
@@ -53,7 +47,7 @@ def test_there_are_many_and_each_once() -> None:
 @kinds
 def test_no_terminal_is_steered_and_no_line_is_wider(kind: str) -> None:
     for text in ATTACKS[kind]:
-        lines = printed(text).split("\n")
+        lines = printed(hostile_report(text).summary).split("\n")
         assert not steering("\n".join(lines)), ascii(text)
         assert not [line for line in lines if Console().render_str(line, markup=False, emoji=False).cell_len > 80]
 
@@ -130,7 +124,7 @@ def test_what_people_are_shown_hides_nothing(kind: str) -> None:
 def test_a_huge_cell_makes_no_huge_report(number: int) -> None:
     text = HUGE[number]
     told = hostile_report(text)
-    assert len(printed(text)) < 30 * LONGEST_LINE
+    assert len(printed(hostile_report(text).summary)) < 30 * LONGEST_LINE
     assert len(markdown.render(told)) < 65_536
     assert len(b"".join(results_csv.render(told))) > 1_000_000
     assert json.loads(summary.render(told))

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, hostile_report
+from past_runs import past_run, past_test
 
-from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
+from contrapose.tasks.core.history_records import Change, History, PastRun
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.report import html
@@ -315,21 +316,11 @@ def past_of(now: Summary, *, changes: tuple[Change, ...] = ()) -> History:
     """A green run before this one."""
 
     def run(run_id: str, rate: float | None) -> PastRun:
-        tests = [
-            PastTest(
-                test_type=test["test_type"],
-                verdict=test["verdict"],
-                pass_rate=rate or test["pass_rate"],
-                interval=test["interval"],
-                min_pass_rate=test["min_pass_rate"],
-                scored=test["scored"],
-            )
-            for test in now["tests"]
-        ]
-        model, started = now["model"]["id"], "2026-11-20T08:00:00+00:00"
-        return PastRun(
-            run_id=run_id, suite="quickstart", model=model, started=started, verdict="pass", tests=tests, made_of={}
-        )
+        names = ("test_type", "verdict", "pass_rate", "interval", "min_pass_rate", "scored")
+        tests = [past_test(**{name: test[name] for name in names}) for test in now["tests"]]  # type: ignore[literal-required]
+        tests = [test | {"pass_rate": rate or test["pass_rate"]} for test in tests]  # type: ignore[misc]
+        named = {"suite": "quickstart", "model": now["model"]["id"], "started": "2026-11-20T08:00:00+00:00"}
+        return past_run(run_id=run_id, verdict="pass", tests=tests, **named)
 
     before = run("earlier", 0.9)
     return History(runs=(before, run(now["run_id"], None)), green=before, previous=before, changes=changes)

@@ -4,19 +4,13 @@ import re
 
 import pandas as pd
 import pytest
-from attacks import HOSTILE
 from factories import control, frame, outcome, report, row, summary
-from hostile import hostile_report, rendered
+from hostile import rendered
+from past_runs import past_run, past_test
 
-from contrapose.tasks.core.history_records import Change, History, PastRun, PastTest
-from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.history_records import Change, History, PastRun
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.text.cleaning import escape
-
-
-def test_mentions_and_addresses_are_taken_apart() -> None:
-    page = render(hostile_report(" ".join(HOSTILE))).decode()
-    assert not re.search(r"@\w|https?://|www\.\w|#\d{3}\b(?!;)", page)
 
 
 @pytest.mark.parametrize("text", ["a_b_c", "2 * 3 * 4", "`x` | y", "[a](b) <i> & \\n", "1. one", "# two", "--- three"])
@@ -36,22 +30,9 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
     assert "what the fuck is this shit?" in render(report(show_toxic=True)).decode()
 
 
-@pytest.mark.parametrize(
-    ("test", "words"),
-    [
-        (
-            outcome(control=control(unscored=1, errors=1)),
-            "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning; 2 more could not be",
-        ),
-        (
-            outcome(test_type="order_bias", figures={"unparsed": 4}),
-            "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are.",
-        ),
-    ],
-    ids=["noise", "pairs without a choice"],
-)
-def test_notes_on_a_test_say(test: Outcome, words: str) -> None:
-    assert words in render(report(summary=summary(tests=[test]))).decode()
+def test_noise_is_said_with_what_could_not_be_compared() -> None:
+    page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
+    assert "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning; 2 more could not be" in page
 
 
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
@@ -101,19 +82,9 @@ def test_everything_of_a_long_report_fits_but_what_matters_least() -> None:
 
 
 def past(**changes: object) -> PastRun:
-    test = PastTest(
-        test_type="order_bias", verdict="pass", pass_rate=0.8, interval=(0.7, 0.9), min_pass_rate=0.7, scored=38
-    )
-    base = PastRun(
-        run_id="earlier",
-        suite="quickstart",
-        model="hf/example/tiny-270m",
-        started="2026-11-01T08:00:00+00:00",
-        verdict="pass",
-        tests=[test],
-        made_of={},
-    )
-    return base | changes  # type: ignore[return-value]
+    test = past_test(test_type="order_bias", verdict="pass", pass_rate=0.8, interval=(0.7, 0.9), scored=38)
+    base = {"run_id": "earlier", "suite": "quickstart", "model": "hf/example/tiny-270m"}
+    return past_run(**base | {"started": "2026-11-01T08:00:00+00:00", "verdict": "pass", "tests": [test]} | changes)
 
 
 def test_what_changed_since_the_last_run_that_passed_is_told() -> None:

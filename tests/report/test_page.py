@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsers import chromium
 from factories import control, frame, outcome, report, row, summary
 from hostile import HOSTILE, HUGE, hostile_report
 from paged import GLOBALS, Opened, opened, write
@@ -26,12 +25,6 @@ from contrapose.tasks.text.diff import mark
 SAMPLES = 120
 
 WORDS = "the sky is blue isn't eats does not eat eating 中文字 x\ny “quoted” f*** can't é ß 😀 shit shitty 12 1,000 ."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -8,26 +8,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from attacks import HOSTILE
+from past_runs import past_run, past_test
 
-from contrapose.tasks.core.history_records import PastRun, PastTest
+from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, _artist, svg
 from contrapose.tasks.report.charts.pictures import scores, trend
 from contrapose.tasks.text.cleaning import show_hidden
 
 
 def past(day: int, rate: float | None, model: str = "embedded") -> PastRun:
-    test = PastTest(
-        test_type="order_bias", verdict="pass", pass_rate=rate, interval=(0.2, 0.9), min_pass_rate=0.7, scored=9
-    )
-    return PastRun(
-        run_id=f"run-{day}",
-        suite="quickstart",
-        model=model,
-        started=f"2026-11-{day:02}T08:00:00+00:00",
-        verdict="pass",
-        tests=[test],
-        made_of={},
-    )
+    test = past_test(test_type="order_bias", verdict="pass", pass_rate=rate, interval=(0.2, 0.9), scored=9)
+    return past_run(started=f"2026-11-{day:02}T08:00:00+00:00", model=model, verdict="pass", tests=[test])
 
 
 def test_the_trend_tells_every_run_in_words() -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import chromium
 from factories import frame, outcome, report, row, summary
 from paged import opened, write
 from playwright.sync_api import Browser
-from rich.console import Console
+from terminal import printed
 
 from contrapose.tasks.core.passages import PassageCounts, PassageGroup, PassageSummary
 from contrapose.tasks.report import html, markdown
-from contrapose.tasks.report.console import print_summary
 from contrapose.tasks.report.passages import SHOWN, passage_details, passage_table, sentences
 
 ALL_HITS = 12
@@ -105,9 +101,11 @@ def test_without_passages_nothing_is_told() -> None:
 
 def test_every_report_tells_it() -> None:
     told = report(summary=summary(tests=[BOTH]))
-    file = io.StringIO()
-    print_summary(told.summary, console=Console(file=file, width=80), folder="runs/x")
-    pages = [b"".join(html.render(told)).decode(), markdown.render(told).decode(), " ".join(file.getvalue().split())]
+    pages = [
+        b"".join(html.render(told)).decode(),
+        markdown.render(told).decode(),
+        " ".join(printed(told.summary).split()),
+    ]
     for page in pages:
         assert "12 of 40 answers changed: 9 with other passages, where retrieval may be why, and 3" in page
         assert "oise of retrieval: other passages came with 10 of 40 controls" in page
@@ -134,12 +132,6 @@ def test_of_many_and_long_passages_a_part_is_shown() -> None:
     assert len(shown) == SHOWN + 1
     assert shown[-1] == ("further passages", "80, which are in results.parquet")
     assert max(len(text) for _, text in shown) < 500
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 ATTACK = "<script>document.title='hacked'</script><img src=x onerror=alert(1)>"

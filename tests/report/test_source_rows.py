@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from factories import outcome, report, summary
-from rich.console import Console
+from terminal import printed
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LeftOutRow, Summary
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
-from contrapose.tasks.report.console import print_summary, print_verdict
+from contrapose.tasks.report.console import print_verdict
 from contrapose.tasks.report.rows import left_out, taken
 
 BAD = LeftOut(
@@ -26,12 +24,6 @@ HOLED = DataSummary(source="own.csv", sha256="3f" * 32, rows=40, left_out=BAD)
 
 def told(data: DataSummary, **changes: Any) -> Summary:
     return summary(tests=[outcome(data=data, **changes)])
-
-
-def printed(found: Summary, *, show: Callable[..., None] = print_summary, **options: Any) -> str:
-    file = io.StringIO()
-    show(found, console=Console(file=file, width=100), **options)
-    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +44,7 @@ def test_it_is_said_how_many_rows_were_taken(samples: int, rows: int, options: d
 
 def test_the_verdicts_line_says_what_a_limit_cut() -> None:
     words = "40 of 10,000 rows (limit of the suite)"
-    assert f"add_negation: INCONCLUSIVE on {words}\n" in printed(told(CUT), folder="x")
+    assert f"add_negation: INCONCLUSIVE on {words}\n" in printed(told(CUT))
     assert f"Judged: add_negation {words}." in printed(told(CUT), show=print_verdict)
     assert f"| ❔ inconclusive on {words} |" in markdown.render(report(summary=told(CUT))).decode()
     assert f"Judged on {words}." in b"".join(html.render(report(summary=told(CUT)))).decode()
@@ -60,24 +52,24 @@ def test_the_verdicts_line_says_what_a_limit_cut() -> None:
 
 
 def test_a_test_that_passes_says_it_too() -> None:
-    assert "add_negation: PASS on 40 of 10,000 rows" in printed(told(CUT, verdict="pass"), folder="x")
+    assert "add_negation: PASS on 40 of 10,000 rows" in printed(told(CUT, verdict="pass"))
 
 
 def test_whole_data_are_called_whole() -> None:
-    assert "add_negation: INCONCLUSIVE on all 40 rows\n" in printed(summary(tests=[outcome()]), folder="x")
+    assert "add_negation: INCONCLUSIVE on all 40 rows\n" in printed(summary(tests=[outcome()]))
     assert "Judged" not in printed(summary(tests=[outcome()]), show=print_verdict)
 
 
 def test_the_first_rows_that_were_left_out_are_listed_and_masked() -> None:
     title = "own.csv (add_negation): 23 of 63 rows cannot be used and were left out"
-    terminal = printed(told(HOLED), folder="x")
+    terminal = printed(told(HOLED))
     pages = markdown.render(report(summary=told(HOLED))).decode(), b"".join(html.render(report(summary=told(HOLED))))
     for text in (terminal, pages[0].replace("\\", ""), pages[1].decode()):
         assert title in " ".join(text.split())
         assert "and 3 more" in text
         assert "shit 2" not in text
     assert "  row 2: 's*** 2' is odd\n" in terminal
-    assert "'shit 2' is odd" in printed(told(HOLED), folder="x", show_toxic=True)
+    assert "'shit 2' is odd" in printed(told(HOLED), show_toxic=True)
 
 
 def test_tests_of_one_source_share_its_list() -> None:
@@ -88,5 +80,5 @@ def test_tests_of_one_source_share_its_list() -> None:
 
 
 def test_where_nothing_was_left_out_nothing_is_said_of_it() -> None:
-    assert "left out" not in printed(summary(), folder="x").lower()
+    assert "left out" not in printed(summary()).lower()
     assert b"Rows left out" not in b"".join(html.render(report()))

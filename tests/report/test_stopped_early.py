@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from factories import outcome, report, summary
 from jsonschema import Draft202012Validator
-from rich.console import Console
+from terminal import printed
 from test_junit import suite
 
 from contrapose.flows.orchestration.verdict_state import headline
@@ -20,7 +19,7 @@ from contrapose.tasks.core.stopping import Stopping, stopped_early
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
 from contrapose.tasks.report.artifacts import verdict_row
-from contrapose.tasks.report.console import print_summary, print_verdict
+from contrapose.tasks.report.console import print_verdict
 from contrapose.tasks.report.evidence import describe_looks
 from contrapose.tasks.report.mlflow import values_of_run
 from contrapose.tasks.report.notebook import run_html
@@ -45,10 +44,8 @@ def asked_to_the_end() -> Summary:
     return told(stopping=WHOLE, reason="It cannot be told.", verdict="inconclusive")
 
 
-def printed(shown: Summary) -> str:
-    file = io.StringIO()
-    print_summary(shown, console=Console(file=file, width=80), folder="x")
-    return " ".join(file.getvalue().split())
+def in_terminal(shown: Summary) -> str:
+    return " ".join(printed(shown).split())
 
 
 def page(shown: Summary) -> str:
@@ -61,31 +58,29 @@ def comment(shown: Summary) -> str:
 
 
 def test_no_report_says_that_all_rows_were_asked() -> None:
-    for text in (printed(told()), page(told()), comment(told())):
+    for text in (in_terminal(told()), page(told()), comment(told())):
         assert JUDGED in text
         assert "373 rows" not in text
-    assert f"add_negation: FAIL on {JUDGED} With" in printed(told())
+    assert f"add_negation: FAIL on {JUDGED} With" in in_terminal(told())
     assert f"| ❌ fail on {JUDGED} |" in comment(told())
 
 
 OTHERS = "Other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along."
 
 
-@pytest.mark.parametrize("read", [printed, page, comment])
+@pytest.mark.parametrize("read", [in_terminal, page, comment])
 def test_savings_and_looks_are_said_where_a_test_stopped_early(read: Any) -> None:
     early, plainly, to_the_end = read(told()), read(summary()), read(asked_to_the_end())
     assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in early
     assert "Verdict and 95 % intervals of what has a gate count 3 looks" in early
-    assert (OTHERS in early) == (read is not printed)
+    assert (OTHERS in early) == (read is not in_terminal)
     assert ("saved" in plainly, "looks" in plainly) == (False, False)
     assert "count 2 looks, none of which decided it before all cases were asked" in to_the_end
     assert ("topped early" in to_the_end, "istic" in to_the_end) == (False, False)
 
 
 def test_short_outputs_say_how_far_a_test_was_asked() -> None:
-    file = io.StringIO()
-    print_verdict(told(), console=Console(file=file, width=80))
-    assert f"Judged: add_negation {JUDGED}." in file.getvalue()
+    assert f"Judged: add_negation {JUDGED}." in printed(told(), show=print_verdict)
     cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
     assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
     notebook = run_html(told(), folder="x", show_toxic=False)
@@ -103,7 +98,7 @@ def test_short_outputs_say_how_far_a_test_was_asked() -> None:
 @pytest.mark.parametrize(("verdict", "word"), [("fail", "pessimistic"), ("pass", "optimistic")])
 def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, word: str) -> None:
     shown = told(verdict=verdict)
-    for text in (printed(shown), page(shown), comment(shown)):
+    for text in (in_terminal(shown), page(shown), comment(shown)):
         assert text.count(f"slightly {word}") == 1
         assert "verdict and interval hold" in text
 
@@ -123,7 +118,7 @@ def test_looks_of_earlier_runs_are_counted() -> None:
 
 
 def test_what_stopped_with_others_says_what_stopped_it() -> None:
-    text = printed(told(stopping={**EARLY, "beside": ["a", "b"]}))
+    text = in_terminal(told(stopping={**EARLY, "beside": ["a", "b"]}))
     assert "The difference to the models beside it lies slightly too far from zero" in text
     assert "istic" not in text
 

@@ -100,17 +100,6 @@ def test_asked_again_the_new_answer_replaces_the_old_one() -> None:
     assert table.find([keyed(1).key], run=second)[keyed(1).key].text == "second"
 
 
-def test_what_a_run_spent_is_kept_with_its_answers() -> None:
-    table, run = Store().answers, begin()
-    save(table, *(keyed(number) for number in range(100)), run=run)
-    table.keep(batch_of([], run=run, model="m", spent=Usage(calls=4), failures=2, again=False))
-    row = Store().runs.get(run)
-    assert row is not None
-    assert (row.answers, row.failures) == (100, 2)
-    assert row.spent == Usage(calls=104, prompt_tokens=300, completion_tokens=200)
-    assert Store().runs.latency(run) == {0.5: 5.0, 0.95: 9.5, 0.99: 9.9}
-
-
 def test_a_file_of_answers_is_nobody_elses(own_store: str) -> None:
     Store()
     assert Path(own_store.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
@@ -171,7 +160,3 @@ def test_a_percentile_is_the_latency_at_its_nearest_rank(count: int) -> None:
     latencies = [number / 10 for number in range(1, count + 1)]
     ranks = {0.5: (count + 1) // 2, 0.95: -(-95 * count // 100), 0.99: -(-99 * count // 100)}
     assert Store().runs.latency(run) == {share: latencies[rank - 1] for share, rank in ranks.items()}
-
-
-def test_a_run_without_answers_has_no_percentiles() -> None:
-    assert Store().runs.latency(begin()) == {}

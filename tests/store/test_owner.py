@@ -17,14 +17,6 @@ def owner_of(process: int) -> str:
     return f"{new_owner().rsplit(':', 2)[0]}:{process}:0"
 
 
-@pytest.fixture
-def ended() -> int:
-    """The number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
-
-
 def refusing(error: OSError, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every signal be refused."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
+from clocks import Clock
 from sqlalchemy import update
 from store.test_answers import keyed
 
@@ -15,19 +14,32 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import batch_of
-from contrapose.tasks.store.owners import is_here, new_owner, pulse
+from contrapose.tasks.store.owners import is_here, pulse
 from contrapose.tasks.store.runs import (
     ALIVE_SECONDS,
     LOOK_SECONDS,
     PULSE_SECONDS,
     GoingOnError,
     RunRow,
+    Runs,
     State,
     Taken,
 )
 from contrapose.tasks.store.schema import RUNS
 
 pytestmark = pytest.mark.usefixtures("store")
+
+
+def begun() -> tuple[Runs, str]:
+    """The runs of the store, and one that has begun."""
+    runs = Store().runs
+    return runs, runs.begin("run", config="{}", folder=".")
+
+
+def row_of(run: str) -> RunRow:
+    row = Store().runs.get(run)
+    assert row is not None
+    return row
 
 
 def test_two_runs_of_one_name_have_ids_of_their_own() -> None:
@@ -46,41 +58,22 @@ def test_a_run_is_unfinished_until_it_ends() -> None:
     assert runs.find_unfinished() == []
 
 
-def test_a_finished_run_supersedes_silent_ones_that_asked_for_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = Store().runs
-    old, other = runs.begin("old", config="{}", folder="."), runs.begin("other", config='{"seed": 1}', folder=".")
-    new = runs.begin("new", config="{}", folder=".")
-    runs.end(new, "finished")
-    assert {row.id for row in runs.find_unfinished()} == {old, other}
-    monkeypatch.setattr("contrapose.tasks.store.runs.ALIVE_SECONDS", -1)
-    runs.end(new, "finished")
-    assert [row.id for row in runs.find_unfinished()] == [other]
-
-
 def test_an_unknown_run_is_none() -> None:
     assert Store().runs.get("nobody") is None
 
 
 def test_a_run_that_is_going_on_is_not_taken_over() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     with pytest.raises(ConfigError, match="another process"):
         runs.resume(run)
 
 
-def test_a_run_whose_process_has_ended_is_taken_over_at_once() -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
-    machine = new_owner().rsplit(":", 2)[0]
+def test_a_run_whose_process_has_ended_is_taken_over_at_once(dead_owner: str) -> None:
+    runs, run = begun()
     with runs.engine.begin() as connection:
-        connection.execute(update(RUNS).values(owner=f"{machine}:{ended.pid}:0"))
+        connection.execute(update(RUNS).values(owner=dead_owner))
     runs.resume(run)
-    row = runs.get(run)
-    assert row is not None
-    assert row.owner.startswith(machine)
-    assert not row.owner.endswith(":0")
+    assert is_here(row_of(run).owner)
 
 
 def test_an_unknown_run_is_not_taken_up_again() -> None:
@@ -90,21 +83,12 @@ def test_an_unknown_run_is_not_taken_up_again() -> None:
 
 @pytest.mark.parametrize("state", ["finished", "superseded"])
 def test_a_run_that_came_to_its_end_is_not_taken_up_again(state: State) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     runs.end(run, state)
     with pytest.raises(ConfigError, match=f"the run is {state}"):
         runs.resume(run, retried=True)
     assert not runs.take_over(run)
-    row = runs.get(run)
-    assert row is not None
-    assert row.state == state
-
-
-def seen(run: str) -> float:
-    row = Store().runs.get(run)
-    assert row is not None
-    return row.seen
+    assert row_of(run).state == state
 
 
 def become_silent(run: str, *, longest: float = 10) -> None:
@@ -112,7 +96,7 @@ def become_silent(run: str, *, longest: float = 10) -> None:
     with Store().runs.engine.begin() as connection:
         connection.execute(update(RUNS).where(RUNS.c.id == run).values(seen=1.0))
     end = time.monotonic() + longest
-    while seen(run) == 1.0 and time.monotonic() < end:
+    while row_of(run).seen == 1.0 and time.monotonic() < end:
         time.sleep(0.02)
 
 
@@ -123,8 +107,7 @@ def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     with runs.alive(run):
         become_silent(run)
         with pytest.raises(GoingOnError):
@@ -133,8 +116,7 @@ def test_a_living_run_is_not_taken_over_however_long_it_writes_nothing() -> None
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     with pytest.raises(RuntimeError), runs.alive(run):
         raise RuntimeError("a wall")
     # The last sign may come just after the end.
@@ -142,24 +124,17 @@ def test_the_signs_of_life_end_with_a_run_that_fails() -> None:
         if each.name == "contrapose-pulse":
             each.join(10)
     become_silent(run, longest=0.5)
-    assert seen(run) == 1.0
+    assert row_of(run).seen == 1.0
     runs.resume(run)
 
 
 @pytest.mark.usefixtures("quick_pulse")
 def test_a_run_that_was_taken_over_is_not_kept_alive_by_who_had_it() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     with runs.alive(run):
         runs.resume(run, retried=True)
         become_silent(run, longest=0.5)
-        assert seen(run) == 1.0
-
-
-def row_of(run: str) -> RunRow:
-    row = Store().runs.get(run)
-    assert row is not None
-    return row
+        assert row_of(run).seen == 1.0
 
 
 def belongs_elsewhere(run: str, **values: object) -> None:
@@ -177,26 +152,9 @@ def answered(run: str, *numbers: int) -> None:
     )
 
 
-class Clock:
-    """A clock that moves only where somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = time.time()
-        self.slept: list[float] = []
-
-    def time(self) -> float:
-        return self.now
-
-    monotonic = time
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+    made = Clock(time.time())
     monkeypatch.setattr("contrapose.tasks.store.runs.time", made)
     return made
 
@@ -219,8 +177,7 @@ def test_what_is_found_in_the_store_adds_up_and_is_a_sign_of_life(clock: Clock) 
 
 
 def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     answered(run, 1, 2, 3)
     runs.add_hits(run, 4)
     runs.end(run, "incomplete")
@@ -231,8 +188,7 @@ def test_a_run_that_goes_on_counts_the_answers_that_it_asked_for_once() -> None:
 
 
 def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     runs.end(run, "incomplete")
     belongs_elsewhere(run)
     clock.now += 1
@@ -243,8 +199,7 @@ def test_a_run_that_goes_on_is_running_and_this_processs(clock: Clock) -> None:
 
 
 def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_before(clock: Clock) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     belongs_elsewhere(run)
     for seconds in (0, ALIVE_SECONDS - 0.5):
         clock.now += seconds
@@ -255,8 +210,7 @@ def test_a_silent_run_of_another_machine_is_taken_over_after_a_while_and_not_bef
 
 
 def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     with pytest.raises(GoingOnError):
         runs.resume(run)
     runs.resume(run, retried=True)
@@ -266,8 +220,7 @@ def test_only_an_attempt_of_this_process_is_known_to_have_ended(clock: Clock) ->
 
 
 def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     belongs_elsewhere(run)
     assert runs.take_over(run)
     assert sum(clock.slept) == ALIVE_SECONDS
@@ -275,8 +228,7 @@ def test_who_takes_a_run_over_waits_as_long_as_its_owner_may_live(clock: Clock) 
 
 
 def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     belongs_elsewhere(run, seen=clock.now + 1000)
     with pytest.raises(GoingOnError):
         runs.take_over(run)
@@ -284,8 +236,7 @@ def test_who_takes_a_run_over_gives_up_where_its_owner_lives_on(clock: Clock) ->
 
 
 def test_a_run_that_was_taken_over_is_not_published_by_who_had_it() -> None:
-    runs = Store().runs
-    run = runs.begin("run", config="{}", folder=".")
+    runs, run = begun()
     runs.confirm(run)
     runs.confirm("forgotten")
     belongs_elsewhere(run)
@@ -312,15 +263,6 @@ def test_only_a_finished_run_supersedes_others_and_only_of_its_folder(clock: Clo
     assert row_of(new).seen == clock.now
 
 
-def test_what_a_run_has_spent_is_its_own() -> None:
-    runs = Store().runs
-    run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
-    answered(run, 1, 2)
-    answered(other, 3)
-    assert runs.usage(run) == row_of(run).spent == Usage(calls=3, prompt_tokens=6, completion_tokens=4)
-    assert runs.usage("nobody") == Usage()
-
-
 def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
     runs, answers = Store().runs, Store().answers
     run, other = runs.begin("run", config="{}", folder="."), runs.begin("other", config="{}", folder=".")
@@ -328,7 +270,8 @@ def test_what_a_runs_reader_has_spent_is_a_part_of_what_the_run_has() -> None:
     for number in (3, 4):
         spent = Usage(calls=2, prompt_tokens=10, completion_tokens=1)
         answers.keep(batch_of([keyed(number)], run=run, model="r", spent=spent, failures=1, again=False, reads=True))
-    assert runs.usage(run) == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
+    assert runs.usage(run) == row_of(run).spent == Usage(calls=7, prompt_tokens=26, completion_tokens=6)
+    assert runs.usage("nobody") == Usage()
     taken = Taken(answers=2, requests=4, failures=2, prompt_tokens=20, completion_tokens=2)
     assert runs.read(run) == row_of(run).reading == taken
     assert runs.read(other) == row_of(other).reading == Taken()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -73,13 +72,11 @@ def test_portions_at_once_share_one_budget() -> None:
     assert 97 < sum(taken) <= 100
 
 
-def test_a_portion_that_has_ended_keeps_nobody_waiting_and_its_room_counts_as_spent() -> None:
+def test_a_portion_that_has_ended_keeps_nobody_waiting_and_its_room_counts_as_spent(dead_owner: str) -> None:
     teams, team, (one, two) = team_of("a", "b")
     teams.grant(team, one, wanted=(calls(5), calls(0)), settled=calls(0), fits=at_most(10))
-    machine = one.rsplit(":", 2)[0]
-    ended = f"{machine}:{_a_process_that_has_ended()}:{'0' * 12}"
     with teams.engine.begin() as connection:
-        connection.execute(update(PORTIONS).where(PORTIONS.c.owner == one).values(owner=ended))
+        connection.execute(update(PORTIONS).where(PORTIONS.c.owner == one).values(owner=dead_owner))
     grant = teams.grant(team, two, wanted=(calls(6), calls(5), calls(0)), settled=calls(0), fits=at_most(10))
     assert (grant.usage, grant.others, grant.others_idle) == (calls(5), calls(5), True)
 
@@ -95,12 +92,6 @@ def test_a_portion_of_another_machine_is_waited_for_as_long_as_its_lease() -> No
         late = update(PORTIONS).where(PORTIONS.c.owner == "elsewhere/1:1:x").values(until=time.time() - 1)
         connection.execute(late)
     assert teams.grant(team, two, **ask).others_idle  # type: ignore[arg-type]
-
-
-def _a_process_that_has_ended() -> int:
-    child = os.posix_spawn("/bin/true", ["true"], {})
-    os.waitpid(child, 0)
-    return child
 
 
 def test_the_reason_of_one_stops_all_and_no_other_team() -> None:

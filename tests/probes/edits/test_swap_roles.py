@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
 from contrapose_swap_roles.probe import SwapRoles
 from hypothesis import given
 from hypothesis import strategies as st
-from places import REPOSITORY
+from places import golden_rows
 
-GOLDEN = REPOSITORY / "tests" / "golden" / "edits" / "swap_roles.jsonl"
-ROWS = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+ROWS = golden_rows("edits/swap_roles")
 
 
 @pytest.mark.parametrize(

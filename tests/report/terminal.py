@@ -1,0 +1,31 @@
+"""What a terminal shows of a summary."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+
+from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.report.console import print_summary
+
+
+def printed(
+    told: Summary,
+    *,
+    show: Callable[..., None] = print_summary,
+    encoding: str = "utf-8",
+    colour: bool = False,
+    width: int = 80,
+    **options: Any,
+) -> str:
+    """The summary as it is printed, or what else shows one prints of it."""
+    buffer = io.BytesIO()
+    file = io.TextIOWrapper(buffer, encoding=encoding)
+    if show is print_summary:
+        options.setdefault("folder", "runs/x")
+    show(told, console=Console(file=file, width=width, force_terminal=colour), **options)
+    file.flush()
+    return buffer.getvalue().decode(encoding)
