@@ -43,15 +43,10 @@ def runs(
     verdict: str | None = None,
     last: int | None = None,
 ) -> list[PastRun]:
-    """Runs of a history, the oldest first.
+    """Return runs of a history, the oldest first: of any suite, model and verdict where these are None.
 
-    Args:
-        rows: of the history.
-        suite: its name; None: any.
-        model: its id; None: any.
-        tests: names; only runs with one of these, and only these of their tests; none: any.
-        verdict: of the run; None: any.
-        last: at most so many of each suite and model, the newest.
+    With `tests` only runs with one of these, and only these of their tests; with `last` at most so many of each suite
+    and model, the newest.
     """
     wanted = {"suite": suite, "model": model, "verdict": verdict, "tests": list(tests), "last": last}
     (chosen,) = _select(rows, wanted)

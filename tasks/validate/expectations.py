@@ -66,11 +66,7 @@ def prepare_to_look() -> None:
 
 
 def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
-    """Return expectations in Great Expectations' own format, for `run`.
-
-    Raises:
-        ValueError: an expectation is of no known type, or its arguments are wrong.
-    """
+    """Return expectations in Great Expectations' own format, or raise ValueError for a wrong type or arguments."""
     import_library()
     with _one_at_a_time():
         import great_expectations as gx
