@@ -27,7 +27,6 @@ from contrapose.tasks.infer.looks import Look, looks
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.store import Store
-from contrapose.tasks.tables.columnar import frame_of
 from contrapose.tasks.tables.table import ROWS, Table, batches, read_rows
 
 COLUMNS = ["id", "original", "skip_reason", "control"]
@@ -184,9 +183,8 @@ class GradualTest:
                 self.figures[table["sha256"]] = figures_in(table, self.plan.test)
         # Columns that only some of the parts have hold nothing in the others.
         parts = pa.concat_tables((self.figures[table["sha256"]] for table in tables), promote_options="default")
-        frame = frame_of(zip(parts.column_names, parts.columns, strict=True))
         looks = self.schedule.up_to(self.taken).evidence
-        return verdict_now(frame, self.plan, rules(self.run.config, self.plan, tests=tests, looks=looks))
+        return verdict_now(parts.to_pandas(), self.plan, rules(self.run.config, self.plan, tests=tests, looks=looks))
 
     def finished_trials(self) -> Trials:
         """Return the trials with their looks, and the questions saved; a question that cases share counts once."""

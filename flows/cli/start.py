@@ -19,8 +19,8 @@ from contrapose.tasks.core.errors import ConfigError
 
 ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
 """What Prefect imports once a flow has begun, and what writes the parameters for its server."""
-COMPUTING = ("scipy.special", "duckdb")
-"""What verdicts are computed by, and what reads the history."""
+COMPUTING = ("scipy.special",)
+"""What verdicts are computed by."""
 
 Use = Callable[[Mapping[str, str]], object]
 """Has Prefect use some settings, as `use_in_process`."""

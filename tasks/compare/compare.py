@@ -86,11 +86,7 @@ def refuse_margin(margin: float) -> None:
 def _compare_tests(
     runs: Sequence[FinishedRun], names: Sequence[str], *, margin: float
 ) -> tuple[list[Contest], list[str]]:
-    """Compare every test that can be compared; also return notes on the others and on cases that were left out.
-
-    Raises:
-        ComparisonError: no test was scored alike over enough cases, or runs have other cases.
-    """
+    """Compare every test that can be compared, or raise ComparisonError; also return notes on what was left out."""
     tests, notes, refused = list[Contest](), list[str](), list[ComparisonError]()
     for test in names_of(runs):
         refuse_other_cases(runs, test)

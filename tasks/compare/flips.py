@@ -14,15 +14,7 @@ MOST = 500
 
 
 def flips_of(comparison: Comparison, *, most: int = MOST) -> Flips:
-    """Return the cases that flipped between the baseline of a comparison and each other model.
-
-    Args:
-        comparison: of runs that are still where they were.
-        most: flips of one test, model and direction that come with their texts.
-
-    Raises:
-        ComparisonError: a run is not there any more.
-    """
+    """Return the cases that flipped between the baseline and each other model, of runs that are still there."""
     runs = [finished_run(model["folder"], Place(".")) for model in comparison["models"]]
     shown: list[Flip] = []
     counts: dict[tuple[str, str], FlipCount] = {}

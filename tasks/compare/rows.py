@@ -72,9 +72,7 @@ class Rows:
 def rows_of(runs: Sequence[FinishedRun], test: str) -> Rows:
     """Return the cases of a test in all runs, but for those that were scored in different ways.
 
-    Raises:
-        OtherScorerError: all of them were.
-        ComparisonError: a table cannot be read.
+    Raises OtherScorerError where all were, or ComparisonError where a table cannot be read.
     """
     wanted = (pc.field("test_type") == test) & ~pc.field("control")
     files = [run.folder / "results.parquet" for run in runs]
@@ -206,11 +204,7 @@ LEAST_SHARED = 30
 
 
 def refuse_few_shared(rows: Rows, runs: Sequence[FinishedRun], test: str) -> None:
-    """Refuse a test that hardly has cases which all were asked, since runs stopped early.
-
-    Raises:
-        TooFewSharedError: with the number of cases, and the runs that stopped.
-    """
+    """Raise TooFewSharedError for a test that hardly has cases which all were asked, since runs stopped early."""
     shared = int(rows.asked.all(axis=0).sum())
     if not rows.early or shared >= LEAST_SHARED:
         return
@@ -224,14 +218,11 @@ def refuse_few_shared(rows: Rows, runs: Sequence[FinishedRun], test: str) -> Non
 
 
 def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
-    """Refuse runs of which one has a case that the other has not.
+    """Raise ComparisonError for runs of which one has a case that the other has not, with the first such case.
 
     What one of them could not perturb may lack in it, or have other cases in the other: some models are asked in ways
     that others cannot be. Such cases are counted, and no reason to refuse; nor are samples that a run was not asked
     since it stopped early.
-
-    Raises:
-        ComparisonError: with the first case that is missing.
     """
     wanted = (pc.field("probe") == test) & ~pc.field("control")
     tables = [read_columns(run.folder / "cases.parquet", CASE_COLUMNS, rows=wanted) for run in runs]
@@ -258,11 +249,7 @@ def refuse_other_cases(runs: Sequence[FinishedRun], test: str) -> None:
 
 
 def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (), rows: Any) -> pa.Table:
-    """Read columns of those rows of a table for which an Arrow expression holds; optional ones may be missing.
-
-    Raises:
-        ComparisonError: it is gone, or is no such table.
-    """
+    """Read columns of the rows that an Arrow expression chooses, as far as they are there, or raise ComparisonError."""
     with _read_from(file) as path:
         known = pq.read_schema(path).names
         wanted = pa.schema([field for field in columns if field.name in known or field.name not in optional])
@@ -270,11 +257,7 @@ def read_columns(file: Place, columns: pa.Schema, *, optional: Sequence[str] = (
 
 
 def whole_rows(run: FinishedRun, test: str, ids: Sequence[str]) -> dict[str, dict[str, object]]:
-    """The rows of some cases of a test with all their columns, by case; of a case that was repeated the first.
-
-    Raises:
-        ComparisonError: the table is gone, or is no such table.
-    """
+    """Return rows of cases with all columns, by case, the first of a repeated one, or raise ComparisonError."""
     rows = (pc.field("test_type") == test) & ~pc.field("control") & pc.field("case_id").isin(list(ids))
     with _read_from(run.folder / "results.parquet") as path:
         return {row["case_id"]: row for row in reversed(pq.read_table(path, filters=rows).to_pylist())}

@@ -59,11 +59,7 @@ class FinishedRun:
 
 
 def finished_run(name: str, runs: Place) -> FinishedRun:
-    """Read a run by its folder, or by its id, which is looked for among folders of runs.
-
-    Raises:
-        ComparisonError: there is no such run, or it is not finished.
-    """
+    """Read a finished run by its folder, or by its id among folders of runs, or raise ComparisonError."""
     folder = run_folder(name, runs)
     if folder is None:
         raise _unfit_error(name, f"no such folder, and no run of that id in {runs}")
@@ -185,11 +181,7 @@ REMEDIES = {
 
 
 def refuse_unlike(runs: Sequence[FinishedRun]) -> None:
-    """Refuse runs that did not ask the same, and fewer than two of them.
-
-    Raises:
-        ComparisonError: with the run, the test, what differs, and both values.
-    """
+    """Raise ComparisonError for runs that did not ask the same, and for fewer than two of them."""
     folders = [run.folder for run in runs]
     if len(set(folders)) < max(2, len(folders)):
         raise ComparisonError(

@@ -15,8 +15,7 @@ Undo = Callable[[], object]
 class SharedChange:
     """A change of the process that overlapping calls share: made for the first, undone after the last.
 
-    Args:
-        make: makes the change and returns what undoes it.
+    `make` makes the change and returns what undoes it.
     """
 
     def __init__(self, make: Callable[[], Undo]) -> None:

@@ -13,11 +13,8 @@ from typing import IO, cast
 class SideProcess:
     """A second Python process, begun before it is needed, or else when it is first asked.
 
-    It ends with ours, when nobody can write to it any more.
-
-    Args:
-        arguments: of Python: a program that writes a line when it is ready, and then one for each that it reads.
-        seconds: how long is waited until it is ready, and then for an answer.
+    It gets the arguments of Python for a program that writes a line when it is ready, and then one for each that it
+    reads. It ends with ours, when nobody can write to it any more.
     """
 
     def __init__(self, *arguments: str, seconds: float) -> None:

@@ -19,7 +19,7 @@ from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.figures import form_of_text
-from contrapose.tasks.tables.columnar import frame_of, shrink_to_fit, split_batches
+from contrapose.tasks.tables.columnar import shrink_to_fit, split_batches
 from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, schema_for
 from contrapose.tasks.tables.table import (
@@ -141,7 +141,7 @@ def scored(results: Table, test: str) -> pd.DataFrame:
         parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
         return pa.concat_tables(part.select([name]) for part in parts)[name]
 
-    return pd.DataFrame(frame_of((name, column(name)) for name in _figure_names(results, test)))
+    return pd.DataFrame({name: column(name).to_pandas() for name in _figure_names(results, test)}, copy=False)
 
 
 def _figure_names(results: Table, test: str) -> list[str]:

@@ -91,11 +91,7 @@ def from_row(row: Mapping[str, Any]) -> PastRun:
 
 
 def verified_rows(table: pa.Table) -> pa.Table:
-    """Return a file's rows with the columns of today, missing ones empty.
-
-    Raises:
-        ValueError: it was not written by a run, or a value cannot be what its column holds.
-    """
+    """Return a file's rows with the columns of today, missing ones empty, or raise ValueError for what no run wrote."""
     if MARK not in (table.schema.metadata or {}):
         raise ValueError("not written by a run")
     if not table.schema.equals(SCHEMA):
@@ -136,10 +132,9 @@ FOLDER = ".history"
 
 
 def place(chosen: str | None, output: str) -> str:
-    """Folder or fsspec URL of the history: what was chosen, the environment's, or one in the folder of the runs.
+    """Return the folder or URL of the history: the chosen one, the environment's, or one in the folder of the runs.
 
-    Raises:
-        ConfigError: it holds a password, which every message about it would repeat.
+    Raises ConfigError where it holds a password, which every message about it would repeat.
     """
     folder = chosen or os.environ.get(VARIABLE) or os.path.join(output, FOLDER)
     return str(Place.at(folder, setting="history" if chosen else VARIABLE))
@@ -220,8 +215,7 @@ def record_of(name: str, run: PastRun) -> dict[str, Any]:
 def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str], str]:
     """Set damaged files of runs aside, and make those again whose run's folder is in the output folder.
 
-    Returns:
-        The files that are readable again or out of the way, and what to say of them.
+    Returns the files that are readable again or out of the way, and what to say of them.
     """
     damaged = [name for name in skipped if OURS.fullmatch(name)]
     if not damaged:

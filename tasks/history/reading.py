@@ -49,9 +49,7 @@ class Recorded:
 def read_history(where: str, *, without: str = "") -> Recorded:
     """Read every run in a history but that of one file; a folder or URL that does not exist holds none.
 
-    Raises:
-        ConfigError: the place cannot be read.
-        CutShortError: its server did not answer.
+    Raises ConfigError where the place cannot be read, or CutShortError where its server did not answer.
     """
     tables: list[pa.Table] = [SCHEMA.empty_table()]
     try:

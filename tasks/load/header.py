@@ -43,11 +43,7 @@ def table_rows(
 ) -> Iterator[Row]:
     """Yield rows of a table under the names of its columns, or raise DataError where it has none.
 
-    Args:
-        records: all of them, the header too.
-        data: source and columns.
-        exact: a record may have no more cells than the header, not even empty ones.
-        notes: what people should know about how the file is read.
+    `exact`: a record may have no more cells than the header, not even empty ones.
     """
     head = list(islice(records, HEAD))
     if not head:

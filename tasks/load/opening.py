@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import hashlib
-import io
 import os
 import shutil
 import tempfile
@@ -19,7 +18,7 @@ from fsspec.archive import AbstractArchiveFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from contrapose.tasks.config.hosts import PORTS, open_socket, origin_of, refuse_forbidden
-from contrapose.tasks.core.bounds import HARMLESS, MOST_COLUMNS, MOST_RATIO, is_bomb
+from contrapose.tasks.core.bounds import MOST_COLUMNS, MOST_RATIO, is_bomb
 from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.file_servers import time_limits
 from contrapose.tasks.load.rows import escape
@@ -27,7 +26,7 @@ from contrapose.tasks.load.rows import escape
 PART = 2**18
 """Bytes that are unpacked or looked at at once."""
 IN_MEMORY = 64 * 2**20
-"""Bytes of a remote file that are held in memory; more goes to a temporary file."""
+"""Bytes of a remote or unpacked file that are held in memory; more goes to a temporary file."""
 PACKAGES = {"smbclient": "smbprotocol"}
 """Modules that fsspec imports, to the packages that bring them where these are called otherwise."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -44,11 +43,13 @@ def open_source(source: str) -> Iterator[IO[bytes]]:
         file = stack.enter_context(_open_raw(source))
         try:
             if source.partition("::")[0].endswith(".gz"):
-                file = cast(IO[bytes], stack.enter_context(io.BufferedReader(_Unpacked(file, source), PART)))
-                # As much is unpacked at once as shows a bomb before its rows are read.
-                while file.tell() <= HARMLESS and file.read(PART):
-                    pass
-                file.seek(0)
+                unpacked = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=IN_MEMORY))
+                with gzip.GzipFile(fileobj=file) as packed:
+                    for part in iter(lambda: packed.read(PART), b""):
+                        unpacked.write(part)
+                        refuse_bomb(source, packed=file.tell(), unpacked=unpacked.tell())
+                unpacked.seek(0)
+                file = cast(IO[bytes], unpacked)
             if not file.read(1):
                 raise source_error(source, "the file is empty", expected="at least one row")
             file.seek(0)
@@ -150,40 +151,6 @@ def decoding_error(file: IO[bytes], source: str, encoding: str = "UTF-8") -> Dat
         passed, line = passed + len(whole) - len(decoder.getstate()[0]), line + whole.count(b"\n")
     observed = "the file ends within a character"
     return source_error(source, observed, expected=f"text in {encoding}", remedy="Save it as UTF-8.")
-
-
-class _Unpacked(io.RawIOBase):
-    """The content of a .gz file; reading stops where it turns out to be a bomb."""
-
-    def __init__(self, packed: IO[bytes], source: str) -> None:
-        self._packed, self._source = packed, source
-        self._file = gzip.GzipFile(fileobj=packed)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        count = self._file.readinto(buffer)
-        refuse_bomb(self._source, packed=self._packed.tell(), unpacked=self._file.tell())
-        return count
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move as a file does; the way to the end leads through all that comes before, as it is checked."""
-        if whence == io.SEEK_END:
-            while self.read(PART):
-                pass
-            whence = io.SEEK_CUR
-        return self._file.seek(offset, whence)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 async def _client(**options: Any) -> Any:

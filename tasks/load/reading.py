@@ -39,8 +39,6 @@ class SourceReading:
     uses_answers: bool = True
     description: TableDescription | None = None
     """Which column holds what; known once the first rows are read."""
-    suspects: frozenset[int] | None = None
-    """Hashes of ids that occur more than once; None when nothing is known about them yet."""
     columns: dict[str, None] = field(default_factory=dict)
     """Every column that a row had, in the order of their appearance."""
     notes: tuple[str, ...] = ()
@@ -51,12 +49,10 @@ class SourceReading:
     problems: list[tuple[int, Problem]] = field(default_factory=list)
     """Row number and problem of the first bad rows."""
     bad: int = 0
-    hashes: array[int] = field(default_factory=lambda: array("q"))
-    """Of every sample id: 8 bytes a row, where a set of the ids takes a hundred."""
+    rows_of: dict[int, int] = field(default_factory=dict)
+    """Row number of each sample id, by the hash of the id."""
     asked: array[int] = field(default_factory=lambda: array("q"))
-    """The same of what each sample asks."""
-    rows_of: dict[str, int] = field(default_factory=dict)
-    """Row number of each suspected id."""
+    """Hash of what each sample asks."""
 
     def samples(self, *, most: int | None = None) -> Iterator[Sample]:
         """Yield the samples of a source in its order, of `most` rows; problems with rows are raised after the last one.
@@ -92,13 +88,6 @@ class SourceReading:
                 else:
                     self.good += 1
                     yield sample
-        if not self.data.skip_bad_rows and (repeated := self.repeated_ids()):
-            # Another pass shows which rows share an id.
-            again = SourceReading(
-                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=repeated
-            )
-            for _ in again.samples(most=most):
-                pass
         if not self.good and not self.bad:
             why = ", ".join(f"{count} rows: {reason}" for reason, count in self.omitted.items()) or "there are no rows"
             raise source_error(self.data.source, why, expected="at least one row", remedy="Add some.")
@@ -107,18 +96,11 @@ class SourceReading:
 
     def _check_id(self, sample: Sample, number: int) -> Sample | Problem:
         """Return a sample, or the problem that its id is that of an earlier row."""
-        code = hash(sample.id)
-        self.asked.append(hash(replace(sample, id="", slice=None, cluster=None)))
-        if self.suspects is None:
-            self.hashes.append(code)
-        elif code in self.suspects and (first := self.rows_of.setdefault(sample.id, number)) != number:
+        first = self.rows_of.setdefault(hash(sample.id), number)
+        if first != number:
             return Problem(f"id {quote(sample.id)} is that of row {first} too", "an id of its own for each row")
+        self.asked.append(hash(replace(sample, id="", slice=None, cluster=None)))
         return sample
-
-    def repeated_ids(self) -> frozenset[int]:
-        """Return hashes of ids that look repeated; two ids may share one."""
-        values, counts = np.unique(np.array(self.hashes, dtype=np.int64), return_counts=True)
-        return frozenset(values[counts > 1].tolist())
 
     def warnings(self) -> list[str]:
         """Return what people should know although nothing is wrong; known after the last sample."""

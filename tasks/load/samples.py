@@ -67,8 +67,6 @@ class Drawing(SourceFacts):
     """Read only so many rows of the source; None: all."""
     uses_answers: bool = True
     """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
-    suspects: frozenset[int] | None = None
-    """Hashes of ids that look repeated, once they are known."""
 
     def samples(self) -> Iterator[Any]:
         """Yield samples in the order of the source, or raise ConfigError or DataError."""
@@ -86,19 +84,7 @@ class Drawing(SourceFacts):
 
     def _read_source(self) -> Iterator[Sample]:
         """Yield the samples of one pass over the source, and keep what it shows."""
-
-        def new_reading() -> SourceReading:
-            return SourceReading(
-                data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers, suspects=self.suspects
-            )
-
-        if self.data.skip_bad_rows and self.suspects is None:
-            # All ids are read once, so that a repeated one is known before its first row is left behind.
-            first = new_reading()
-            for _ in first.samples(most=self.most):
-                pass
-            self.suspects = first.repeated_ids()
-        reading = new_reading()
+        reading = SourceReading(data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers)
         yield from reading.samples(most=self.most)
         self.rows, self.left_out, self.warnings = reading.good, reading.left_out(), tuple(reading.warnings())
         self.columns = reading.description.summary() if reading.description else None

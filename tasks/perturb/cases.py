@@ -30,18 +30,12 @@ def build_cases(
     likelihoods: Likelihoods,
     besides: frozenset[str] = frozenset(),
 ) -> Iterator[Case]:
-    """The cases of every sample, one after the other; those that cannot be perturbed carry their reason.
+    """Yield the cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
-    Where the plan asks for several replies, a case whose replies are generated is followed by its repeats.
-    A control, where the plan wants them, follows the cases of its sample and belongs to the first that is asked.
-
-    Args:
-        samples: of the probe's sample type.
-        plan: the selected test.
-        seed: seed of the run; a case depends on it, the sample and the probe alone.
-        likelihoods: which log-likelihoods the model gives.
-        besides: ids of the samples whose original prompt is also answered in words, where their choice is read by
-            likelihood, or asked once more, where it is not.
+    A case depends on the seed, the sample and the probe alone. Where the plan asks for several replies, a case whose
+    replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
+    sample and belongs to the first that is asked. `besides` are ids of the samples whose original prompt is also
+    answered in words, where their choice is read by likelihood, or asked once more, where it is not.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     for sample in samples:
@@ -61,14 +55,7 @@ def build_cases(
 
 
 def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
-    """The samples that are asked a further question: those whose hashes are least, in any order of the data.
-
-    Args:
-        ids: of all samples of the test; not touched where none are drawn.
-        plan: the selected test.
-        seed: seed of the run.
-        likelihoods: which log-likelihoods the model gives.
-    """
+    """Return the ids of the samples that are asked a further question: those with the least hashes, in any order."""
     settings = plan.probe_settings
     count = settings.answers_in_words(likelihoods) or settings.asks_again(likelihoods)
     if not count:
@@ -93,13 +80,7 @@ COLUMNS = ["chance", "control", "skip_reason"]
 
 
 def out_of_reach(gate: float, cases: int, *, level: float) -> str:
-    """The sentence on a gate that so many independent cases cannot show even if all pass; empty where they can.
-
-    Args:
-        gate: least pass rate, 0 to 1.
-        cases: at least one.
-        level: p value that a verdict needs.
-    """
+    """Return the sentence on a gate that so many cases cannot show even if all pass; empty where they can."""
     most = highest(cases, level=level)
     if gate <= most:
         return ""
@@ -116,12 +97,9 @@ def asked_in(cases: Table) -> int:
 
 
 def refuse_guessable(plan: Plan, cases: Table) -> None:
-    """Refuse a least pass rate that a model which guesses reaches, unless controls show who guesses.
+    """Raise ConfigError for a least pass rate that a guessing model reaches, unless controls show who guesses.
 
     A gate of zero asks for nothing, and is let through.
-
-    Raises:
-        ConfigError: with the pass rate of a guesser over these cases.
     """
     chosen = probe(plan.test)
     if plan.control and chosen.controlled:

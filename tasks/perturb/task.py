@@ -15,14 +15,7 @@ from contrapose.tasks.tables.table import ROWS, Table, batches, iterate, join_ta
 
 @room_task("perturb", by_name={"probes": "{plan.test}"}, run_name="perturb {plan.test}")
 def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> Table:
-    """Make the cases of one test.
-
-    Args:
-        plan: the selected test.
-        samples: its samples.
-        seed: of the run.
-        likelihoods: which log-likelihoods the model gives.
-    """
+    """Make the cases of one test."""
     drawn = drawn_besides(_ids(samples), plan, seed=seed, likelihoods=likelihoods)
     records = iterate(samples, probe(plan.test).sample_type)
     return write(build_cases(records, plan, seed=seed, likelihoods=likelihoods, besides=drawn), Case)
@@ -32,16 +25,7 @@ def perturb(plan: Plan, samples: Table, seed: int, likelihoods: Likelihoods) -> 
 def perturb_portion(
     plan: Plan, samples: Table, rows: tuple[int, int], besides: list[str], seed: int, likelihoods: Likelihoods
 ) -> Table:
-    """Make the cases of neighbouring samples of one test.
-
-    Args:
-        plan: the selected test.
-        samples: all its samples.
-        rows: places of the first of these samples, from 0, and of what comes after the last.
-        besides: ids of the samples that are asked a further question.
-        seed: of the run.
-        likelihoods: which log-likelihoods the model gives.
-    """
+    """Make the cases of the samples of one test between two places, the second left out."""
     first, end = rows
     kind = probe(plan.test).sample_type
     parts = (read_rows(samples, kind, first=start, end=min(start + ROWS, end)) for start in range(first, end, ROWS))

@@ -59,11 +59,7 @@ def candidate_config(config: RunConfig, candidate: Candidate) -> RunConfig:
 
 
 def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *, model: str) -> None:
-    """Refuse a candidate whose answers would be the baseline's: it would be judged unseen.
-
-    Raises:
-        ModelError: what their providers found both of them to be is the same.
-    """
+    """Raise ModelError for a candidate whose answers would be the baseline's: it would be judged unseen."""
     if dict(candidate) == dict(baseline):
         raise ModelError(
             "the candidate is the baseline",

@@ -22,11 +22,7 @@ SHORTEST = 16
 
 
 def refuse_unready(settings: Promotion, *, revision: str, training_run: str) -> None:
-    """See that a promotion could be done, before anything is spent on a model.
-
-    Raises:
-        ContraposeError: the alias or the webhook could not be used.
-    """
+    """Raise ContraposeError where a promotion could not be done, before anything is spent on a model."""
     if settings.mlflow_alias:
         version_of(settings.mlflow_alias, revision=revision, training_run=training_run)
     if settings.webhook:
@@ -62,13 +58,10 @@ def missing(settings: Promotion) -> Iterator[ContraposeError]:
 
 
 def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], None]) -> list[str]:
-    """Move the alias and call the webhook, as far as they are wanted; what was done, in sentences.
+    """Move the alias and call the webhook, as far as they are wanted, and return what was done, in sentences.
 
     Doing it again changes nothing: the alias is where it was, and the webhook has the same delivery number. Before each
-    step `confirm` raises where somebody else is doing it.
-
-    Raises:
-        ContraposeError: a step failed.
+    step `confirm` raises where somebody else is doing it. Raises ContraposeError where a step failed.
     """
     done = []
     if settings.mlflow_alias:
@@ -87,11 +80,7 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
 
 
 def webhook_secret() -> str:
-    """The secret that webhooks are signed with.
-
-    Raises:
-        ConfigError: there is none, or it is too short.
-    """
+    """Return the secret that webhooks are signed with, or raise ConfigError where there is none, or it is too short."""
     secret = from_environment(VARIABLE, where=VARIABLE) or from_block(BLOCK, where="promotion.webhook")
     if len(secret) < SHORTEST:
         raise ConfigError(
@@ -104,17 +93,10 @@ def webhook_secret() -> str:
 
 
 def version_of(named: str, *, revision: str, training_run: str, client: Any = None) -> str:
-    """The version of a registered model that an announcement is about.
+    """Return the version of a registered model, `<model>@<alias>`, that an announcement is about.
 
-    Args:
-        named: `<registered model>@<alias>`.
-        revision: the version itself, where it is a number.
-        training_run: else the MLflow run that made it.
-        client: None: of the registry that MLFLOW_TRACKING_URI or MLFLOW_REGISTRY_URI names.
-
-    Raises:
-        ConfigError: MLflow is not installed, or there is not one such version.
-        ContraposeError: the registry cannot be asked.
+    It is the revision where that is a number, else the version that the training run made. Raises ConfigError where
+    MLflow is not installed or there is not one such version, or ContraposeError where the registry cannot be asked.
     """
     name, number = named.rpartition("@")[0], revision if revision.isascii() and revision.isdecimal() else ""
     search = (client or _mlflow_client()).search_model_versions
@@ -142,11 +124,7 @@ def version_of(named: str, *, revision: str, training_run: str, client: Any = No
 
 
 def move(named: str, version: str, *, client: Any = None) -> str:
-    """Let the alias name a version, unless it names a newer one; returns what became of it, in a sentence.
-
-    Raises:
-        ContraposeError: the registry cannot be asked.
-    """
+    """Let the alias name a version, unless it names a newer one; return what happened, or raise ContraposeError."""
     registry = client or _mlflow_client()
     name, _, alias = named.rpartition("@")
     now = _ask_registry(name, registry.get_registered_model, name).aliases.get(alias)

@@ -53,22 +53,14 @@ def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
 
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether an environment names the host of an address.
-
-    Raises:
-        ConfigError: it names what is no host.
-    """
+    """Return whether an environment names the host of an address, or raise ConfigError where it names no host."""
     named = [entry for entry in entries(HOSTS, environment) if "/" not in entry or network_of(entry) is None]
     rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
     return origin is not None and any(rule.holds(origin) for rule in rules)
 
 
 def refuse_unlisted(url: str) -> None:
-    """Refuse an address on a host that the environment does not name: what is called there is signed with a secret.
-
-    Raises:
-        ConfigError: it is not named, or leads to where nothing is sent.
-    """
+    """Raise ConfigError for an address on a host that the environment does not name: what it gets is signed."""
     origin = origin_of(url)
     if origin is None or not is_listed(url):
         raise ConfigError(
@@ -86,12 +78,7 @@ def refuse_unlisted(url: str) -> None:
 
 
 def refuse_unreachable(url: str) -> None:
-    """See that somebody takes connections at an address; nothing is sent.
-
-    Raises:
-        ConfigError: the host leads to where nothing is sent.
-        ContraposeError: nobody does.
-    """
+    """See that somebody takes connections at an address, or raise ConfigError or ContraposeError; nothing is sent."""
     if (origin := origin_of(url)) is None:
         return
     try:
@@ -106,12 +93,7 @@ def refuse_unreachable(url: str) -> None:
 
 
 def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[float], None] = time.sleep) -> None:
-    """Post a JSON body, three times at most; redirects are not followed.
-
-    Raises:
-        ConfigError: the host leads to where nothing is sent.
-        ContraposeError: nobody has taken it.
-    """
+    """Post a JSON body, three times at most, or raise ConfigError or ContraposeError; redirects are not followed."""
     for number in range(1, TRIES + 1):
         headers = {
             "Content-Type": "application/json",

@@ -6,11 +6,7 @@ from functools import partial
 
 
 class Store:
-    """The store that the environment names; its parts share one database, which a process opens once.
-
-    Raises:
-        ConfigError: it cannot be opened.
-    """
+    """The store that the environment names, or ConfigError; its parts share one database, opened once a process."""
 
     def __init__(self) -> None:
         # Imported here: most who import this module never open the store.

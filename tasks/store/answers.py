@@ -8,19 +8,16 @@ import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import delete, func, select
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage, total_usage
 from contrapose.tasks.store.base import StorePart, patient, unwritten
-from contrapose.tasks.store.engine import file_of, insert_into, keys_subquery, url_of
+from contrapose.tasks.store.engine import file_of, keys_subquery, upsert, url_of
 from contrapose.tasks.store.opening import rebuild_damaged
 from contrapose.tasks.store.receipts import Written
 from contrapose.tasks.store.replay import answer_receipt, note_receipts, spend
@@ -28,8 +25,6 @@ from contrapose.tasks.store.schema import ANSWERS, CLAIMS, SPENT
 
 CHECKSUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')
 """End of a kept answer. Those of older versions end without."""
-AT_ONCE = 1000
-"""Rows of an insert into SQLite, which takes some 32,000 values a statement."""
 STORED = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
 
 
@@ -164,11 +159,7 @@ class AnswerTable(StorePart):
             self.record(connection, {"do": "forget", "run": run, "of": list(keys)})
 
     def note(self, batch: AnswerBatch) -> Written | None:
-        """Write the receipts of a batch; None for a database that needs none.
-
-        Raises:
-            CutShortError: they cannot be written.
-        """
+        """Write the receipts of a batch, or raise CutShortError; None for a database that needs none."""
         return self.append(batch) if self.has_receipts else None
 
     def append(self, batch: AnswerBatch) -> Written:
@@ -180,12 +171,7 @@ class AnswerTable(StorePart):
             raise unwritten(error, self.engine) from error
 
     def keep(self, batch: AnswerBatch, written: Written | None = None) -> None:
-        """Keep a batch, release the claims and note what was spent, all of it or nothing.
-
-        Args:
-            batch: the answers.
-            written: where their receipts are; None: they are written now.
-        """
+        """Keep a batch, release the claims and note what was spent, all or nothing; write its receipts if need be."""
         self._keep(batch, written or self.note(batch))
 
     @patient
@@ -196,45 +182,10 @@ class AnswerTable(StorePart):
             if written is not None and not note_receipts(connection, self.receipts, written):
                 return
             if rows:
-                self._insert(connection, rows, again=batch.again)
-                connection.execute(_releasing(self.dialect), self.keys_parameter(row["key"] for row in rows))
+                connection.execute(upsert(self.dialect, ANSWERS, ANSWERS.c.keys(), newer=batch.again), rows)
+                released = delete(CLAIMS).where(CLAIMS.c.key.in_(keys_subquery(self.dialect)))
+                connection.execute(released, self.keys_parameter(row["key"] for row in rows))
             spend(connection, batch.run, batch.taken, reads=batch.reads, now=time.time())
-
-    def _insert(self, connection: Connection, rows: Sequence[Mapping[str, Any]], *, again: bool) -> None:
-        if self.dialect != "sqlite":
-            connection.execute(_insert(self.dialect, again=again), rows)
-            return
-        # Many rows a statement: other threads go on while SQLite works.
-        for start in range(0, len(rows), AT_ONCE):
-            part = rows[start : start + AT_ONCE]
-            statement, values = _sqlite_insert(len(part), again=again)
-            connection.exec_driver_sql(statement, tuple(chain.from_iterable(map(values, part))))
-
-
-# Statements are made once: making them takes longer than some dozens of rows.
-@cache
-def _insert(dialect: str, *, again: bool) -> Any:
-    """Statement that keeps an answer; `again`: in the place of an older one, else the first one stays."""
-    # SQLite copies each page of the index into a file before it changes it, in case it must take back one statement
-    # and not the complete transaction; here it never must.
-    statement = insert_into(dialect, ANSWERS).prefix_with("OR FAIL", dialect="sqlite")
-    if not again:
-        return statement.on_conflict_do_nothing(index_elements=["key"])
-    new = {column.name: statement.excluded[column.name] for column in ANSWERS.c if column.name != "key"}
-    return statement.on_conflict_do_update(index_elements=["key"], set_=new)
-
-
-@lru_cache(maxsize=128)
-def _sqlite_insert(count: int, *, again: bool) -> tuple[str, itemgetter[Any]]:
-    """Text that keeps so many answers, for SQLite's driver, and what it takes of each row, in its order."""
-    compiled = _insert("sqlite", again=again).compile(dialect=sqlite.dialect(), column_keys=list(ANSWERS.c.keys()))
-    row = f"({', '.join('?' * len(compiled.positiontup))})"
-    return str(compiled).replace(row, ", ".join([row] * count), 1), itemgetter(*compiled.positiontup)
-
-
-@cache
-def _releasing(dialect: str) -> Any:
-    return delete(CLAIMS).where(CLAIMS.c.key.in_(keys_subquery(dialect)))
 
 
 def _completion(row: Any) -> Completion:

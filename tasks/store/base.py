@@ -42,14 +42,9 @@ class AwayError(ContraposeError):
 
 
 def patient(method: Method) -> Method:
-    """Retry a transaction where the database was away, damaged, or ended one of two that met.
+    """Retry a transaction of a `StorePart` where the database was away, damaged, or ended one of two that met.
 
-    The method is one of a `StorePart`.
-
-    Raises:
-        AwayError: it did not answer for long.
-        CutShortError: it has no room; raised at once.
-        ContraposeError: it cannot be used.
+    Raises AwayError where it did not answer for long, CutShortError at once where it has no room, or ContraposeError.
     """
 
     @wraps(method)
@@ -86,11 +81,7 @@ def patient(method: Method) -> Method:
 
 
 class StorePart:
-    """A part of the store.
-
-    Args:
-        engine: a database with the tables of `schema`.
-    """
+    """A part of the store, in a database with the tables of `schema`."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -101,11 +92,7 @@ class StorePart:
         self.has_receipts = file_of(url_of(engine)) is not None
 
     def record(self, connection: Connection, *entries: Mapping[str, Any]) -> None:
-        """Write receipts of what a transaction has changed, before it ends.
-
-        Raises:
-            CutShortError: they cannot be written.
-        """
+        """Write receipts of what a transaction has changed, before it ends, or raise CutShortError."""
         if not self.has_receipts or not entries:
             return
         now = time.time()

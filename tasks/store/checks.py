@@ -63,9 +63,7 @@ class OvertakenError(ContraposeError):
 class Checks(StorePart):
     """Checks in a database, for one owner.
 
-    Args:
-        engine: a database with the tables of `schema`.
-        flow_run: id of the flow run that the owner works in; when that is resumed or retried, the check is its own.
+    When the flow run that the owner works in is resumed or retried, the check is its own.
     """
 
     def __init__(self, engine: Engine, *, flow_run: str) -> None:
@@ -87,16 +85,10 @@ class Checks(StorePart):
     ) -> CheckRow:
         """Take a check, or wait until it is done: it is this owner's, or nothing is left to do.
 
-        One whose owner has died is taken over as it is, with the decision if there was one.
-
-        Args:
-            key: of the check.
-            model: id of the candidate.
-            revision: of the candidate.
-            training_run: that made it.
-            announced: Unix time at which the model was announced; None: now. Checks may begin in another order.
-            again: begin anew where it is decided, not promoted, and not this flow run's: that has begun anew already.
-            wanted: whether something is to follow a promotion; it does, where nothing has so far.
+        One whose owner has died is taken over as it is, with the decision if there was one. The model was announced at
+        a Unix time, or now; checks may begin in another order. With `again` the check begins anew where it is decided,
+        not promoted, and not this flow run's: that has begun anew already. With `wanted` something is to follow a
+        promotion; it does, where nothing has so far.
         """
         candidate = {"model": model, "revision": revision, "training_run": training_run}
         while True:
@@ -111,11 +103,7 @@ class Checks(StorePart):
         return CheckRow(**rows[0]._mapping) if rows else None
 
     def decide(self, key: str, *, verdict: str, decision: str) -> None:
-        """Keep a decision.
-
-        Raises:
-            OvertakenError: the check is another owner's now, as for `promoted` and `confirm`.
-        """
+        """Keep a decision; raise OvertakenError where the check is another owner's now, as `close` and `confirm` do."""
         self._set(key, state="decided", verdict=verdict, decision=decision)
 
     def confirm(self, key: str) -> None:
@@ -129,9 +117,7 @@ class Checks(StorePart):
     def newer(self, key: str, *, alike: str) -> CheckRow | None:
         """Return the last check that was promoted of those announced after this one; None where there is none.
 
-        Args:
-            key: of this one.
-            alike: what the keys of those that it is measured with begin with.
+        `alike` is what the keys of those that it is measured with begin with.
         """
         began = select(CHECKS.c.started).where(CHECKS.c.key == key).scalar_subquery()
         later = (CHECKS.c.key.startswith(alike), CHECKS.c.state == "promoted", CHECKS.c.started > began)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Float, Text, bindparam, delete, func, select, text, update
+from sqlalchemy import Connection, Engine, Float, Text, delete, func, literal, select, text, update
 
 from contrapose.tasks.store.base import StorePart, patient
 from contrapose.tasks.store.engine import BUSY_SECONDS, insert_into, keys_subquery
@@ -17,16 +15,10 @@ LEASE_SECONDS = BUSY_SECONDS + 30.0
 """How long a claim holds without a sign of life; owners renew theirs every few seconds, once a busy database lets them.
 
 It matters where an owner's end cannot be seen: one of another machine, or a part of a process that lives on."""
-OWNER = bindparam("its", type_=Text)
 
 
 class Claims(StorePart):
-    """The claims of one owner.
-
-    Args:
-        engine: a database with the tables of `schema`.
-        again: ask what is answered, too: an answer that is there does not keep a key from being claimed.
-    """
+    """The claims of one owner; with `again` also of what is answered."""
 
     def __init__(self, engine: Engine, *, again: bool = False) -> None:
         super().__init__(engine)
@@ -37,19 +29,22 @@ class Claims(StorePart):
     def claim(self, keys: Sequence[str]) -> set[str]:
         """Claim those of the keys that are not answered and that no living owner has claimed; return them."""
         # Two owners that claim the same keys meet in the same order, and none waits for the other in a circle.
-        wanted = self.keys_parameter(sorted(keys))
+        wanted, sent = self.keys_parameter(sorted(keys)), keys_subquery(self.dialect)
+        own = (CLAIMS.c.key.in_(sent), CLAIMS.c.owner == self.owner)
         with self.engine.begin() as connection:
             self._bury(connection)
             # Claims come first: an answer that is written after them was asked by nobody else.
             until = database_time(connection) + LEASE_SECONDS
-            taken = connection.execute(_claiming(self.dialect), {**wanted, "its": self.owner, "lease": until})
-            claimed = set(taken.scalars())
-            if len(claimed) < len(keys):
-                claimed = set(connection.execute(_own(self.dialect), {**wanted, "its": self.owner}).scalars())
+            # SQLite takes ON CONFLICT behind a SELECT only where that has a condition.
+            rows = sent.add_columns(literal(self.owner, Text), literal(until, Float)).where(text("true"))
+            claiming = insert_into(self.dialect, CLAIMS).from_select(["key", "owner", "until"], rows)
+            connection.execute(claiming.on_conflict_do_nothing(index_elements=["key"]), wanted)
+            claimed = set(connection.execute(select(CLAIMS.c.key).where(*own), wanted).scalars())
             if claimed and not self.again:
-                answered = set(connection.execute(_answered(self.dialect), self.keys_parameter(claimed)).scalars())
+                known = select(ANSWERS.c.key).where(ANSWERS.c.key.in_(sent))
+                answered = set(connection.execute(known, self.keys_parameter(claimed)).scalars())
                 if answered:
-                    connection.execute(_releasing(self.dialect), {**self.keys_parameter(answered), "its": self.owner})
+                    connection.execute(delete(CLAIMS).where(*own), self.keys_parameter(answered))
                 claimed -= answered
             if claimed:
                 # Should the database be made anew meanwhile, nobody else asks what is being asked.
@@ -82,39 +77,11 @@ class Claims(StorePart):
 
     def _bury(self, connection: Connection) -> None:
         """Remove the claims of owners that were silent for too long, or whose process has ended."""
-        signs = {owner: float(until) for owner, until in connection.execute(_signs(), {"its": self.owner})}
+        others = select(CLAIMS.c.owner, func.max(CLAIMS.c.until)).where(CLAIMS.c.owner != self.owner)
+        last_signs = connection.execute(others.group_by(CLAIMS.c.owner))
+        signs = {owner: float(until) for owner, until in last_signs}
         dead = self._others.dead(signs, now=database_time(connection))
         for owner, until in signs.items():
             if owner in dead or is_gone(owner):
                 # What it renews at this very moment stays its own.
                 connection.execute(delete(CLAIMS).where(CLAIMS.c.owner == owner, CLAIMS.c.until <= until))
-
-
-# Statements are made once: making them takes longer than some dozens of rows.
-@cache
-def _claiming(dialect: str) -> Any:
-    rows = keys_subquery(dialect).add_columns(OWNER, bindparam("lease", type_=Float)).where(text("true"))
-    claiming = insert_into(dialect, CLAIMS).from_select(["key", "owner", "until"], rows)
-    return claiming.on_conflict_do_nothing(index_elements=["key"]).returning(CLAIMS.c.key)
-
-
-@cache
-def _own(dialect: str) -> Any:
-    return select(CLAIMS.c.key).where(CLAIMS.c.key.in_(keys_subquery(dialect)), CLAIMS.c.owner == OWNER)
-
-
-@cache
-def _answered(dialect: str) -> Any:
-    return select(ANSWERS.c.key).where(ANSWERS.c.key.in_(keys_subquery(dialect)))
-
-
-@cache
-def _releasing(dialect: str) -> Any:
-    return delete(CLAIMS).where(CLAIMS.c.key.in_(keys_subquery(dialect)), CLAIMS.c.owner == OWNER)
-
-
-@cache
-def _signs() -> Any:
-    """Query for the last sign of life of each other owner."""
-    others = select(CLAIMS.c.owner, func.max(CLAIMS.c.until)).where(CLAIMS.c.owner != OWNER)
-    return others.group_by(CLAIMS.c.owner)

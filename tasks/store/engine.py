@@ -34,13 +34,10 @@ ADDRESSES = "sqlite:///path or postgresql+psycopg://user:password@host/name"
 
 
 def store_url() -> str:
-    """Return `CONTRAPOSE_STORE`, or the address of a SQLite file in the user's cache.
+    """Return `CONTRAPOSE_STORE`, or the address of a SQLite file in the user's cache, or raise ConfigError.
 
     The variable holds an address such as `postgresql+psycopg://user:password@host/name`, or `secret://<block>`, a
     Prefect Secret block that holds one.
-
-    Raises:
-        ConfigError: the block cannot be used.
     """
     named = resolve_secret(os.environ.get("CONTRAPOSE_STORE", ""), where="CONTRAPOSE_STORE")
     return named or f"sqlite:///{home_folder() / 'answers.sqlite3'}"
@@ -94,14 +91,9 @@ def refuse_unreadable(url: str) -> None:
 
 
 def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engine:
-    """Return an engine of a database as it is: nothing is created in it.
+    """Return an engine of a database as it is: nothing is created in it; `prepare` is called with it before its use.
 
-    Args:
-        url: of the database.
-        prepare: called with the engine before it is used.
-
-    Raises:
-        ConfigError: the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
     """
     from sqlalchemy import create_engine
 

@@ -22,14 +22,9 @@ class FormTable(StorePart):
         return str(rows[0].form) if rows else None
 
     def note(self, key: str, form: str, *, model: str, run: str, again: bool) -> None:
-        """Keep a form.
+        """Keep a form of letters, or settings that the endpoint needs, as JSON, that a run found out.
 
-        Args:
-            key: of the model, and of what was tried.
-            form: in which letters are asked for, or settings that the endpoint needs, as JSON.
-            model: its id.
-            run: id of the run that found it out.
-            again: whether this replaces what was found before; otherwise that stays.
+        `again`: it replaces what was found before; otherwise that stays.
         """
         row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
         statement = upsert(self.dialect, FORMS, row, newer=again).values(**row)

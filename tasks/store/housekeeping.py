@@ -60,14 +60,10 @@ class Housekeeping(StorePart):
 
     @patient
     def clear(self, *, model: str | None = None, before: float | None = None) -> int:
-        """Forget answers, and the forms of models that have none left; return how many answers.
+        """Forget answers of a model, or stored before a Unix time, and forms of models without any; return how many.
 
         Answers of other processes' runs that are going on stay, for their receipts are still being written. What is
         forgotten is removed from the receipts, too.
-
-        Args:
-            model: only of this model.
-            before: only those stored before this Unix time.
         """
         statement = delete(ANSWERS)
         statement = statement if model is None else statement.where(ANSWERS.c.model == model)

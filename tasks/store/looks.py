@@ -35,13 +35,7 @@ class LookTable(StorePart):
     """Looks in a database."""
 
     def note(self, key: str, hashes: Collection[str], *, run: str) -> None:
-        """Keep that these cases left a question open; a run that goes on replaces what it had judged.
-
-        Args:
-            key: of the question: model, test, settings and gate.
-            hashes: of its cases.
-            run: id of the run.
-        """
+        """Keep that cases with these hashes left a question open; a run that goes on replaces what it had judged."""
         self._put({"key": key, "run": run, "cases": len(hashes), "sketch": json.dumps(nsmallest(KEPT, hashes))})
 
     def settle(self, run: str, looks: Mapping[str, int], *, beside: Sequence[str]) -> None:

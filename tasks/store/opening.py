@@ -37,8 +37,7 @@ LOGS = ("-wal", "-shm", "-journal")
 def connect(url: str) -> Engine:
     """Return an engine of a store, with its tables and all that its receipts hold.
 
-    Raises:
-        ConfigError: the database cannot be opened, or another version of Contrapose made it.
+    Raises ConfigError where the database cannot be opened, or another version of Contrapose made it.
     """
     path = file_of(url)
     if path is not None and _is_empty(path):
@@ -127,15 +126,9 @@ def examine(url: str) -> None:
 
 
 def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
-    """Put a damaged store aside, make it anew from its receipts and report it.
+    """Put a damaged store aside, make it anew from its receipts and report it, or raise ConfigError.
 
-    Args:
-        path: of the file.
-        url: of the store.
-        anyway: even where SQLite finds nothing wrong with the file.
-
-    Raises:
-        ConfigError: it cannot be written there.
+    `anyway`: even where SQLite finds nothing wrong with the file.
     """
     with raise_mendable(url), file_lock(path):
         if path.exists() and not anyway and not find_damage(path):
@@ -156,11 +149,7 @@ def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
 
 
 def rebuild_missing(path: Path) -> None:
-    """Make a store with all that its receipts hold; one that is there stays.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Make a store with all that its receipts hold, or raise OSError; one that is there stays."""
     with file_lock(path):
         if path.exists():
             return

@@ -64,11 +64,7 @@ class Silence:
 
     A sign is the Unix time until which an owner should be taken for alive; the owner moves it as long as it lives.
     Where the clock has passed it, or is further behind it than a lease reaches (it was set back), an owner is dead if
-    its sign has not moved for a while by a clock that only measures.
-
-    Args:
-        lease: seconds that a sign holds.
-        enough: seconds of silence.
+    its sign has not moved for `enough` seconds by a clock that only measures.
     """
 
     def __init__(self, *, lease: float, enough: float) -> None:

@@ -78,11 +78,7 @@ class PromptTable(StorePart):
 
     @patient
     def prepare(self, batch: str, keys: Sequence[str], *, spec: str) -> int:
-        """Note a batch that is about to be submitted, with those of the questions that no other batch is asking.
-
-        Returns:
-            How many these are; where none is left there is no batch.
-        """
+        """Note a batch before it is submitted, with the questions that no other batch asks; return how many."""
         now = time.time()
         free = update(PROMPTS).where(PROMPTS.c.key.in_(keys_subquery(self.dialect)), PROMPTS.c.batch == "")
         with self.engine.begin() as connection:

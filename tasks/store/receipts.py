@@ -60,11 +60,7 @@ class Receipt(NamedTuple):
 
 
 class Receipts:
-    """The receipts of a store; a process appends to a file of its own.
-
-    Args:
-        folder: of all files.
-    """
+    """The receipts of a store, in a folder; a process appends to a file of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -78,11 +74,7 @@ class Receipts:
         self._hash = hashlib.sha256()
 
     def append(self, contents: Sequence[Mapping[str, Any]]) -> Written:
-        """Append receipts.
-
-        Raises:
-            OSError: they cannot be written, not even with the reserve; none of them is there.
-        """
+        """Append receipts; raise OSError where not even the reserve has room, and none of them is there."""
         data = b"".join(map(to_line, contents))
         with self._lock:
             path = self._open()
@@ -193,13 +185,7 @@ def to_line(content: Mapping[str, Any]) -> bytes:
 
 
 def read(path: Path, start: int = 0, end: int | None = None) -> Iterator[Receipt]:
-    """Yield the receipts of a file between two offsets; a line that is not ended yet is left out.
-
-    A line whose end was damaged holds two receipts.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Yield receipts of a file between two offsets without an unfinished line; one of a damaged end holds two."""
     for line in _lines_of(path, start, end):
         start += len(line) + 1
         joint = JOINED.search(line)

@@ -11,19 +11,18 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from heapq import merge
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, Update, bindparam, delete, select, text, update
+from sqlalchemy import Connection, Engine, delete, select, text, update
 
 from contrapose.tasks.core.damage import warn
 from contrapose.tasks.store.engine import insert_into, keys_parameter, keys_subquery, upsert
 from contrapose.tasks.store.receipts import Receipts, Written, read
-from contrapose.tasks.store.schema import ANSWERS, CLAIMS, DURABLE, METADATA, READINGS, RECEIPTS, RUNS, SPENT
+from contrapose.tasks.store.schema import ANSWERS, CLAIMS, DURABLE, METADATA, READINGS, RECEIPTS, RUNS
 
 TOGETHER = 1000
 """Receipts that one statement adds."""
@@ -115,8 +114,7 @@ def add(
 ) -> Counter[str]:
     """Add the receipts of some files from their offsets on, the oldest first.
 
-    Returns:
-        How many rows each table got, and how many lines are `damaged`.
+    Returns how many rows each table got, and how many lines are `damaged`.
     """
     counts: Counter[str] = Counter()
     ends = {file.name: start for file, start in files.items()}
@@ -172,11 +170,7 @@ def _apply(connection: Connection, entries: Sequence[Entry], counts: Counter[str
 
 
 def write_anew(engine: Engine, receipts: Receipts) -> int:
-    """Write a receipt of each row that lasts, and remove the older receipts that nobody is writing.
-
-    Returns:
-        How many answers there are.
-    """
+    """Write a receipt of each row that lasts, remove older ones that nobody writes; return how many answers are."""
     receipts.close()
     catch_up(engine, receipts)
     old = [file for file in receipts.files() if not receipts.is_being_written(file)]
@@ -205,16 +199,9 @@ def write_anew(engine: Engine, receipts: Receipts) -> int:
 
 def spend(connection: Connection, run: str, taken: Mapping[str, int], *, reads: bool, now: float) -> None:
     """Add what a batch took to what its run has spent, and to what the run's reader has where that asked."""
-    values = {"its": run, "now": now, **{f"more_{name}": count for name, count in taken.items()}}
-    connection.execute(_spending(), values)
+    more = {name: RUNS.c[name] + count for name, count in taken.items()}
+    connection.execute(update(RUNS).where(RUNS.c.id == run).values(**more, seen=now))
     if reads:
         first = insert_into(connection.dialect.name, READINGS).values(run=run, seen=now, **taken)
         added = {name: READINGS.c[name] + count for name, count in taken.items()}
         connection.execute(first.on_conflict_do_update(index_elements=["run"], set_={**added, "seen": now}))
-
-
-@cache
-def _spending() -> Update:
-    """Statement that adds to what a run has spent."""
-    more = {name: RUNS.c[name] + bindparam(f"more_{name}") for name in SPENT}
-    return update(RUNS).where(RUNS.c.id == bindparam("its")).values(**more, seen=bindparam("now"))

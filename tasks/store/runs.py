@@ -82,16 +82,7 @@ class Runs(StorePart):
 
     @patient
     def begin(self, name: str, *, config: str, folder: str) -> str:
-        """Note that a run begins.
-
-        Args:
-            name: what it would like to be called.
-            config: JSON of its RunConfig.
-            folder: its working folder.
-
-        Returns:
-            Its id: the name, with a number where that is taken.
-        """
+        """Note that a run begins; return its id: the name, with a number where that is taken."""
         now = time.time()
         statement = insert_into(self.dialect, RUNS).on_conflict_do_nothing(index_elements=["id"]).returning(RUNS.c.id)
         row = {
@@ -112,15 +103,9 @@ class Runs(StorePart):
 
     @patient
     def resume(self, run: str, *, retried: bool = False) -> None:
-        """Note that a run goes on, in this process.
+        """Note that a run goes on, in this process; `retried`: its owner here is an attempt that has ended.
 
-        Args:
-            run: its id.
-            retried: whether an owner in this process is an attempt that has ended.
-
-        Raises:
-            GoingOnError: another process is working on it.
-            ConfigError: there is no such run, or it came to its end.
+        Raises GoingOnError where another process is working on it, or ConfigError where no such run is unfinished.
         """
         with self.engine.begin() as connection:
             row = connection.execute(select(RUNS).where(RUNS.c.id == run).with_for_update()).one_or_none()
@@ -147,11 +132,8 @@ class Runs(StorePart):
     def take_over(self, run: str) -> bool:
         """Note that a run that is tried again goes on, in this process, once the earlier attempt has ended.
 
-        Returns:
-            Whether it does; False where that attempt has brought it to its end meanwhile.
-
-        Raises:
-            GoingOnError: that one still works on it.
+        Returns False where that attempt has brought it to its end meanwhile. Raises GoingOnError where it still works
+        on it.
         """
         end = time.monotonic() + ALIVE_SECONDS + LOOK_SECONDS
         while True:
@@ -173,11 +155,7 @@ class Runs(StorePart):
             yield
 
     def confirm(self, run: str) -> None:
-        """Check that a run is still this process's, before what it found is published.
-
-        Raises:
-            GoingOnError: another process has taken it over, since this one gave no sign of life.
-        """
+        """Raise GoingOnError where another process has taken a run over, before what this one found is published."""
         owner = self._owner(run)
         if owner and not is_here(owner):
             raise GoingOnError(
@@ -261,10 +239,7 @@ class CallTable(StorePart):
     def find_greatest(self, run: str, *, prices: Mapping[str, Price | None]) -> Calls:
         """Return the slowest and the dearest calls among those that a run made itself.
 
-        Args:
-            run: its id.
-            prices: of each model's tokens, by its id; where one is unknown, or all are free, the dearest calls took
-                most tokens.
+        Where the price of a model is unknown, or all are free, the dearest calls took most tokens.
         """
 
         def cost(price: Price) -> ColumnElement[Any]:

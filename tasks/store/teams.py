@@ -60,14 +60,9 @@ class Teams(StorePart):
 
     @patient
     def join(self, team: str, label: str) -> str:
-        """Note that a portion begins; one of the same label that did not come to its end counts as not done.
+        """Note that a portion begins, and return the name of its row, which says where it works.
 
-        Args:
-            team: id of the team.
-            label: of the portion.
-
-        Returns:
-            The name of its row, which says where it works.
+        What an earlier one of the same label has done, which did not come to its end, counts as not done.
         """
         owner = new_owner()
         earlier = update(PORTIONS).where(PORTIONS.c.team == team, PORTIONS.c.label == label)
@@ -81,15 +76,10 @@ class Teams(StorePart):
     def grant(
         self, team: str, owner: str, *, wanted: Sequence[Usage], settled: Usage, fits: Callable[[Usage], bool]
     ) -> Grant:
-        """Let a portion spend more, if the team as a whole may.
+        """Let a portion spend more from its beginning on, if all portions of the team together `fits`.
 
-        Args:
-            team: id of the team.
-            owner: of the portion.
-            wanted: what it would like to be allowed from its beginning on, the most modest last; where not even that
-                fits, it is left with what it has spent and what is under way.
-            settled: what it has spent.
-            fits: whether all portions together may spend so much.
+        It wants several usages, the most modest last; where not even that fits, it is left with what it has spent,
+        which is `settled`, and what is under way.
         """
         with self.engine.begin() as connection:
             # Portions that are given room one after the other never have more than all may have.
@@ -108,17 +98,10 @@ class Teams(StorePart):
 
     @patient
     def report(self, owner: str, counts: TeamCounts, *, spent: Usage, over: bool, stopped: str | None) -> str | None:
-        """Note how far a portion has come.
+        """Note how far a portion has come, what that took, and why it asks nothing more, if it does not.
 
-        Args:
-            owner: of the portion.
-            counts: what it has done.
-            spent: what that took.
-            over: whether it has come to its end, and returns what it was granted and did not spend.
-            stopped: why it asks nothing more, if it does not.
-
-        Returns:
-            Why nothing more is to be asked, where a portion of the team was stopped.
+        `over`: it has come to its end, and returns what it was granted and did not spend. Returns why nothing more is
+        to be asked, where a portion of the team was stopped.
         """
         own = PORTIONS.c.owner == owner
         with self.engine.begin() as connection:
@@ -149,15 +132,9 @@ class Teams(StorePart):
 
     @patient
     def slots(self, key: str, count: float, *, rate: float) -> float:
-        """Take the next free places in a row of requests that keeps a rate, whoever makes them.
+        """Take the next free places in a row of requests that keeps a rate a second, whoever makes them.
 
-        Args:
-            key: of what has the rate, such as an endpoint.
-            count: how many places.
-            rate: of them a second.
-
-        Returns:
-            Seconds until the first of them; the others follow, `1 / rate` seconds apart.
+        Returns the seconds until the first of them; the others follow, `1 / rate` seconds apart.
         """
         with self.engine.begin() as connection:
             moment = database_time(connection)

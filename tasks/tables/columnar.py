@@ -17,7 +17,6 @@ from operator import attrgetter
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 Item = TypeVar("Item")
 
@@ -75,46 +74,6 @@ Rows = TypeVar("Rows", pa.Table, pa.ChunkedArray)
 def shrink_to_fit(part: Rows) -> Rows:
     """Return rows in no more memory than they fill: what reads texts asks for half as much again."""
     return part.take(pa.array(range(len(part)), pa.int64()))
-
-
-FEW = 1_000
-"""Different texts of a column up to which its rows share them."""
-
-
-def frame_of(columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Any:
-    """Return columns by their names as a frame of pandas, in two thirds of the memory that `to_pandas` fills.
-
-    Rows share texts of which a column has few, and columns without any text one array.
-    """
-    import pandas as pd
-
-    nothing: Any = None
-    made = {}
-    for name, column in columns:
-        if not pa.types.is_string(column.type) or not len(column):
-            made[name] = column.to_pandas()
-        elif column.null_count == len(column):
-            made[name] = nothing = pd.Series([None] * len(column), dtype=object) if nothing is None else nothing
-        else:
-            shared = _share_texts(column)
-            made[name] = shrink_to_fit(column).to_pandas() if shared is None else pd.Series(shared, dtype=object)
-    return pd.DataFrame(made, copy=False)
-
-
-def _share_texts(column: pa.ChunkedArray) -> Any:
-    """Return (rows,) of objects, the same one for the same text; None where there are many."""
-    import numpy as np
-
-    texts: dict[str | None, None] = {}
-    for chunk in column.chunks:
-        texts |= dict.fromkeys(chunk.unique().to_pylist())
-        if len(texts) > FEW:
-            return None
-    known = [text for text in texts if text is not None]
-    # Where there is no text, the last one is taken, which is none.
-    objects, among = np.array([*known, None], dtype=object), pa.array(known, pa.string())
-    parts = (pc.index_in(chunk, value_set=among).fill_null(len(known)) for chunk in column.chunks)
-    return np.concatenate([objects[part.to_numpy()] for part in parts])
 
 
 @contextmanager

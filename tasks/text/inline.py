@@ -26,13 +26,9 @@ class Piece(NamedTuple):
 
 
 def inline(original: str, changed: str, *, brackets: bool, whole: bool = False) -> Text:
-    """The difference of two texts in place, both fit to be seen; unchanged text far from any change is left out.
+    """Return the difference of two texts in place, both fit to be seen, without unchanged text far from any change.
 
-    Args:
-        original: the text before.
-        changed: the text after.
-        brackets: mark `[-removed-]{+added+}`, for readers without colours.
-        whole: leave nothing out.
+    `brackets`: mark `[-removed-]{+added+}`, for readers without colours; `whole`: leave nothing out.
     """
     text, pieces, place = Text(), list[Piece](), 0
     for edit in edits(original, changed):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,6 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.tables.columnar import garbage_collection_paused
-from contrapose.tasks.tables.memo import find_or_remember
 
 if TYPE_CHECKING:
     from great_expectations import ExpectationSuite as ExpectationSuite
@@ -66,11 +63,7 @@ def prepare_to_look() -> None:
 
 
 def suite_of(expectations: Sequence[Mapping[str, Any]]) -> ExpectationSuite:
-    """Return expectations in Great Expectations' own format, for `run`.
-
-    Raises:
-        ValueError: an expectation is of no known type, or its arguments are wrong.
-    """
+    """Return expectations in Great Expectations' own format, or raise ValueError for a wrong type or arguments."""
     import_library()
     with _one_at_a_time():
         import great_expectations as gx
@@ -171,39 +164,6 @@ def look_at(
     columns[ROW] = pd.Series(range(*numbers))
     frame = pd.DataFrame(columns, copy=False)
     return run(suite_made_once(json.dumps(expectations)), frame, parameters=parameters)
-
-
-def sound_before(table: pa.Table, terms: Any, look: Callable[[], list[SeenRows]]) -> list[SeenRows]:
-    """Return the result of `look`, which asks the library, or where the table was sound before the result of then.
-
-    The terms are all else that the outcome depends on, in plain values.
-    """
-    digest = hashlib.sha256(repr([KEPT, metadata.version("great-expectations"), pd.__version__, terms]).encode())
-    content = pa.BufferOutputStream()
-    with pa.ipc.new_stream(content, table.schema) as writer:
-        writer.write_table(table)
-    digest.update(content.getvalue())
-    plain = find_or_remember(
-        "checked.json", digest.hexdigest(), lambda: [asdict(seen) for seen in look()], sound=is_all_sound
-    )
-    return [SeenRows(**seen) for seen in plain]
-
-
-KEPT = 2
-"""Version of the stored outcomes; raised whenever the same outcome would be stored in another way."""
-SOUND: Mapping[str, object] = {"holds": True, "broken": [], "count": 0, "error": ""}
-
-
-def is_all_sound(value: object) -> bool:
-    """Return true where every expectation held on every row, and all values are plain."""
-    return isinstance(value, list) and all(
-        isinstance(seen, dict)
-        and set(seen) == set(SOUND) | {"looked_at", "observed"}
-        and {name: seen[name] for name in SOUND} == SOUND
-        and type(seen["looked_at"]) is int
-        and type(seen["observed"]) in (type(None), bool, int, float, str)
-        for seen in value
-    )
 
 
 def row_by_row(expectation: Mapping[str, Any]) -> bool:

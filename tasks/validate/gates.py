@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Kin
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
-from contrapose.tasks.validate.expectations import SMALL, SeenRows, every_row, look_at, row_by_row, sound_before
+from contrapose.tasks.validate.expectations import SMALL, SeenRows, every_row, look_at, row_by_row
 from contrapose.tasks.validate.kinds import (
     DERIVED,
     KEYS,
@@ -127,10 +127,8 @@ class ExpectationGroup:
             elif expectation == UNIQUE and pa.types.is_string(column.type):
                 column = pa.chunked_array([chunk.indices for chunk in column.dictionary_encode().chunks], pa.int32())
             columns[name] = column
-        table, numbers = pa.table(columns), (first, first + rows.num_rows)
-        look = partial(look_at, expectations, table, numbers=numbers, parameters=parameters)
-        small = rows.num_rows <= SMALL
-        seen = sound_before(table, [expectations, parameters, rows.num_rows], look) if small else look()
+        numbers = (first, first + rows.num_rows)
+        seen = look_at(expectations, pa.table(columns), numbers=numbers, parameters=parameters)
         for tally, of_one in zip(self.tallies, seen, strict=True):
             tally.add(of_one, rows, first=first)
 

@@ -33,11 +33,7 @@ def bundled_suite(table: Kind) -> Suite:
 
 
 def read_suites(paths: Iterable[str]) -> list[Suite]:
-    """Read the suites of a user's files.
-
-    Raises:
-        ConfigError: a file cannot be read, or is no suite; what its expectations say is not looked at.
-    """
+    """Read the suites of a user's files, or raise ConfigError; what their expectations say is not looked at."""
     suites = []
     for path in paths:
         try:

@@ -52,7 +52,7 @@ def test_runs_are_chosen_by_suite_model_test_and_verdict() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_texts_are_values_never_sql(text: str) -> None:
+def test_any_text_is_a_value_and_no_pattern(text: str) -> None:
     odd = past_run(1, suite=text, model=text, run_id=text, tests=[past_test(test_type=text)])
     rows = table(past_run(0), odd, past_run(2))
     assert runs(rows, suite=text, model=text, tests=[text]) == [odd]

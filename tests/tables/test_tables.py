@@ -14,7 +14,7 @@ import pytest
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, TextSample, Trial, Usage
 from contrapose.tasks.tables import table as tables
-from contrapose.tasks.tables.columnar import FEW, frame_of, to_arrow
+from contrapose.tasks.tables.columnar import to_arrow
 from contrapose.tasks.tables.table import batches, is_intact, read, read_rows, take, write, write_arrow
 
 CASE = Case(
@@ -188,32 +188,3 @@ def test_a_remote_table_is_read_and_checked_as_a_local_one_is(monkeypatch: pytes
 def test_neighbouring_rows_are_read_alone(first: int, end: int) -> None:
     records = list(samples(10))
     assert read_rows(write(records, TextSample), TextSample, first=first, end=end) == records[first:end]
-
-
-@pytest.mark.parametrize("rows", [0, 3, 2 * FEW])
-def test_a_frame_holds_what_its_columns_do(rows: int) -> None:
-    columns = {
-        "own": pa.array([f"text {row}" for row in range(rows)], pa.string()),
-        "shared": pa.array([("yes", "no", None)[row % 3] for row in range(rows)], pa.string()),
-        "silent": pa.nulls(rows, pa.string()),
-        "unknown": pa.nulls(rows, pa.float64()),
-        "number": pa.array([(0.5, None)[row % 2] for row in range(rows)], pa.float64()),
-        "true": pa.array([(True, False, None)[row % 3] for row in range(rows)], pa.bool_()),
-    }
-    table = pa.concat_tables([pa.table(columns)] * 2)
-    frame, plain = frame_of(zip(table.column_names, table.columns, strict=True)), table.to_pandas()
-    assert list(frame) == list(plain)
-    for name in plain:
-        same = frame[name].isna().eq(plain[name].isna()) & (frame[name].eq(plain[name]) | plain[name].isna())
-        assert same.all(), name
-    assert frame["unknown"].dtype == float
-    if rows:
-        assert len({id(text) for text in frame["shared"]}) == 3
-
-
-def test_what_is_changed_in_a_column_without_texts_changes_no_other() -> None:
-    nothing = pa.chunked_array([pa.nulls(3, pa.string())])
-    frame = frame_of([("one", nothing), ("other", nothing)])
-    frame.loc[0, "one"] = "x"
-    assert frame["one"].tolist() == ["x", None, None]
-    assert frame["other"].isna().all()
