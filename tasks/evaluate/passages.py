@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.passages import Alike, PassageCounts, PassageGroup, PassageSummary
-from contrapose.tasks.probes.base import Probe, TellsChange
+from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.shares import clustered_share, unequal, wilson
@@ -26,7 +26,7 @@ def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) ->
     control = results["control"].to_numpy(dtype=bool)
     # A control passes when the answer stayed as it was, and a case when it is as the test wants it.
     missed = np.where(has_verdict(results), 1 - numbers(results["pass"]), np.nan)
-    column = probe.change_column if isinstance(probe, TellsChange) else ""
+    column = probe.change_column
     changed = np.where(np.isnan(missed), np.nan, numbers(results[column])) if column in results else missed
     return PassageSummary(
         hit="changed" if column in results else "failed",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, letters, unscored_score
+from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
 from contrapose.tasks.probes.reading_checks import CHECKS, made_up, share_of
 from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
 from contrapose.tasks.tables.results import result_table
@@ -45,7 +44,7 @@ def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
     """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
-    if isinstance(chosen, ScoresUnread):
+    if chosen.scores_unread:
         return None
     unread = next((reply for reply in (trial.expected, trial.actual) if reply.is_unread), None)
     return None if unread is None else EXPLAINED[unread.outcome].reason
@@ -112,7 +111,7 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
     invented: list[FollowUp] = []
     for portion in portions:
         trials = [trial for trial in portion if _unread_reason(trial, chosen) is None]
-        questions = cast(AsksBack, chosen).follow_ups(trials, settings, embed=embed)
+        questions = chosen.follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
         known = sample_questions([*known, *checks], CHECKS)

@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -184,6 +184,14 @@ class Probe(Protocol):
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
     skip_reasons: ClassVar[Mapping[str, str]] = {}
     """Phrase for people for each `skip_reason` of its cases; it follows a count, as `not in English` does."""
+    uses_answers: ClassVar[bool] = True
+    """Whether the test uses right answers: where it does not, nothing about them refuses a row."""
+    scores_unread: ClassVar[bool] = False
+    """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
+    change_column: ClassVar[str] = ""
+    """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
+    explanations: ClassVar[Mapping[str, str]] = {}
+    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Raise ConfigError for a probe without a version, or with a member that no probe has, as it is defined."""
@@ -191,7 +199,7 @@ class Probe(Protocol):
         if "name" not in vars(cls):
             return
         members = (vars(base).keys() | vars(base).get("__annotations__", {}).keys() for base in cls.__mro__[1:])
-        known = OPTIONAL.union(*members)
+        known = set[str]().union(*members)
         where = f"probe {cls.__module__}.{cls.__name__}"
         if "version" not in vars(cls):
             raise ConfigError("no version", expected="version", remedy='Set version = "1", and raise it.', where=where)
@@ -242,6 +250,18 @@ class Probe(Protocol):
         A control passes when the answer stayed as it was.
         """
 
+    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that could not be read. Trials with an error are never passed in.
+
+        The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
+        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
+        """
+        return []
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
+        return ""
+
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
         """Return what each row should have, by its score and the settings alone: validation compares rows with it.
 
@@ -282,63 +302,9 @@ class Probe(Protocol):
         return []
 
 
-OPTIONAL = frozenset({"uses_answers", "scores_unread", "change_column", "failure", "explanations", "follow_ups"})
-"""Members that a probe may have besides, see below."""
-
-
 def missing_confidence(where: str) -> ConfigError:
     """Return the error for a changed text without a confidence."""
     return ConfigError("no confidence", expected="high or medium", remedy="Say how sure the change is.", where=where)
-
-
-@runtime_checkable
-class ScoresUnread(Protocol):
-    """A probe that also scores trials with a reply that was withheld, refused or has no text.
-
-    Such trials are not passed to other probes: they have no score, and count as unread.
-    """
-
-    scores_unread: ClassVar[Literal[True]]
-
-
-@runtime_checkable
-class TellsChange(Protocol):
-    """A probe that distinguishes an answer which changed from one that should have."""
-
-    change_column: ClassVar[str]
-    """Name of the result column, true or false, that says whether the answer changed."""
-
-
-@runtime_checkable
-class DescribesFailures(Protocol):
-    """A probe that says in plain words what happened in a case that failed."""
-
-    def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
-
-
-@runtime_checkable
-class ExplainsFigures(Protocol):
-    """A probe that says what its figures are, where reports show them."""
-
-    explanations: ClassVar[Mapping[str, str]]
-    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
-
-
-class AsksBack(Protocol):
-    """A probe whose settings may ask back."""
-
-    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that could not be read. Trials with an error are never passed in.
-
-        The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
-        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
-        """
-
-
-def uses_answers(probe: Probe) -> bool:
-    """Return whether a test uses right answers: where it does not, nothing about them refuses a row."""
-    return getattr(probe, "uses_answers", True)
 
 
 def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:

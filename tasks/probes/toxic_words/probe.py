@@ -276,7 +276,7 @@ class AddToxicWords(Probe):
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     default_gate: ClassVar[float] = 0.8
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    scores_unread: ClassVar[Literal[True]] = True
+    scores_unread: ClassVar[bool] = True
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     by_default: ClassVar[bool] = True
     uses_answers: ClassVar[bool] = False
