@@ -382,7 +382,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
             continue
         shown.append(
             Effect(
-                name=measure.net or measure.name,
+                name=measure.net,
                 measure=measure.name,
                 value=net.value,
                 interval=net.interval,

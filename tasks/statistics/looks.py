@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,9 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.shares import LEVEL
-
-Spending = Callable[[float, float], float]
-"""From the share of the cases that are judged so far, 0 to 1, and a level: how much of it may be spent by now."""
 
 ADDED, FADING = 0.2, 0.5
 """Of the level, what all later runs together may add to it; of that, what the next of them takes."""
@@ -26,8 +22,6 @@ FINE = 1.25
 """Points of a grid by as many widths of a step as it has; pi/2 where they are furthest apart is one a step."""
 COARSE, MOST_POINTS = 16, 768
 """Points of a grid come in multiples of the one, and are at most the other."""
-NEGLIGIBLE = 1e-12
-"""A look that may spend less than this decides nothing."""
 PRECISE = 1e-12
 KEPT, DEEP = 256, 100
 """States from which a further look goes on, and looks that may be followed in one call."""
@@ -120,28 +114,6 @@ def in_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarra
     known = np.where(np.isfinite(freedom), freedom, 1.0)
     far = stdtr(known, ndtri(np.minimum(p, TAIL)) * stdtrit(known, TAIL) / ndtri(TAIL))
     return np.where(np.isfinite(freedom), np.minimum(1.0, np.where(np.less(p, TAIL), far, p) / SPARED), p)
-
-
-def spent_by(share: float, level: float) -> float:
-    """Return the level that a share of the cases may spend: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
-    return level * share**2
-
-
-def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
-    """Return the one-sided p value that decides at each look, of shape (looks,).
-
-    Args:
-        shares: of all cases that may be judged, after each look, increasing, the last at most 1.
-        level: how often a claim at its boundary may be made falsely, over all looks.
-        spend: how the level is spread over them.
-    """
-    decides, spent, state = np.zeros(len(shares)), 0.0, START
-    for look, share in enumerate(shares):
-        allowed = spend(share, level) - spent
-        if allowed >= NEGLIGIBLE:
-            state, spent = _look_again(state, share, np.array([allowed])), spent + allowed
-            decides[look] = state.decides[0]
-    return decides
 
 
 class _State(NamedTuple):

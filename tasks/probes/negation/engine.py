@@ -14,7 +14,7 @@ from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.negation.polar import finite_form, negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
-from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, SkipReason, Style
+from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, Style
 from contrapose.tasks.probes.negation.reversal import at_asking_clause, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import SOME, negate_order, negate_statement
 
@@ -117,12 +117,6 @@ _MOST_SURE = 20
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
-_UNREADABLE: dict[str, SkipReason] = {
-    "empty": "empty",
-    "no_word": "no_finite_verb",
-    "options_in_text": "options_in_text",
-    "unbalanced_quotes": "unbalanced_quotes",
-}
 
 
 def negate(
@@ -166,7 +160,7 @@ def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: S
     try:
         s = read(text)
     except UnreadableError as error:
-        raise SkipError(_UNREADABLE[error.reason]) from None
+        raise SkipError("no_finite_verb" if error.reason == "no_word" else error.reason) from None
     denied = bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i) for i in range(len(s.words)))
     if denied and existing == "skip":
         raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")
