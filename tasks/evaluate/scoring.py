@@ -132,7 +132,7 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
             continue
         by_letter = dict(zip(letters(len(case.options)), case.options, strict=True))
         own = by_letter.get(read.get(case.id) or "", "")
-        right = case.options[:1] if getattr(chosen, "right_first", False) else case.answers
+        right = case.options[:1] if chosen.right_first else case.answers
         if (question := made_up(case, avoided=right or (own,))) is not None:
             yield question
 

@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,8 @@ Embeds = Literal["none", "without_options", "all"]
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
 """What a row holds in a column."""
+Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
+"""A setting from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ class ProbeSettings(BaseModel):
     of_scoring: ClassVar[frozenset[str]] = frozenset()
     """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
 
-    min_pass_rate: FiniteFloat | None = Field(
-        default=None, ge=0, le=1, description="Share of scored samples that must pass; empty: the default of the run."
+    min_pass_rate: Proportion | None = Field(
+        default=None, description="Share of scored samples that must pass; empty: the default of the run."
     )
     data: Any = Field(default=None, description="Data source of this test; empty: the run's, or the bundled samples.")
     limit: int | None = Field(default=None, ge=1, description="At most this many samples; empty: the limit of the run.")
@@ -188,6 +190,8 @@ class Probe(Protocol):
     """Whether the test uses right answers: where it does not, nothing about them refuses a row."""
     scores_unread: ClassVar[bool] = False
     """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
+    right_first: ClassVar[bool] = False
+    """Whether the first of a case's options is the right one."""
     change_column: ClassVar[str] = ""
     """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
     explanations: ClassVar[Mapping[str, str]] = {}

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
@@ -25,6 +25,7 @@ from contrapose.tasks.probes.base import (
     Embeds,
     Measure,
     Probe,
+    Proportion,
     control_of,
     has_equals,
     label_options,
@@ -97,10 +98,8 @@ class ItemOrderSettings(AnswerSettings):
     reworded: str | None = Field(
         default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
     )
-    min_right_rate: FiniteFloat | None = Field(
+    min_right_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the cases whose answer must stay and be right, where the right one is known; empty: half "
         "of them, or where guessing reaches that, a tenth of the way from it to 1.",
     )

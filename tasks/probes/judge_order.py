@@ -7,13 +7,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Trial
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.probes.asking_back import declines
-from contrapose.tasks.probes.base import Column, Criterion, Measure, Value
+from contrapose.tasks.probes.base import Column, Criterion, Measure, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, TwoOrders, TwoOrdersSettings
@@ -81,10 +81,8 @@ class JudgeOrderSettings(TwoOrdersSettings):
         description="Samples whose unchanged prompt is asked once more, to tell how often a judge contradicts itself; "
         "none where replies are greedy and never differ.",
     )
-    min_same_choice_rate: FiniteFloat | None = Field(
+    min_same_choice_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the pairs in which the same answer must be chosen in both orders, right or wrong; "
         "empty: no gate.",
     )

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
-from contrapose.tasks.probes.base import Embeds
+from contrapose.tasks.probes.base import Embeds, Proportion
 from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
 from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
 
@@ -84,17 +84,13 @@ class AnswerSettings(OwnPromptSettings):
         description="How answers are compared; auto: choice with options, else loss, else embedding; langtest: "
         "langtest_loss of a local model, else embedding.",
     )
-    min_contrast_rate: FiniteFloat = Field(
+    min_contrast_rate: Proportion = Field(
         default=0.5,
-        ge=0,
-        le=1,
         description="Share of the cases whose answer must change and yet stay under the control; it counts where the "
         "answer should change and controls are asked.",
     )
-    min_noticed_rate: FiniteFloat | None = Field(
+    min_noticed_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the samples answered rightly before in which the change must be noticed, where right "
         "answers are known and the answer should change; empty: halfway between what a guesser reaches and 1, or 0.7 "
         "without options.",

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import pandas as pd
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import Case, Score, TextSample, Trial
 from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed, Proportion
 from contrapose.tasks.probes.edits.base import (
     NEEDS_MAIN_VERB,
     Control,
@@ -39,10 +39,8 @@ class AddNegationSettings(AnswerSettings):
     rewrite_polar: bool = Field(
         default=True, description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses."
     )
-    min_steady_rate: FiniteFloat = Field(
+    min_steady_rate: Proportion = Field(
         default=0.6,
-        ge=0,
-        le=1,
         description="Share of the answers that must stay beside a 'not' which is about something else.",
     )
     second_opinion: Literal["none", "spacy"] = Field(

@@ -20,6 +20,7 @@ from contrapose.tasks.probes.base import (
     Embeds,
     Measure,
     Probe,
+    Proportion,
     Value,
     control_of,
     letters,
@@ -63,10 +64,10 @@ class TwoOrdersSettings(RewordedSettings):
     """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
 
-    similarity_threshold: FiniteFloat = Field(
-        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means one of the texts."
+    similarity_threshold: Proportion = Field(
+        default=0.85, description="Smallest cosine at which a reply in other words means one of the texts."
     )
-    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other text.")
+    margin: Proportion = Field(default=0.05, description="Smallest lead in cosine over the other text.")
     calibration: FiniteFloat = Field(
         default=0.2,
         gt=0,
@@ -137,7 +138,6 @@ class TwoOrders(Probe):
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     right_first: ClassVar[bool] = True
-    """Whether the first of a case's options is the right one."""
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
         "equal_sentences": "with two equal texts",
