@@ -14,7 +14,7 @@ import pytest
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.core.registry import PROBES, find, names
-from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.base import Probe, rng_for
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.text import wording
 
@@ -130,7 +130,7 @@ def test_edits_of_letters_spaces_and_orders_take_every_language(test: str) -> No
 
 
 def test_probe_of_another_package_without_words_shows_its_code_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wording, "probe", lambda name: object())
+    monkeypatch.setattr(wording, "probe", lambda name: Probe)
     assert wording.skip_words("typo", "no_long_word") == "no long word"
     assert wording.skip_words("a_test_that_is_not_installed", "without_options") == "without options"
 

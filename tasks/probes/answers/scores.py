@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.core.records import Case, FollowUp, Score, Trial
+from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.probes.answers.settings import (
     DOCUMENTED,
     LEAST_CONTROLS,
@@ -21,7 +21,7 @@ from contrapose.tasks.probes.answers.settings import (
     jensen_shannon,
 )
 from contrapose.tasks.probes.base import Embed, Value, label_options
-from contrapose.tasks.probes.choices import Choice, choice_follow_ups, read_choice, reading_columns, step_of
+from contrapose.tasks.probes.choices import Choice, read_choice, reading_columns, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
 
 _LETTER = re.compile(
@@ -148,12 +148,6 @@ def divergences(pairs: Sequence[Choices]) -> list[float | None]:
         for place, value in zip(places, jensen_shannon(shares[:, 0], shares[:, 1]).tolist(), strict=True):
             bits[place] = value
     return bits
-
-
-def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
-    """Return questions about replies whose choice is what is scored."""
-    chosen = (trial for trial in trials if trial.case.scorer == "choice")
-    return [question for trial in chosen for question in choice_follow_ups(trial, changed=trial.case.options)]
 
 
 Columns = dict[str, Value]

