@@ -69,12 +69,9 @@ DESCRIBED = ("modules.json", "config.json")
 
 
 def resolve_model(name: str) -> str:
-    """Return what sentence-transformers is to load for a name: a folder, or a model on the hub.
+    """Return what sentence-transformers is to load for a name, or raise ConfigError: a folder, or a model on the hub.
 
     The hub is not asked: of a model there, only its cache is known.
-
-    Raises:
-        ConfigError: it cannot be loaded from there.
     """
     another = "name a folder or a hub model in embedding_model"
     if name == BUNDLED:

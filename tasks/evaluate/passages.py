@@ -16,13 +16,7 @@ from contrapose.tasks.tables.results import has_verdict
 
 
 def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) -> PassageSummary:
-    """Count a test by the passages of its replies.
-
-    Args:
-        results: cases and controls, with the columns `passages` and `passages_kept`.
-        cluster: (rows,) of labels; rows that share one are not independent.
-        probe: of the test; it may know which answers changed.
-    """
+    """Count cases and controls by the passages of their replies; rows that share a `cluster` are not independent."""
     control = results["control"].to_numpy(dtype=bool)
     # A control passes when the answer stayed as it was, and a case when it is as the test wants it.
     missed = np.where(has_verdict(results), 1 - numbers(results["pass"]), np.nan)

@@ -22,14 +22,9 @@ from contrapose.tasks.tables.table import Table, batches
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed, passages: bool = False) -> pa.Table:
-    """Score trials: a row for each, in order, with the common columns, then the probe's own.
+    """Score the trials of one test: a row for each, in order, with the common columns, then the probe's own.
 
-    Args:
-        trials: of one test.
-        plan: the selected test.
-        model: id of the model, for the `model` column.
-        embed: texts to unit vectors, called only by scorers that need it.
-        passages: some trial of the test came with passages, which further columns hold then.
+    Only scorers that need it call `embed`. With `passages`, some trial came with some, and further columns hold them.
     """
     chosen = probe(plan.test)
     reasons = [_unread_reason(trial, chosen) for trial in trials]

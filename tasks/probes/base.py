@@ -40,7 +40,6 @@ class Column:
     type: ColumnType
     """What its values are; any of them may be missing."""
     description: str
-    """What it holds, in a sentence."""
     unit: str = ""
     """Of a number, such as `nat`; `1` for a count or a share; empty for what has none."""
     holds_text: bool = False
@@ -62,7 +61,6 @@ class Measure:
     """A number for every result row, whose mean is a figure of the test."""
 
     name: str
-    """Of the figure."""
     values: np.ndarray
     """(rows,), float64, in the order of the results; NaN where a row does not count."""
     share: bool = False
@@ -82,7 +80,6 @@ class Criterion:
     name: str
     """What the share is called, such as `contrast_rate`."""
     wanted: float
-    """The gate, 0 to 1."""
     met: np.ndarray
     """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
     leave that open."""
@@ -143,11 +140,7 @@ class ProbeSettings(BaseModel):
         return self
 
     def versions(self) -> Mapping[str, str]:
-        """Return versions of what the cases depend on outside this project, by name.
-
-        Raises:
-            ContraposeError: something that the settings ask for is not installed.
-        """
+        """Return versions of what the cases depend on outside this project, or raise where it is not installed."""
         return {}
 
 
@@ -162,12 +155,10 @@ class Probe(Protocol):
     version: ClassVar[str]
     """Raised whenever the same sample and seed give another case or another score."""
     summary: ClassVar[str]
-    """Line for `contrapose list`."""
     category: ClassVar[str] = "robustness"
     sample_type: ClassVar[type[Sample]] = TextSample
     settings_type: ClassVar[type[ProbeSettings]] = ProbeSettings
     bundled_data: ClassVar[str] = "negation"
-    """Name of the bundled sample set."""
     columns: ClassVar[Mapping[str, Column]] = {}
     """Result columns that only this probe has."""
     default_gate: ClassVar[float] = 0.7
@@ -235,13 +226,10 @@ class Probe(Protocol):
         )
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
-        """Perturb a sample, in one way or in several. `likelihoods`: which of them the model gives.
+        """Perturb a sample, in one way or in several, for a model that gives these log-likelihoods.
 
-        Returns:
-            At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.
-
-        Raises:
-            ConfigError: the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
+        There is at least one case: a sample that cannot be perturbed is one with its `skip_reason`. Raise ConfigError
+        where the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
@@ -267,14 +255,9 @@ class Probe(Protocol):
         return ""
 
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Return what each row should have, by its score and the settings alone: validation compares rows with it.
+        """Return what each row should have by its score and the settings: 1 for a pass, 0 for none, NaN if unknown.
 
-        Args:
-            part: result rows, cases and controls.
-            settings: of the test.
-
-        Returns:
-            (rows,) float64: 1 for a pass, else 0; NaN where the score does not say. By default a score of 1 passes.
+        Validation compares rows, of cases and controls, with it. By default a score of 1 passes.
         """
         return all_or_nothing(part)
 
@@ -289,19 +272,14 @@ class Probe(Protocol):
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
         """Return gates besides the pass rate, so that no guess, and no silence, is enough for a verdict.
 
-        Args:
-            results: cases and controls, those in error too.
-            settings: of the test.
+        The results are of cases and controls, those in error too.
         """
         return []
 
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
         """Return means over result rows: each gets an interval, and some are also compared with the controls.
 
-        They are taken one after the other: of a million rows, not all need be in memory.
-
-        Args:
-            results: cases and controls (column `control`), without rows in error.
+        The rows are cases and controls, none in error. Of a million rows not all measures need be in memory at once.
         """
         return []
 

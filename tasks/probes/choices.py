@@ -49,11 +49,7 @@ def read_choice(
 ) -> Choice | None:
     """Return the choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
 
-    Args:
-        completion: what came back.
-        labels: what stands for the options.
-        options: their texts, in the order of the labels.
-        own: labels of a prompt of one's own, which replies name; None: by our rules for letters.
+    Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
     """
     if (values := completion.option_loglikelihoods) is not None:
         top = max(values, default=math.nan)
@@ -155,14 +151,8 @@ def right_rate(
     """Return the rate of cases that kept to the right answer, where it is known; nothing where it is known nowhere.
 
     A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
-
-    Args:
-        results: cases and controls, those in error too.
-        kept: (rows,) whether the answer stayed: 1, 0 or NaN.
-        right: (rows,) each, whether the answers were right, likewise.
-        wanted: the gate, 0 to 1; None: `least`, or a tenth of the way from its chance to 1 where that is more. At 0
-            nothing is asked for.
-        least: the least default gate.
+    `kept` and `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from its
+    chance to 1 where that is more; at 0 nothing is asked for.
     """
     known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
     if wanted == 0 or not known.any():

@@ -43,11 +43,7 @@ def field_in(reply: str, path: str) -> str | None:
 
     Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
     where no object holds it, the last object is broken or names the field twice, the field holds anything else, or
-    objects with nothing between them, as in a list, disagree.
-
-    Args:
-        reply: JSON, in a fence or not, with or without a text around it.
-        path: names of fields, parted by points: `result.winner`.
+    objects with nothing between them, as in a list, disagree. A path is names of fields, parted by points.
     """
     if len(reply) > LONGEST_REPLY:
         return None
@@ -185,11 +181,7 @@ def default_prompt(name: str) -> Template:
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
-    """Return the prompt for some values.
-
-    Raises:
-        ConfigError: it does what it may not, or the prompt is empty or too long.
-    """
+    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long."""
     try:
         prompt = _template(template).render(values)
     except KeyError as error:

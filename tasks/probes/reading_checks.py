@@ -79,8 +79,7 @@ Read = tuple[Completion, str | None, str, Sequence[str]]
 def known(reply: Completion, letter: str | None, step: str) -> str | None:
     """Return what rules read in a reply that a model could be asked about: a letter, or `none` where it declines.
 
-    Returns:
-        None for a reply that rules could not read, and for one that is too short to tell anything.
+    None where rules could not read it, and where it is too short to tell anything.
     """
     if not can_be_asked(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
         return None
@@ -95,14 +94,10 @@ def share_of(checks: int) -> int:
 
 
 def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
-    """Return the question about a made-up reply to the options of a case.
+    """Return the question about a made-up reply to the options of a case; it chooses none of the `avoided` ones.
 
     The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
     hash of the sample and its options, so that every run of every model asks the same reader the same.
-
-    Args:
-        case: with options.
-        avoided: options that the reply does not choose, because they are right; others are ignored.
     """
     options = [" ".join(option.split()) for option in case.options]
     seed = hashlib.sha256("\x00".join([case.sample_id, *options]).encode("utf-8", "surrogatepass")).digest()

@@ -47,14 +47,10 @@ class Looks:
     def overall(self, p: float, *, freedom: float = np.inf) -> float:
         """The least level at which the present look decides: a p value that counts all looks.
 
-        Args:
-            p: of the present look by itself.
-            freedom: degrees of freedom behind it, where clusters have them.
-
         It is the repeated p value of C. Jennison, B. W. Turnbull, Group Sequential Methods (2000), chapter 9; the least
         of those of all looks is the sequential one of Q. Liu, K. M. Anderson, JASA 103 (2008) 1621-1630. Holm's steps
         over them are the closed procedure of W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
-        311-320.
+        311-320. `freedom` are the degrees of freedom that clusters have.
         """
         if self == ONE_LOOK or p in (0, 1):
             return p
@@ -64,10 +60,6 @@ class Looks:
 
     def level(self, level: float, *, freedom: float = np.inf) -> float:
         """The p value that decides at the present look, where all looks of the first run may use a level.
-
-        Args:
-            level: between 0 and 1.
-            freedom: degrees of freedom behind the p value, where clusters have them.
 
         Later runs add at most a fifth to it, the first of them a half of that, and each a half of what the one before
         it added; how much an unplanned look adds is from B. J. Sagarin, J. K. Ambler, E. M. Lee, Perspectives on

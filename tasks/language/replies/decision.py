@@ -73,10 +73,7 @@ _ASKS_THE_OTHER_WAY = expression(
 def weigh(text: str, *, one_is_right: bool = False) -> WeighedReply:
     """Let the strongest statements of a canonical reply decide, if they agree.
 
-    Args:
-        text: a canonical reply.
-        one_is_right: whether A and B are all there is and exactly one is right, so that a plain rejection of one
-            chooses the other.
+    Where exactly one of A and B is right, a plain rejection of one chooses the other.
     """
     stated = list(statements(text))
     rejected = {statement.letter for statement in stated if statement.strength <= Strength.REJECTED}
@@ -250,12 +247,10 @@ _CONCLUDES = expression(
 
 
 def read_conclusion(seen: str, *, explains: bool, one_is_right: bool) -> int | None:
-    """The choice in the last sentence about a letter, 0 for A and 1 for B, as one of several options is read there.
+    """Return the choice in the last sentence about a letter, 0 for A, 1 for B, as one of several options is read there.
 
-    Args:
-        seen: the window of a reply.
-        explains: whether only a reply of several sentences counts, of which an earlier one may be about both.
-        one_is_right: whether to praise one, for its style maybe, is not yet to choose it.
+    With `explains` only a reply of several sentences counts, of which an earlier one may be about both. Where one is
+    right, to praise one, for its style maybe, is not yet to choose it.
     """
     seen = in_english(seen)
     every = [said.text for said in sentences(seen)]

@@ -30,7 +30,6 @@ class LabelledStatement:
     place: int
     """Position among the options; beyond them for a letter that labels none."""
     plainness: Plainness
-    """How it is chosen."""
     position: int
     """Where its mark stands in the reply, in characters."""
     by_letter: bool

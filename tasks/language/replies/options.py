@@ -53,13 +53,7 @@ _DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
-    """Return the option that a reply chooses by its letter or its text.
-
-    Args:
-        reply: as the model wrote it; the time is linear in its length, and of a long one only the ends are read.
-        labels: single letters, one per option.
-        options: their texts.
-    """
+    """Return the option that a reply chooses by its letter or its text; of a long reply only the ends are read."""
     return _choose(without_listing(window(collapse_blanks(reply)), labels, options), tuple(labels), tuple(options))
 
 

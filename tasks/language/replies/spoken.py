@@ -185,12 +185,8 @@ def read_final_choice(
 ) -> Chosen:
     """Return the final choice of a reply: before a question of its own, after a second look, and by its marks first.
 
-    Args:
-        seen: the window of a reply.
-        read: reads what a text without marks states.
-        held: the position of the option that a marked verdict names, beyond all options for none of them; None where
-            it is no verdict about the options.
-        count: how many options there are.
+    `read` reads what a text without marks states. `held` is the position of the option that a marked verdict names,
+    beyond all options for none of them; None where it is no verdict about the options.
     """
 
     def read_marked(text: str) -> Chosen:

@@ -39,7 +39,6 @@ class Statement:
     letter: str | None
     """A or B; None for a refusal to choose."""
     strength: Strength
-    """How plainly."""
     position: int
     """Where it stands among the clauses."""
     conceded: bool = False

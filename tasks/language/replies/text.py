@@ -86,13 +86,9 @@ question follow one another, and each is read more than once."""
 
 @lru_cache(maxsize=REMEMBERED)
 def canonical(text: str) -> str:
-    """Full-width letters, quotes, Markdown, LaTeX and tags reduced to plain letters and words.
+    """Reduce full-width letters, quotes, Markdown, LaTeX and tags of a window to plain letters, in linear time.
 
-    Args:
-        text: a window of a reply; the time is linear in its bounded length.
-
-    Returns:
-        Text where `^` follows an unmistakable letter, `=>` opens a conclusion, and "A or B" is one word.
+    `^` follows an unmistakable letter, `=>` opens a conclusion, and "A or B" is one word.
     """
     if text.isupper():
         text = re.sub(r"[A-Z']{2,}", lambda shouted: shouted[0].lower(), text)

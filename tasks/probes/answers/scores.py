@@ -41,8 +41,7 @@ class EmbeddedPair(NamedTuple):
 def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
     """Return 1 - cosine of each pair, 0 to 2; all texts go through one call.
 
-    Returns:
-        0 for the same text twice; None for no pair, for one with an empty text, and where it is no finite number.
+    None for no pair, for one with an empty text, and where it is no finite number.
     """
     known = [pair if pair is not None and all(pair) else None for pair in pairs]
     texts = list(dict.fromkeys(text for pair in known if pair and pair.before != pair.after for text in pair))
@@ -68,7 +67,6 @@ class Reading:
     """A trial with what its replies say."""
 
     trial: Trial
-    """The trial."""
     before: Choice | None
     """The option that the reply to the original names; None where there are no options, or it cannot be read."""
     after: Choice | None
@@ -161,7 +159,6 @@ class JudgedReading(NamedTuple):
     changed: bool | None
     """Whether the answer changed; None when that is unknown."""
     reason: str
-    """What decided."""
 
 
 def score_trials(

@@ -125,8 +125,7 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
     """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
 
-    Raises:
-        ConfigError: the scorer needs log-likelihoods, and the provider gives none; `where` names the setting.
+    Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
@@ -151,11 +150,8 @@ SEED = 20
 def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
     """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
 
-    Args:
-        options: to choose from.
-        upper: divergence in bits above which an answer counts as changed though the same option leads; None: unknown.
-        by_likelihood: whether the model gives a distribution over the options. Then both are drawn evenly from all
-            distributions there are, else each is one option.
+    By likelihood both are drawn evenly from all distributions over the options, else each is one option. Above `upper`,
+    in bits, an answer counts as changed though the same option leads; None: unknown.
     """
     if options < 2:
         return None

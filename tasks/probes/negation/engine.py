@@ -129,13 +129,9 @@ def negate(
 ) -> Negation:
     """Reverse the main clause of the last sentence, leaving every other character as it is.
 
-    Args:
-        text: a statement, a question or an unfinished sentence.
-        style: `rules`, or `langtest` for LangTest's literal replacement.
-        existing_negation: what to do with a text that is negated already.
-        rewrite_polar: whether a yes/no question becomes a true-or-false statement, in `original` too.
-        options: the answers offered with the text, where there are any: the negation must then reverse which of them
-            are right, and what may not is skipped. `langtest` does not look at them.
+    `langtest` replaces literally, as LangTest does, and looks at no options. With `options` the negation must reverse
+    which of them are right, and what may not is skipped. `rewrite_polar` makes a yes/no question a true-or-false
+    statement, in `original` too.
     """
     if style == "langtest":
         return negate_as_langtest(text)

@@ -89,18 +89,11 @@ def pride(
     Selectors, ICLR 2024 (arXiv 2309.03882). The paper asks the calibrating pairs in both orders and the others in one.
     Here all are asked in both, and so each of the others shows twice what one order would have given.
 
-    Args:
-        content: (rows,) of content scores in nats; NaN where there are no likelihoods.
-        position: (rows,) of position scores; NaN in the same rows. A leads by position + content in the first order,
-            and by position - content once swapped.
-        calibrating: (rows,) of booleans.
-        accuracy: (rows,) without debiasing; NaN where a row does not count.
-
-    Returns:
-        `pride_prior_a`, the probability of A that the letters alone give, over the calibrating pairs, in log space over
-        a pair's orders; over the other pairs, `pride_accuracy`, the share of both orders in which the right text leads
-        once the mean prior is divided out, where a tie is no choice, and `pride_gain`, the same minus the accuracy.
-        Intervals take the prior as known. NaN everywhere if no pair calibrates.
+    All are (rows,); scores are NaN without likelihoods. A leads by position + content in the first order, and by
+    position - content once swapped. `pride_prior_a` is the probability of A that the letters alone give, over the
+    calibrating pairs, in log space over a pair's orders. `pride_accuracy` is the share of both orders of the other
+    pairs in which the right text leads once the mean prior is divided out; a tie is no choice. Intervals take the prior
+    as known. NaN everywhere if no pair calibrates.
     """
     from scipy.special import expit
 

@@ -90,9 +90,7 @@ class ComparedTexts:
     """The texts of a sample to compare."""
 
     right: str
-    """The text that should be chosen."""
     wrong: str
-    """The other one."""
     values: Mapping[str, str]
     """What a prompt says of them, by the names of a template."""
     details: Mapping[str, str] = field(default_factory=dict)
@@ -121,7 +119,6 @@ class TwoOrders(TwoOrderFigures):
     template: ClassVar[str] = ""
     """Jinja template with {{ first }}, {{ second }}, {{ question }}; empty: the file of the test in `data/prompts`."""
     question: ClassVar[str]
-    """Question of the prompt."""
     other_words: ClassVar[tuple[str, ...]] = ()
     """Questions that mean the same: the controls."""
     meaning: ClassVar[Mapping[str, str]] = {

@@ -45,7 +45,6 @@ class WordPlace(NamedTuple):
     before: list[str]
     """The words before it; the last of them stands next to it."""
     after: list[str]
-    """The words after it."""
     opened: bool
     """Whether punctuation, or nothing, stands directly before it."""
     closed: bool
@@ -104,11 +103,9 @@ class Match:
     term: str
     """The term of the lexicon: "fuck" for "fucking"."""
     tier: Tier
-    """Its tier."""
     text: str
     """As it is written in the text."""
     start: int
-    """Where it starts in the text."""
     end: int
     """Where it ends, exclusive."""
 

@@ -125,7 +125,6 @@ class Injected(NamedTuple):
     """The words that were put around a text."""
 
     text: str
-    """As people read it."""
     terms: frozenset[str]
     """The lexicon's terms in it."""
 

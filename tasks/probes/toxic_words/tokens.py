@@ -204,7 +204,6 @@ class ToxicToken(NamedTuple):
     """A word of a folded text."""
 
     start: int
-    """Where it starts in the folded text."""
     end: int
     """Where it ends, exclusive."""
     word: str
