@@ -30,7 +30,7 @@ from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.in_words import mass_figures
-from contrapose.tasks.probes.known_errors import any_read_by
+from contrapose.tasks.probes.known_errors import READ_BY
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
@@ -320,7 +320,7 @@ def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> l
             misread=error.misread,
         )
         for errors in chosen.reader_errors
-        if any_read_by(errors.steps, figures)
+        if any(figures.get(f"{READ_BY}{step}") for step in errors.steps)
         for error in errors.by_letter
     ]
 

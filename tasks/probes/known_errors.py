@@ -53,11 +53,6 @@ def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
     return shares if unread is None else {**shares, UNREAD: float(unread)}
 
 
-def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
-    """Return whether one of these steps read some of a test's replies."""
-    return any(figures.get(f"{READ_BY}{step}") for step in steps)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownError:
     """How replies that choose one letter, or none, were read."""

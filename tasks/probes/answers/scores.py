@@ -59,9 +59,6 @@ def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float 
     return measured
 
 
-Choices = tuple[Choice | None, Choice | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A trial with what its replies say."""
@@ -101,22 +98,23 @@ def readings(
         named = (case.options[choice.index].lower().strip() if choice else None for choice in (before, after))
         texts = EmbeddedPair(*(text if name is None else name for name, text in zip(named, words, strict=True)))
         letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
-        read.append(Reading(trial=trial, before=before, after=after, divergence=None, texts=texts, letters=letters))
-    bits = divergences([(reading.before, reading.after) for reading in read])
-    read = [replace(reading, divergence=value) for reading, value in zip(read, bits, strict=True)]
+        bits = divergence(before, after)
+        read.append(Reading(trial=trial, before=before, after=after, divergence=bits, texts=texts, letters=letters))
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
     pairs = [None if reading.letters else reading.texts for reading in read]
     measured, size = distances([*pairs, *plain, *deal_replies(trials, pairs)], embed), len(read)
+    parts = zip(read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True)
     return [
-        replace(
-            reading,
-            distance=measured[place],
-            raw_distance=measured[size + place],
-            dealt_distance=measured[2 * size + place],
-        )
-        for place, reading in enumerate(read)
+        replace(reading, distance=own, raw_distance=raw, dealt_distance=dealt) for reading, own, raw, dealt in parts
     ]
+
+
+def divergence(before: Choice | None, after: Choice | None) -> float | None:
+    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None where one is missing."""
+    if before is None or after is None:
+        return None
+    return float(jensen_shannon(np.array([before.shares]), np.array([after.shares]))[0])
 
 
 def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
@@ -134,18 +132,6 @@ def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) 
         for (place, pair), (_, other) in zip(known, [*known[1:], *known[:1]], strict=True):
             dealt[place] = EmbeddedPair(pair.before, other.after) if len(known) > 1 else None
     return dealt
-
-
-def divergences(pairs: Sequence[Choices]) -> list[float | None]:
-    """Return the Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing."""
-    bits: list[float | None] = [None] * len(pairs)
-    known = {place: (first.shares, second.shares) for place, (first, second) in enumerate(pairs) if first and second}
-    for size in {len(first) for first, _ in known.values()}:
-        places = [place for place, (first, _) in known.items() if len(first) == size]
-        shares = np.array([known[place] for place in places])
-        for place, value in zip(places, jensen_shannon(shares[:, 0], shares[:, 1]).tolist(), strict=True):
-            bits[place] = value
-    return bits
 
 
 Columns = dict[str, Value]

@@ -221,7 +221,8 @@ class TwoOrders(TwoOrderFigures):
             if case.scorer == "reply":
                 read = next(in_words)
             elif case.scorer == "label":
-                read = Read(*(settings.read_by_rules(text or "", case.options) for text in _texts(trial)))
+                texts = (trial.expected.text or "", trial.actual.text or "")
+                read = Read(*(settings.read_by_rules(text, case.options) for text in texts))
             else:
                 first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
                 if first is None or second is None:
@@ -284,10 +285,6 @@ class TwoOrders(TwoOrderFigures):
         """Describe the choices in both orders; empty where one of them lacks a choice."""
         sentence = self.sentences.get(str(row.get("outcome")), "")
         return f"It {sentence}" if sentence else ""
-
-
-def _texts(trial: Trial) -> tuple[str | None, str | None]:
-    return trial.expected.text, trial.actual.text
 
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
