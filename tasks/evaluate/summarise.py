@@ -29,7 +29,7 @@ from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.base import Measure, Probe
-from contrapose.tasks.probes.in_words import mass_figures
+from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg

@@ -12,10 +12,10 @@ from asked_case import case
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import sample_questions
+from contrapose.tasks.probes.asking_back import COLUMNS, agreement, check_columns, check_measures, known, reads_badly
 from contrapose.tasks.probes.choices import read_choice, reading_columns
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.reading_checks import COLUMNS, agreement, check_columns, check_measures, known, reads_badly
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")

@@ -12,9 +12,9 @@ from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
-from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
+from contrapose.tasks.probes.asking_back import can_be_asked, check_columns, declines, follow_up, known
 from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
-from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.choices import in_words_columns
 from contrapose.tasks.probes.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.orders.letter_replies import (
     Letter,
@@ -29,7 +29,6 @@ from contrapose.tasks.probes.orders.letter_replies import (
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
-from contrapose.tasks.probes.reading_checks import check_columns, known
 
 
 class TwoOrdersSettings(RewordedSettings):

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from markupsafe import Markup, escape
 
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.probes.in_words import MASS_EXPLANATIONS
+from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 
 GENERAL: Mapping[str, str] = {
     "pass rate": "Share of the scored cases that passed. Cases without a score or an answer are not among them.",
