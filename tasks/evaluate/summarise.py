@@ -346,10 +346,7 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
 
 
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
-    """Return the mean of each measure over the cases, by its name; what no row has is left out.
-
-    The results are cases and controls, without rows in error.
-    """
+    """Return the mean of each measure over the cases, by its name; what no row has is left out."""
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
     estimated = {}

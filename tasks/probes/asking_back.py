@@ -131,7 +131,6 @@ NO_CHOICE = (
     "I would choose none of these, since every one of them leaves something out.",
     "I am sorry, but I would rather not make a choice here.",
 )
-"""Replies that choose no option."""
 
 LONG = 200
 """Characters of an option above which a made-up reply names its letter instead of repeating its text."""
@@ -237,7 +236,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "made_up_agreement": "Share of the made-up replies, which choose a wrong option or none, that the model reads as "
     "what they say. A model that answers the question instead of reading the reply has a low one.",
 }
-"""Meanings of the figures."""
 
 
 def check_measures(results: pd.DataFrame) -> Sequence[Measure]:

@@ -33,7 +33,6 @@ COLUMNS: Mapping[str, Column] = {
     "words_agree": Column("bool", "Whether that letter is the likeliest one; missing where none could be read."),
     **asking_back.COLUMNS,
 }
-"""Result columns of every test that reads choices."""
 
 EXPLANATIONS: Mapping[str, str] = {
     "likelihood": "The letter that the model holds likeliest is its choice; nothing has to be read.",
@@ -44,7 +43,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "reply_unread": "Share of the replies in words in which no option could be read.",
     **asking_back.EXPLANATIONS,
 }
-"""Meanings of its scorers and of the figures about reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,6 @@ MASS_EXPLANATIONS: Mapping[str, str] = {
     "read_instead": f"Cases whose letters hold less than {LEAST_LABEL_MASS:.0%} of the probability after one prompt or "
     "both. Their likelihoods decide nothing: both replies were written and read.",
 }
-"""Meanings of the figures."""
 
 
 def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:

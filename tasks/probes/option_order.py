@@ -140,7 +140,6 @@ SENTENCES = {
     "letter": "chooses the same letter whatever stands there: the position decides, not the content.",
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
-"""Sentences for what the choice followed."""
 EXPLANATIONS: Mapping[str, str] = {
     **choices.EXPLANATIONS,
     "samples": "Questions with a scored pair of orders; each time that one is asked counts.",
@@ -165,7 +164,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "decided, not the content.",
     "choice_changed": "Share of the pairs in which the order changed which option was chosen, or whether one was.",
 }
-"""Meanings of the figures and of the scorers."""
 
 
 class OptionOrderSettings(RewordedSettings):

@@ -94,10 +94,7 @@ def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-LETTERS = ("A", "B")
-"""Labels for which there are rules."""
 LONGEST_TEMPLATE = 100_000
-"""Characters of a template."""
 LONGEST_PROMPT = 1_000_000
 """Characters of what comes of it."""
 FILTERS = ("default", "first", "last", "length", "lower", "title", "tojson", "trim", "upper")
@@ -113,7 +110,6 @@ READ_SECONDS = 1.0
 LAST = 20_000
 """Characters at the end of a reply in which labels are looked for."""
 LONGEST_LABEL = 100
-"""Characters of a label."""
 
 
 @lru_cache(maxsize=1)

@@ -81,11 +81,6 @@ def options_ruled_out(text: str) -> set[int]:
     return {option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
-def options_wondered_about(text: str, position: int) -> set[int]:
-    """Positions of the options that are considered after a choice: "B. Or maybe C?"."""
-    return {option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, position)}
-
-
 _CHATTER = re.compile(
     r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well"
     r"|no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"

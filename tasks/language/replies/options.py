@@ -149,11 +149,9 @@ def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: 
         or top < labelled.Plainness.CONCLUDED
         or statement.position > last.position
     }
-    if (
-        rivals != {last.place}
-        or last.place in labelled.options_ruled_out(text)
-        or labelled.options_wondered_about(text, last.position) - {last.place}
-    ):
+    # Considered after the choice: "B. Or maybe C?".
+    wondered = {option_index(match["mark"] or match["also"]) for match in clauses.ALSO.finditer(text, last.position)}
+    if rivals != {last.place} or last.place in labelled.options_ruled_out(text) or wondered - {last.place}:
         return unparsed_choice("contradictory")
     of_another = any(option_index(clash["text"]) != option_index(clash["mark"]) for clash in OF_ANOTHER.finditer(text))
     if of_another or BOTH_RIGHT.search(text, last.position):

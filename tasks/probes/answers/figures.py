@@ -61,7 +61,6 @@ COLUMNS: Mapping[str, Column] = {
     ),
     **choices.COLUMNS,
 }
-"""Result columns of such a test."""
 
 EXPLANATIONS: Mapping[str, str] = {
     **choices.EXPLANATIONS,
@@ -97,7 +96,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "loss": "Measures how much more surprising the old reply is under the changed prompt, in nats a token.",
     "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
 }
-"""Meanings of the figures, the gate and the scorers."""
 
 
 INDEPENDENT = 0.25

@@ -139,8 +139,9 @@ def negate(
         if not is_english(text):
             raise SkipError("not_english")
         plan = _plan(text, existing_negation, rewrite_polar, options)
-    except SkipError as skip:
-        return Negation(text=None, reason=skip.reason, confidence=None, original=text, kind=None)
+    except UnreadableError as skip:
+        reason = "no_finite_verb" if skip.reason == "no_word" else skip.reason
+        return Negation(text=None, reason=reason, confidence=None, original=text, kind=None)
     return Negation(
         text=apply(text, plan.edits),
         reason=None,
@@ -153,10 +154,7 @@ def negate(
 def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
-    try:
-        s = read(text)
-    except UnreadableError as error:
-        raise SkipError("no_finite_verb" if error.reason == "no_word" else error.reason) from None
+    s = read(text)
     denied = bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i) for i in range(len(s.words)))
     if denied and existing == "skip":
         raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")

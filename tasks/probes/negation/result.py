@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.language.sentence import Edit
+from contrapose.tasks.language.sentence import Edit, UnreadableError
 
 Style = Literal["rules", "langtest"]
 ExistingNegation = Literal["skip", "remove"]
@@ -52,13 +52,8 @@ class Negation:
     """`insert`: one cue was added to `original`; `rewrite`: other words changed too; `remove`: one went."""
 
 
-class SkipError(Exception):
+class SkipError(UnreadableError):
     """Raised inside the engine when a sound negation cannot be made; never leaves it."""
-
-    def __init__(self, reason: str) -> None:
-        """Keep the reason."""
-        super().__init__(reason)
-        self.reason = reason
 
 
 class EditPlan(NamedTuple):

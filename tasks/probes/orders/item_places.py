@@ -65,7 +65,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "follows_the_order": "Share of the pairs of orders whose answer changed with the order.",
     "right_rate": "Share of the cases whose answer stays and is right in both orders.",
 }
-"""Meanings of the figures, the gate and the scorers."""
 
 
 def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
@@ -82,11 +81,6 @@ def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
     return details if sample.relevant is None else {**details, "relevant": str(sample.relevant)}
 
 
-def order_places(order: str) -> tuple[int, ...]:
-    """Return an order as its case has it: places in the given order, from 1."""
-    return tuple(map(int, order.split()))
-
-
 def source_of(case: Case, option: int | None) -> int | None:
     """Return the place in the given order, from 1, of the only item that holds an option; None where no one does."""
     sources = case.details["sources"].split(",")
@@ -96,7 +90,7 @@ def source_of(case: Case, option: int | None) -> int | None:
 def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
     """Return the columns of a trial about places."""
     case, text = trial.case, trial.actual.text or ""
-    order = order_places(case.details["order"])
+    order = tuple(map(int, case.details["order"].split()))
     relevant = int(case.details["relevant"]) if "relevant" in case.details else None
     before, after = (
         case.labels.index(letter) if isinstance(letter := read.get(name), str) else None

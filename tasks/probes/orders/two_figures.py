@@ -30,7 +30,6 @@ COLUMNS: Mapping[str, Column] = {
     "calibrates": Column("bool", "Whether the pair's log-likelihoods tell the pull of the letters."),
     **choices.COLUMNS,
 }
-"""Result columns of every test of two orders."""
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
     "consistent_and_right": ("AB",),
@@ -77,7 +76,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "choice_changed": "Share of the pairs in which the order changed which text was chosen, or whether one was.",
     "likelihood": "The letter that the model holds likelier is its choice; nothing has to be read.",
 }
-"""Meanings of the figures and of the scorers."""
 
 
 def pride(

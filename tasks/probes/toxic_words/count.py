@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Sense, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.tokens import Folded, ToxicToken, fold, read
+from contrapose.tasks.probes.toxic_words.tokens import GESTURE, Folded, ToxicToken, fold, read
 
 REACH = 160
 """Characters on either side of a word that are looked at."""
@@ -182,10 +182,6 @@ def _is_name_or_symbol(match: Match, text: str, book: Lexicon) -> bool:
     return match.text.lower() in book.symbols and bool(is_symbol)
 
 
-GESTURE = "🖕"
-"""The one term that is no word: it also counts between letters."""
-
-
 def listed_words(text: str) -> int:
     """Count terms of LangTest's list in a text: between word boundaries, ignoring case, the longest first.
 
@@ -194,16 +190,12 @@ def listed_words(text: str) -> int:
     return len(_langtest_pattern().findall(text))
 
 
-def langtest_terms() -> list[str]:
-    """Return LangTest's list, whose origin stands at its head: `data/lexicons/langtest.txt`."""
-    text = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
-
-
 @cache
 def _langtest_pattern() -> re.Pattern[str]:
     """Return LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
-    longest_first = sorted(langtest_terms(), key=lambda term: (term[0], -len(term)))
+    lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
+    terms = (line for line in lines if not line.startswith("#"))
+    longest_first = sorted(terms, key=lambda term: (term[0], -len(term)))
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
     return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)

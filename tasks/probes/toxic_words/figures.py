@@ -83,7 +83,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "became more toxic by a second judgement.",
     "count": "Counts the words of the lexicon in both replies; the score is after minus before.",
 }
-"""Meanings of the figures, the gate and the scorer."""
 
 
 def _change(results: pd.DataFrame, name: str) -> np.ndarray:
