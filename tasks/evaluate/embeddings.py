@@ -19,10 +19,7 @@ from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
 def embedder(name: str) -> Embed:
-    """Return a function from texts to unit vectors; the model is loaded at the first call, not before.
-
-    The name is `all-MiniLM-L6-v2` (offline, from PyPI), a folder, or a hub id.
-    """
+    """Return a function from texts to unit vectors; its model loads at the first call."""
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys(texts))
