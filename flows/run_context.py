@@ -28,7 +28,6 @@ from contrapose.tasks.evaluate.embeddings import resolve_model, revision
 from contrapose.tasks.infer.base import Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
-from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.evidence import THE_MODEL
 from contrapose.tasks.tables.large_blocks import give_back
 from contrapose.tasks.tables.table import Table
@@ -172,7 +171,7 @@ def _may_embed(plan: Plan, likelihoods: Likelihoods, *, seed: int) -> bool:
         sample_type=chosen.sample_type,
         limit=plan.limit,
         seed=seed,
-        uses_answers=uses_answers(chosen),
+        uses_answers=chosen.uses_answers,
     )
     return any(not sample.options for sample in drawing.samples())
 

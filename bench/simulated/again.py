@@ -10,10 +10,9 @@ import numpy as np
 from bench.simulated.draws import Finding
 from bench.simulated.running import ALIKE, SIZES, WANTED, Design, passed_cases, planned
 from bench.simulated.stopping import CLAIMS, decided
-from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import further_rows_needed
-from contrapose.tasks.statistics.shares import LEVEL, independent
+from contrapose.tasks.statistics.shares import LEVEL, evidence, independent
 
 LIMITS = range(40, 401, 20)
 """To which somebody raises the limit, as long as nothing is decided."""

@@ -11,8 +11,7 @@ import numpy as np
 from bench.simulated.draws import CORRELATIONS, GATES, KINDS, Finding, answers, labels
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import correct_outcomes
-from contrapose.tasks.statistics.evidence import evidence
-from contrapose.tasks.statistics.shares import Share, clustered_share, independent
+from contrapose.tasks.statistics.shares import Share, clustered_share, evidence, independent
 
 MOST = 0.06
 ROWS = (10, 20, 50, 100, 373)

@@ -7,7 +7,7 @@ compared for one design, and betting, which needs no plan of looks. One test tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from bench.simulated.draws import Finding
 from bench.simulated.most_saved import most_saved
 from bench.simulated.running import ALIKE, WANTED, Design, Running, passed_cases, planned
 from contrapose.tasks.statistics.families import holm
-from contrapose.tasks.statistics.looks import Looks, Spending, levels, spent_by
+from contrapose.tasks.statistics.looks import START, Looks, _look_again
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
 
 CASES = (371, 2_000)
@@ -34,6 +34,10 @@ BESIDE = (0.1, 0.0, 0.0)
 """One of them lies above its gate, so that Holm's steps go on to the others."""
 CHECKED = 200
 """Runs that are judged by Holm's steps over p values too."""
+NEGLIGIBLE = 1e-12
+"""A look that may spend less than this decides nothing."""
+Spending = Callable[[float, float], float]
+"""From the share of the cases that are judged so far, 0 to 1, and a level: how much of it may be spent by now."""
 
 
 class Decided(NamedTuple):
@@ -213,6 +217,28 @@ def by_betting(passed: np.ndarray, design: Design) -> Decided:
     ended = np.r_[design.asked, design.sizes.sum()]
     verdict = np.where(at == len(last), 0, np.where(first[:, 0] <= first[:, 1], 1, -1))
     return Decided(verdict[:, None], ended[at][:, None])
+
+
+def spent_by(share: float, level: float) -> float:
+    """Return the level that a share of the cases may spend: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
+    return level * share**2
+
+
+def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
+    """Return the one-sided p value that decides at each look, of shape (looks,).
+
+    Args:
+        shares: of all cases that may be judged, after each look, increasing, the last at most 1.
+        level: how often a claim at its boundary may be made falsely, over all looks.
+        spend: how the level is spread over them.
+    """
+    decides, spent, state = np.zeros(len(shares)), 0.0, START
+    for look, share in enumerate(shares):
+        allowed = spend(share, level) - spent
+        if allowed >= NEGLIGIBLE:
+            state, spent = _look_again(state, share, np.array([allowed])), spent + allowed
+            decides[look] = state.decides[0]
+    return decides
 
 
 def spending(spend: Spending) -> Callable[[np.ndarray, Design], Decided]:

@@ -23,7 +23,6 @@ from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
-from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
@@ -101,7 +100,7 @@ def previews(config: RunConfig) -> list[Preview]:
     tests = []
     for plan in selected:
         own = probe(plan.test)
-        loaded = load_samples(plan.data, own.sample_type, limit=plan.limit, seed=seed, uses_answers=uses_answers(own))
+        loaded = load_samples(plan.data, own.sample_type, limit=plan.limit, seed=seed, uses_answers=own.uses_answers)
         tests.append(Preview(plan=plan, loaded=loaded, seed=seed, likelihoods=likelihoods, model=spec))
     return tests
 

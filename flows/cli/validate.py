@@ -23,7 +23,6 @@ from contrapose.tasks.core.registry import PROBES, find, probe
 from contrapose.tasks.core.validation import Checked, Suite
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
-from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.tables.columnar import split_batches, to_arrow
 from contrapose.tasks.tables.table import STORAGE, home_folder, storage
@@ -123,7 +122,7 @@ def _check_test(
         limit=plan.limit,
         seed=config.seed,
         most=most,
-        uses_answers=uses_answers(probe(plan.test)),
+        uses_answers=probe(plan.test).uses_answers,
     )
     likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
     counts: Counter[str] = Counter()

@@ -19,10 +19,7 @@ from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
 
 def embedder(name: str) -> Embed:
-    """Return a function from texts to unit vectors; the model is loaded at the first call, not before.
-
-    The name is `all-MiniLM-L6-v2` (offline, from PyPI), a folder, or a hub id.
-    """
+    """Return a function from texts to unit vectors; its model loads at the first call."""
 
     def embed(texts: Sequence[str]) -> np.ndarray:
         distinct = list(dict.fromkeys(texts))
@@ -69,12 +66,9 @@ DESCRIBED = ("modules.json", "config.json")
 
 
 def resolve_model(name: str) -> str:
-    """Return what sentence-transformers is to load for a name: a folder, or a model on the hub.
+    """Return what sentence-transformers is to load for a name, or raise ConfigError: a folder, or a model on the hub.
 
     The hub is not asked: of a model there, only its cache is known.
-
-    Raises:
-        ConfigError: it cannot be loaded from there.
     """
     another = "name a folder or a hub model in embedding_model"
     if name == BUNDLED:

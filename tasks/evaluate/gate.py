@@ -43,7 +43,6 @@ class Rules(NamedTuple):
     """Thresholds and settings that a verdict needs."""
 
     min_pass_rate: float
-    """The gate."""
     max_error_share: float
     """Share of asked cases without an answer above which a test is incomplete."""
     gate: Gate

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.passages import Alike, PassageCounts, PassageGroup, PassageSummary
-from contrapose.tasks.probes.base import Probe, TellsChange
+from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.shares import clustered_share, unequal, wilson
@@ -16,17 +16,11 @@ from contrapose.tasks.tables.results import has_verdict
 
 
 def passage_summary(results: pd.DataFrame, cluster: np.ndarray, probe: Probe) -> PassageSummary:
-    """Count a test by the passages of its replies.
-
-    Args:
-        results: cases and controls, with the columns `passages` and `passages_kept`.
-        cluster: (rows,) of labels; rows that share one are not independent.
-        probe: of the test; it may know which answers changed.
-    """
+    """Count cases and controls by the passages of their replies; rows that share a `cluster` are not independent."""
     control = results["control"].to_numpy(dtype=bool)
     # A control passes when the answer stayed as it was, and a case when it is as the test wants it.
     missed = np.where(has_verdict(results), 1 - numbers(results["pass"]), np.nan)
-    column = probe.change_column if isinstance(probe, TellsChange) else ""
+    column = probe.change_column
     changed = np.where(np.isnan(missed), np.nan, numbers(results[column])) if column in results else missed
     return PassageSummary(
         hit="changed" if column in results else "failed",

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered_share, wilson
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered_share, evidence, wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,6 @@ class Rate:
     """
 
     name: str
-    """Such as `pass_rate`."""
     wanted: float
     """The gate, 0 to 1."""
     worst: Share
@@ -37,7 +35,6 @@ class Rate:
     chance: float | None = None
     """The rate of a model that guesses."""
     looks: Looks = ONE_LOOK
-    """When it is looked at."""
     too_few: bool = False
     """It counts too few cases to claim anything."""
 
@@ -114,15 +111,8 @@ def rate_of(
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 
-    Args:
-        name: of the rate.
-        met: (cases,), float64: 1, 0, or NaN for an open case.
-        cluster: (cases,) of labels; cases with the same one are not independent.
-        wanted: the gate.
-        chance: the rate of a model that guesses.
-        at_best: (cases,), as `met`, where what the test is not about is given the benefit of the doubt.
-        too_few: these are too few to claim anything.
-        looks: when it is looked at.
+    `met` is (cases,) of 1, 0, or NaN for an open case; `cluster` has their labels, the same for cases that are not
+    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt.
     """
     values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
     if not len(values):

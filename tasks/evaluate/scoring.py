@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,22 +14,17 @@ from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
-from contrapose.tasks.probes.base import AsksBack, Embed, Probe, ScoresUnread, letters, unscored_score
-from contrapose.tasks.probes.reading_checks import CHECKS, made_up, share_of
+from contrapose.tasks.probes.asking_back import CHECKS, made_up, share_of
+from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
 from contrapose.tasks.tables.columnar import from_arrow, garbage_collection_paused
 from contrapose.tasks.tables.results import result_table
 from contrapose.tasks.tables.table import Table, batches
 
 
 def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embed, passages: bool = False) -> pa.Table:
-    """Score trials: a row for each, in order, with the common columns, then the probe's own.
+    """Score the trials of one test: a row for each, in order, with the common columns, then the probe's own.
 
-    Args:
-        trials: of one test.
-        plan: the selected test.
-        model: id of the model, for the `model` column.
-        embed: texts to unit vectors, called only by scorers that need it.
-        passages: some trial of the test came with passages, which further columns hold then.
+    Only scorers that need it call `embed`. With `passages`, some trial came with some, and further columns hold them.
     """
     chosen = probe(plan.test)
     reasons = [_unread_reason(trial, chosen) for trial in trials]
@@ -45,7 +39,7 @@ def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
     """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
-    if isinstance(chosen, ScoresUnread):
+    if chosen.scores_unread:
         return None
     unread = next((reply for reply in (trial.expected, trial.actual) if reply.is_unread), None)
     return None if unread is None else EXPLAINED[unread.outcome].reason
@@ -112,7 +106,7 @@ def follow_ups(portions: Iterable[Sequence[Trial]], plan: Plan, *, embed: Embed)
     invented: list[FollowUp] = []
     for portion in portions:
         trials = [trial for trial in portion if _unread_reason(trial, chosen) is None]
-        questions = cast(AsksBack, chosen).follow_ups(trials, settings, embed=embed)
+        questions = chosen.follow_ups(trials, settings, embed=embed)
         yield from (question for question in questions if question.known is None)
         checks = [question for question in questions if question.known is not None]
         known = sample_questions([*known, *checks], CHECKS)
@@ -133,7 +127,7 @@ def _made_up(trials: Iterable[Trial], chosen: Probe, checks: Iterable[FollowUp])
             continue
         by_letter = dict(zip(letters(len(case.options)), case.options, strict=True))
         own = by_letter.get(read.get(case.id) or "", "")
-        right = case.options[:1] if getattr(chosen, "right_first", False) else case.answers
+        right = case.options[:1] if chosen.right_first else case.answers
         if (question := made_up(case, avoided=right or (own,))) is not None:
             yield question
 

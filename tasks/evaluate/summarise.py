@@ -29,8 +29,8 @@ from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.base import Measure, Probe
-from contrapose.tasks.probes.in_words import mass_figures
-from contrapose.tasks.probes.known_errors import any_read_by
+from contrapose.tasks.probes.choices import mass_figures
+from contrapose.tasks.probes.known_errors import READ_BY
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
@@ -320,7 +320,7 @@ def reader_errors(chosen: Probe, figures: Mapping[str, float | int | None]) -> l
             misread=error.misread,
         )
         for errors in chosen.reader_errors
-        if any_read_by(errors.steps, figures)
+        if any(figures.get(f"{READ_BY}{step}") for step in errors.steps)
         for error in errors.by_letter
     ]
 
@@ -346,10 +346,7 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
 
 
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
-    """Return the mean of each measure over the cases, by its name; what no row has is left out.
-
-    The results are cases and controls, without rows in error.
-    """
+    """Return the mean of each measure over the cases, by its name; what no row has is left out."""
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
     estimated = {}
@@ -382,7 +379,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
             continue
         shown.append(
             Effect(
-                name=measure.net or measure.name,
+                name=measure.net,
                 measure=measure.name,
                 value=net.value,
                 interval=net.interval,

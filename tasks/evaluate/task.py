@@ -1,4 +1,4 @@
-"""Tasks: find unread replies, evaluate and judge."""
+"""Tasks: find unread replies, evaluate and judge; the revision of the embedding model counts in cache keys alone."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ class Unread(TypedDict):
 
 @room_task("evaluate", by_name=PROBE, rests_on=SCORED_BY, run_name="evaluate {plan.test}")
 def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, embedding_revision: str) -> Table:
-    """Score the trials of one test, which come in the order of their cases.
-
-    The revision of the embedding model counts in the cache key alone.
-    """
+    """Score the trials of one test, which come in the order of their cases."""
     embed = embedder(embedding_model)
     plan = calibrate_plan(plan, controls_in(trials), embed=embed)
     records = (trial for table in trials for trial in iterate(table, Trial))
@@ -69,10 +66,7 @@ def evaluate(plan: Plan, trials: list[Table], model: str, embedding_model: str, 
 
 @room_task("calibrate", by_name=PROBE, rests_on=SCORED_BY, run_name="calibrate {plan.test}")
 def calibrate(plan: Plan, trials: list[Table], embedding_model: str, embedding_revision: str) -> dict[str, Any]:
-    """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions.
-
-    The revision of the embedding model counts in the cache key alone.
-    """
+    """The settings of a test with its thresholds taken from all controls, where its trials are scored in portions."""
     chosen = calibrate_plan(plan, controls_in(trials), embed=embedder(embedding_model))
     settings: dict[str, Any] = chosen.model_dump(mode="json")["settings"]
     return settings
@@ -87,10 +81,7 @@ def join_results(test: str, results: list[Table]) -> Table:
 
 @room_task("find unread replies", by_name=PROBE, rests_on=SCORED_BY, run_name="find unread replies of {plan.test}")
 def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revision: str) -> Unread:
-    """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model.
-
-    The revision of the embedding model counts in the cache key alone.
-    """
+    """Questions about the replies whose choice neither rules nor embeddings can read, and some that check the model."""
     portions = split_batches(iterate(trials, Trial), ROWS)
     questions = list(follow_ups(portions, plan, embed=embedder(embedding_model)))
     return Unread(

@@ -9,7 +9,7 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import Answers, asked, further_questions, instead, judged_case, losses
 from contrapose.tasks.probes import asking_back
-from contrapose.tasks.probes.reading_checks import CHECKS, MOST_CHARACTERS, share_of
+from contrapose.tasks.probes.asking_back import CHECKS, MOST_CHARACTERS, share_of
 
 LookUp = Callable[[Sequence[Question]], Answers]
 

@@ -27,7 +27,7 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
 from contrapose.tasks.infer.team import TeamBudget, reporting
-from contrapose.tasks.probes.reading_checks import agreement
+from contrapose.tasks.probes.asking_back import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
 from contrapose.tasks.tables.columnar import from_arrow, schema_of, to_arrow

@@ -30,7 +30,6 @@ class Analysis(NamedTuple):
     """The last sentence of a text, taken apart."""
 
     sentence: Sentence
-    """Its words."""
     kind: Kind
     """What it does; `fragment` when it has no finite verb."""
     start: int
@@ -52,11 +51,7 @@ class Analysis(NamedTuple):
 
 
 def analyse(text: str) -> Analysis:
-    """Take the last sentence of a text apart.
-
-    Raises:
-        UnreadableError: it cannot be read into words.
-    """
+    """Take the last sentence of a text apart, or raise UnreadableError where it cannot be read into words."""
     return analyse_sentence(read(text))
 
 

@@ -28,7 +28,6 @@ class Clause(NamedTuple):
     """The main clause of a sentence."""
 
     start: int
-    """Index of its first word."""
     verb: int
     """Index of its finite verb; -1 when it has none."""
     lexical: bool

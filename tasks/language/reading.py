@@ -30,11 +30,7 @@ __all__ = ["Sentence", "UnreadableError", "flags_of", "last_sentence", "read"]
 
 
 def read(text: str) -> Sentence:
-    """Read the last sentence.
-
-    Raises:
-        UnreadableError: `empty`, `no_word`, `unbalanced_quotes` or `options_in_text`.
-    """
+    """Read the last sentence, or raise UnreadableError: `empty`, `no_word`, `unbalanced_quotes`, `options_in_text`."""
     end = len(text.rstrip())
     line = text.rfind("\n", 0, end) + 1
     last = text[line:end].lstrip()

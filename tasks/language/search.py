@@ -249,7 +249,6 @@ class Link(NamedTuple):
     """Log-odds of the two readings of a word that may open a clause."""
 
     opens: float
-    """It opens one."""
     passes: float
     """It does not; `NO` when it must."""
 

@@ -23,7 +23,6 @@ class Sentence:
     tags: list[int]
     """Flags of each word (`flags.py`)."""
     union: int
-    """All flags of all words."""
     asks: bool
     """Whether it ends in a question mark."""
     closed: bool
@@ -66,11 +65,9 @@ class Edit(NamedTuple):
     """Replace `text[start:end]` by `new`; offsets count characters of the whole text."""
 
     start: int
-    """First character replaced."""
     end: int
     """One past the last; equal to `start` for an insertion."""
     new: str
-    """What stands there afterwards."""
 
 
 def apply(text: str, edits: Sequence[Edit]) -> str:

@@ -209,7 +209,6 @@ class Token(NamedTuple):
     name: int
     """Its flags inside one, when it may be a name there; else 0."""
     kind: int
-    """One of the four kinds."""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -9,7 +9,6 @@ from contrapose.tasks.core.outcome import DataSummary
 from contrapose.tasks.core.policy import room_task
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.load.samples import Drawing, fair_order
-from contrapose.tasks.probes.base import uses_answers
 from contrapose.tasks.tables.table import Table, read_arrow, write, write_arrow
 
 
@@ -26,7 +25,7 @@ def load(test: str, data: DataSettings, sha256: str, limit: int | None, seed: in
     """Read, check and sample the rows of one test; another hash of the source's bytes loads it anew."""
     chosen = probe(test)
     drawing = Drawing(
-        data=data, sample_type=chosen.sample_type, limit=limit, seed=seed, uses_answers=uses_answers(chosen)
+        data=data, sample_type=chosen.sample_type, limit=limit, seed=seed, uses_answers=chosen.uses_answers
     )
     table = write(drawing.samples(), chosen.sample_type)
     summary = DataSummary(source=data.source, sha256=sha256, rows=drawing.rows)

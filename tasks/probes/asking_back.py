@@ -1,16 +1,28 @@
-"""The question which option a reply chooses that could not be read, and its answer."""
+"""The question which option a reply chooses that could not be read, its answer, and how well the model reads.
+
+The model is also asked about replies whose choice is known. Rules read some of them. The others are made up: they
+choose an option that is not right, or none, so that a model that answers the question, instead of reading the reply,
+disagrees with all of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
+import pandas as pd
+
+from contrapose.tasks.core.outcome import Estimate
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.decision import weigh
 from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.language.replies.text import canonical, window
-from contrapose.tasks.probes.base import letter_options, letters
+from contrapose.tasks.probes.base import Column, Measure, letter_options, letters
+from contrapose.tasks.probes.known_errors import BY_RULES
+from contrapose.tasks.probes.values import where
+from contrapose.tasks.statistics.families import at_most
+from contrapose.tasks.statistics.shares import independent, wilson
 
 QUOTED_FIRST, QUOTED_LAST = 1_000, 3_000
 """Characters quoted from the start and the end of a long reply, which mostly ends with its choice."""
@@ -88,3 +100,147 @@ def answered(answer: str | None, options: Sequence[str]) -> str | None:
     if words[0].casefold() in NONE:
         return None if any(option.strip(" .").casefold() in NONE for option in options) else "none"
     return words[0].upper() if words[0].upper() in letters(len(options)) else None
+
+
+CHECKS = 50
+"""Most replies of a test that are asked about for this alone, and never more than those that could not be read."""
+
+LEAST_WORDS = 5
+"""Shorter replies, such as a letter alone, are easier to read than any that rules leave unread, and say nothing."""
+
+LEAST_AGREEMENT = 0.95
+"""Below it a warning stands beside a verdict that asking back helped to make."""
+LEAST_MADE_UP_AGREEMENT = 0.98
+"""The same for made-up replies, which are plain: one misread of two is too many, and so are three of 25."""
+RARE = 0.05
+"""How unlikely so little agreement must be of a model that reads well enough, for it to count as a bad reader."""
+
+CHOOSING = (
+    "I would go with option {letter}.",
+    "My answer is {letter}, because it fits what was asked better than all the others.",
+    "Having looked at all of them, I choose {letter}. What is left over fits less well.",
+    "It took me a while to decide, but in the end it has to be {letter}.",
+    "What convinces me is this one: {text}",
+    "Most of the details speak for this one, so it is the one that I take: {text}",
+    "Let me think about what was asked. A few things matter here, and all of them lead to {letter}.",
+)
+"""Replies that choose an option, by its letter or by its text."""
+
+NO_CHOICE = (
+    "I cannot choose one of these.",
+    "I would choose none of these, since every one of them leaves something out.",
+    "I am sorry, but I would rather not make a choice here.",
+)
+
+LONG = 200
+"""Characters of an option above which a made-up reply names its letter instead of repeating its text."""
+
+MOST_CHARACTERS = LONG + max(map(len, CHOOSING))
+"""Length of a made-up reply, at most."""
+
+_LIKE_NONE = re.compile(
+    r"\b(?:none|neither|nothing|no|not|unknown|unclear|depends|maybe|cannot|can't|impossible)\b", re.IGNORECASE
+)
+"""Options with such a word may be what a reply means that chooses no option."""
+
+COLUMNS: Mapping[str, Column] = {
+    "asked_agrees": Column(
+        "bool",
+        "Whether the model that is asked which option a reply chooses says what rules say that could read it; missing "
+        "where it was not asked, or named no option.",
+    )
+}
+
+Read = tuple[Completion, str | None, str, Sequence[str]]
+"""A reply, the letter that it was read as, the step that read it, and the options as they stood in its prompt."""
+
+
+def known(reply: Completion, letter: str | None, step: str) -> str | None:
+    """Return what rules read in a reply that a model could be asked about: a letter, or `none` where it declines.
+
+    None where rules could not read it, and where it is too short to tell anything.
+    """
+    if not can_be_asked(reply) or len(re.findall(r"\w+", spoken_text(reply.text or ""))) < LEAST_WORDS:
+        return None
+    if letter is not None:
+        return letter if step in BY_RULES else None
+    return "none" if declines(reply.text or "") else None
+
+
+def share_of(checks: int) -> int:
+    """Return how many of so many checks are made-up replies: half of them, and one more where the number is odd."""
+    return (checks + 1) // 2
+
+
+def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
+    """Return the question about a made-up reply to the options of a case; it chooses none of the `avoided` ones.
+
+    The options come in an order of their own, in which the chosen one may stand anywhere. Everything follows from the
+    hash of the sample and its options, so that every run of every model asks the same reader the same.
+    """
+    options = [" ".join(option.split()) for option in case.options]
+    seed = hashlib.sha256("\x00".join([case.sample_id, *options]).encode("utf-8", "surrogatepass")).digest()
+    right = {" ".join(option.split()) for option in avoided}
+    wrong = [option for option in dict.fromkeys(options) if option not in right]
+    forms = [*(CHOOSING if wrong else ()), *(NO_CHOICE if not any(map(_LIKE_NONE.search, options)) else ())]
+    if len(options) < 2 or not forms:
+        return None
+    turn = seed[0] % len(options)
+    shown = [*options[turn:], *options[:turn]]
+    form = forms[int.from_bytes(seed[1:3], "big") % len(forms)]
+    says = "none"
+    if form not in NO_CHOICE:
+        chosen = wrong[int.from_bytes(seed[3:5], "big") % len(wrong)]
+        says = letters(len(shown))[shown.index(chosen)]
+        form = CHOOSING[0] if "{text}" in form and len(chosen) > LONG else form
+        form = form.format(letter=says, text=chosen)
+    return FollowUp(case_id=case.id, side="expected", prompt=question(form, shown), known=says, made_up=True)
+
+
+def agreement(cases: Mapping[str, Case], said: Mapping[FollowUp, str], *, made_up: bool = False) -> tuple[int, int]:
+    """Return how many replies the model reads as they are known, and of how many it named an option or none."""
+    checks = {check: text for check, text in said.items() if check.known and check.made_up is made_up}
+    answers = [(answered(text, cases[check.case_id].options), check.known) for check, text in checks.items()]
+    agreed = [answer == right for answer, right in answers if answer]
+    return sum(agreed), len(agreed)
+
+
+def reads_badly(agreed: int, answers: int, *, least: float = LEAST_AGREEMENT) -> bool:
+    """Return whether a model that agrees in `least` would hardly have agreed in so few (exact binomial test)."""
+    return answers > 0 and at_most(agreed, answers, least) < RARE
+
+
+def made_up_estimate(agreed: int, answers: int) -> Estimate:
+    """Return the share of made-up replies that the model reads as what they say; `answers` is at least 1."""
+    share = independent(agreed, answers)
+    return Estimate(
+        value=agreed / answers, interval=wilson(share), rows=answers, clusters=answers, among="made-up replies"
+    )
+
+
+def check_columns(read: Iterable[Read]) -> dict[str, bool | None]:
+    """Return whether the model reads the replies of a case as the rules do; nothing where it was asked about none."""
+    agreed = [
+        answer == right
+        for reply, letter, step, options in read
+        if reply.asked_back is not None
+        and (answer := answered(reply.asked_back, options))
+        and (right := known(reply, letter, step))
+    ]
+    return {"asked_agrees": all(agreed)} if agreed else {}
+
+
+EXPLANATIONS: Mapping[str, str] = {
+    "asked_agreement": "Share of the cases in which the model, asked what a reply chooses, says what the rules read in "
+    f"it. Below {LEAST_AGREEMENT:.0%} it reads replies too badly to be relied on.",
+    "made_up_agreement": "Share of the made-up replies, which choose a wrong option or none, that the model reads as "
+    "what they say. A model that answers the question instead of reading the reply has a low one.",
+}
+
+
+def check_measures(results: pd.DataFrame) -> Sequence[Measure]:
+    """Return `asked_agreement`: the share of cases with such a reply in which the model reads it as the rules do."""
+    if not set(COLUMNS) <= set(results.columns):
+        return []
+    agrees = results["asked_agrees"]
+    return [Measure(name="asked_agreement", share=True, values=where(agrees.notna(), agrees.eq(True)))]

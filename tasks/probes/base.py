@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,8 @@ Embeds = Literal["none", "without_options", "all"]
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
 """What a row holds in a column."""
+Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
+"""A setting from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,6 @@ class Column:
     type: ColumnType
     """What its values are; any of them may be missing."""
     description: str
-    """What it holds, in a sentence."""
     unit: str = ""
     """Of a number, such as `nat`; `1` for a count or a share; empty for what has none."""
     holds_text: bool = False
@@ -60,7 +61,6 @@ class Measure:
     """A number for every result row, whose mean is a figure of the test."""
 
     name: str
-    """Of the figure."""
     values: np.ndarray
     """(rows,), float64, in the order of the results; NaN where a row does not count."""
     share: bool = False
@@ -80,7 +80,6 @@ class Criterion:
     name: str
     """What the share is called, such as `contrast_rate`."""
     wanted: float
-    """The gate, 0 to 1."""
     met: np.ndarray
     """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
     leave that open."""
@@ -105,8 +104,8 @@ class ProbeSettings(BaseModel):
     of_scoring: ClassVar[frozenset[str]] = frozenset()
     """Names of the settings that say how replies are read and judged; the other ones decide what is asked."""
 
-    min_pass_rate: FiniteFloat | None = Field(
-        default=None, ge=0, le=1, description="Share of scored samples that must pass; empty: the default of the run."
+    min_pass_rate: Proportion | None = Field(
+        default=None, description="Share of scored samples that must pass; empty: the default of the run."
     )
     data: Any = Field(default=None, description="Data source of this test; empty: the run's, or the bundled samples.")
     limit: int | None = Field(default=None, ge=1, description="At most this many samples; empty: the limit of the run.")
@@ -141,11 +140,7 @@ class ProbeSettings(BaseModel):
         return self
 
     def versions(self) -> Mapping[str, str]:
-        """Return versions of what the cases depend on outside this project, by name.
-
-        Raises:
-            ContraposeError: something that the settings ask for is not installed.
-        """
+        """Return versions of what the cases depend on outside this project, or raise where it is not installed."""
         return {}
 
 
@@ -160,12 +155,10 @@ class Probe(Protocol):
     version: ClassVar[str]
     """Raised whenever the same sample and seed give another case or another score."""
     summary: ClassVar[str]
-    """Line for `contrapose list`."""
     category: ClassVar[str] = "robustness"
     sample_type: ClassVar[type[Sample]] = TextSample
     settings_type: ClassVar[type[ProbeSettings]] = ProbeSettings
     bundled_data: ClassVar[str] = "negation"
-    """Name of the bundled sample set."""
     columns: ClassVar[Mapping[str, Column]] = {}
     """Result columns that only this probe has."""
     default_gate: ClassVar[float] = 0.7
@@ -184,6 +177,16 @@ class Probe(Protocol):
     """Whether the test belongs to a run that names no tests; the others are asked for by name."""
     skip_reasons: ClassVar[Mapping[str, str]] = {}
     """Phrase for people for each `skip_reason` of its cases; it follows a count, as `not in English` does."""
+    uses_answers: ClassVar[bool] = True
+    """Whether the test uses right answers: where it does not, nothing about them refuses a row."""
+    scores_unread: ClassVar[bool] = False
+    """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
+    right_first: ClassVar[bool] = False
+    """Whether the first of a case's options is the right one."""
+    change_column: ClassVar[str] = ""
+    """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
+    explanations: ClassVar[Mapping[str, str]] = {}
+    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Raise ConfigError for a probe without a version, or with a member that no probe has, as it is defined."""
@@ -191,7 +194,7 @@ class Probe(Protocol):
         if "name" not in vars(cls):
             return
         members = (vars(base).keys() | vars(base).get("__annotations__", {}).keys() for base in cls.__mro__[1:])
-        known = OPTIONAL.union(*members)
+        known = set[str]().union(*members)
         where = f"probe {cls.__module__}.{cls.__name__}"
         if "version" not in vars(cls):
             raise ConfigError("no version", expected="version", remedy='Set version = "1", and raise it.', where=where)
@@ -223,13 +226,10 @@ class Probe(Protocol):
         )
 
     def cases(self, sample: Any, settings: Any, *, rng: random.Random, likelihoods: Likelihoods) -> Sequence[Case]:
-        """Perturb a sample, in one way or in several. `likelihoods`: which of them the model gives.
+        """Perturb a sample, in one way or in several, for a model that gives these log-likelihoods.
 
-        Returns:
-            At least one case: a sample that cannot be perturbed is one case with its `skip_reason`.
-
-        Raises:
-            ConfigError: the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
+        There is at least one case: a sample that cannot be perturbed is one with its `skip_reason`. Raise ConfigError
+        where the settings ask for what the model lacks, or a prompt of one's own does not fit the sample.
         """
 
     def control(self, case: Case, sample: Any, settings: Any, *, rng: random.Random) -> Case | None:
@@ -242,15 +242,22 @@ class Probe(Protocol):
         A control passes when the answer stayed as it was.
         """
 
+    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that could not be read. Trials with an error are never passed in.
+
+        The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
+        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
+        """
+        return []
+
+    def failure(self, row: Mapping[str, Any]) -> str:
+        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
+        return ""
+
     def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
-        """Return what each row should have, by its score and the settings alone: validation compares rows with it.
+        """Return what each row should have by its score and the settings: 1 for a pass, 0 for none, NaN if unknown.
 
-        Args:
-            part: result rows, cases and controls.
-            settings: of the test.
-
-        Returns:
-            (rows,) float64: 1 for a pass, else 0; NaN where the score does not say. By default a score of 1 passes.
+        Validation compares rows, of cases and controls, with it. By default a score of 1 passes.
         """
         return all_or_nothing(part)
 
@@ -265,80 +272,21 @@ class Probe(Protocol):
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
         """Return gates besides the pass rate, so that no guess, and no silence, is enough for a verdict.
 
-        Args:
-            results: cases and controls, those in error too.
-            settings: of the test.
+        The results are of cases and controls, those in error too.
         """
         return []
 
     def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
         """Return means over result rows: each gets an interval, and some are also compared with the controls.
 
-        They are taken one after the other: of a million rows, not all need be in memory.
-
-        Args:
-            results: cases and controls (column `control`), without rows in error.
+        The rows are cases and controls, none in error. Of a million rows not all measures need be in memory at once.
         """
         return []
-
-
-OPTIONAL = frozenset({"uses_answers", "scores_unread", "change_column", "failure", "explanations", "follow_ups"})
-"""Members that a probe may have besides, see below."""
 
 
 def missing_confidence(where: str) -> ConfigError:
     """Return the error for a changed text without a confidence."""
     return ConfigError("no confidence", expected="high or medium", remedy="Say how sure the change is.", where=where)
-
-
-@runtime_checkable
-class ScoresUnread(Protocol):
-    """A probe that also scores trials with a reply that was withheld, refused or has no text.
-
-    Such trials are not passed to other probes: they have no score, and count as unread.
-    """
-
-    scores_unread: ClassVar[Literal[True]]
-
-
-@runtime_checkable
-class TellsChange(Protocol):
-    """A probe that distinguishes an answer which changed from one that should have."""
-
-    change_column: ClassVar[str]
-    """Name of the result column, true or false, that says whether the answer changed."""
-
-
-@runtime_checkable
-class DescribesFailures(Protocol):
-    """A probe that says in plain words what happened in a case that failed."""
-
-    def failure(self, row: Mapping[str, Any]) -> str:
-        """Describe a result row that failed, in a sentence; empty where its reason says as much."""
-
-
-@runtime_checkable
-class ExplainsFigures(Protocol):
-    """A probe that says what its figures are, where reports show them."""
-
-    explanations: ClassVar[Mapping[str, str]]
-    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
-
-
-class AsksBack(Protocol):
-    """A probe whose settings may ask back."""
-
-    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that could not be read. Trials with an error are never passed in.
-
-        The answers come back in the trials that are scored, as `Completion.asked_back`. Questions about replies that
-        were read say so (`FollowUp.known`); few of them are asked, to tell how well the model reads.
-        """
-
-
-def uses_answers(probe: Probe) -> bool:
-    """Return whether a test uses right answers: where it does not, nothing about them refuses a row."""
-    return getattr(probe, "uses_answers", True)
 
 
 def rng_for(seed: int, sample_id: str, probe: str) -> random.Random:

@@ -1,4 +1,7 @@
-"""Which option a completion chose, by log-likelihoods or by what its reply says, and what every such test reports."""
+"""Which option a completion chose, by log-likelihoods or by what its reply says, and what every such test reports.
+
+Likelihoods of letters are worth something where a letter is likely at all, and replies in words say the same.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,36 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.core.records import Completion, FollowUp, Side, Trial
+from contrapose.tasks.core.records import LEAST_LABEL_MASS, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
-from contrapose.tasks.probes import in_words, reading_checks
+from contrapose.tasks.probes import asking_back
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.values import all_hold, gate_above, mean_known, numbers
+from contrapose.tasks.probes.values import all_hold, gate_above, mean_known, numbers, where
 
-COLUMNS: Mapping[str, Column] = {**in_words.COLUMNS, **reading_checks.COLUMNS}
-"""Result columns of every test that reads choices."""
+LEAST_AGREEMENT = 0.9
+"""Below it a verdict by likelihood says too little about what the model replies, and a warning stands beside it."""
+
+COLUMNS: Mapping[str, Column] = {
+    "in_words_choice": Column(
+        "string",
+        "Letter that the model chooses when it answers the unchanged prompt in words; empty where none could be "
+        "read, missing where it was not asked.",
+    ),
+    "words_agree": Column("bool", "Whether that letter is the likeliest one; missing where none could be read."),
+    **asking_back.COLUMNS,
+}
 
 EXPLANATIONS: Mapping[str, str] = {
     "likelihood": "The letter that the model holds likeliest is its choice; nothing has to be read.",
     "reply": "The choice is read from the reply in words.",
     "label": "The choice is the label of the prompt that the reply ends on.",
-    **in_words.EXPLANATIONS,
-    **reading_checks.EXPLANATIONS,
+    "reply_agreement": "Share of the replies in words that say the option which the likelihoods choose. "
+    f"Below {LEAST_AGREEMENT:.0%} the likelihoods say too little about what the model replies.",
+    "reply_unread": "Share of the replies in words in which no option could be read.",
+    **asking_back.EXPLANATIONS,
 }
-"""Meanings of its scorers and of the figures about reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +63,7 @@ def read_choice(
 ) -> Choice | None:
     """Return the choice by log-likelihoods when there are any, else by what the reply says; None when unreadable.
 
-    Args:
-        completion: what came back.
-        labels: what stands for the options.
-        options: their texts, in the order of the labels.
-        own: labels of a prompt of one's own, which replies name; None: by our rules for letters.
+    Replies to a prompt of one's own name its `own` labels; others are read by our rules for letters.
     """
     if (values := completion.option_loglikelihoods) is not None:
         top = max(values, default=math.nan)
@@ -90,7 +100,7 @@ def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[Follo
         if not can_be_asked(reply):
             continue
         letter, step = _letter(reply, options)
-        if not trial.case.control and (right := reading_checks.known(reply, letter, step)) is not None:
+        if not trial.case.control and (right := asking_back.known(reply, letter, step)) is not None:
             yield follow_up(trial, side, options, known=right)
         elif letter is None and not declines(reply.text or ""):
             yield follow_up(trial, side, options)
@@ -100,11 +110,11 @@ def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[st
     """Return columns of what the reply in words says beside the likeliest letter, and of how well the model reads."""
     reply, labels = trial.expected.in_words, trial.case.labels
     index = None if reply is None else read_option(reply, labels=labels, options=trial.case.options)
-    columns = in_words.in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
+    columns = in_words_columns(reply, read=None if index is None else labels[index], likeliest=likeliest)
     if trial.expected.asked_back is None and trial.actual.asked_back is None:
         return columns
     sides = _sides(trial, changed)
-    checks = reading_checks.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
+    checks = asking_back.check_columns((reply, *_letter(reply, options), options) for _, reply, options in sides)
     return {**columns, **checks}
 
 
@@ -134,10 +144,60 @@ def step_of(completion: Completion, choice: ReadChoice | None) -> str:
     return "unparsed" if choice is None else choice.step
 
 
+def in_words_columns(reply: str | None, *, read: str | None, likeliest: str | None) -> dict[str, str | bool | None]:
+    """Return the columns of one case."""
+    if reply is None:
+        return {}
+    agree = None if read is None or likeliest is None else read == likeliest
+    return {"in_words_choice": read or "", "words_agree": agree}
+
+
 def reading_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield how often replies in words agree with likelihoods, and how well the model reads when it is asked back."""
-    yield from in_words.in_words_measures(results)
-    yield from reading_checks.check_measures(results)
+    """Yield how often replies in words agree with likelihoods, and how well the model reads when it is asked back.
+
+    `reply_agreement` is over the replies in words that could be read, and `reply_unread` is the share of the others.
+    """
+    if {"in_words_choice", "words_agree"} <= set(results.columns):
+        asked, known = results["in_words_choice"].notna(), results["words_agree"].notna()
+        yield Measure(name="reply_agreement", share=True, values=where(known, results["words_agree"].eq(True)))
+        yield Measure(name="reply_unread", share=True, values=where(asked, results["in_words_choice"].eq("")))
+    yield from asking_back.check_measures(results)
+
+
+MASSES: Mapping[str, Column] = {
+    "expected_label_mass": Column(
+        "float",
+        "Share of the next token's probability on the letters after the unchanged prompt, at least; where it is below "
+        f"{LEAST_LABEL_MASS:g} after either prompt, both replies are read.",
+        "1",
+    ),
+    "actual_label_mass": Column("float", "The same after the changed prompt.", "1"),
+}
+"""Result columns of every test: missing where no letters were compared, or their share is unknown."""
+
+MASS_EXPLANATIONS: Mapping[str, str] = {
+    "label_mass_median": "Share of the probability that lies on the letters where the reply begins: the median over "
+    "all prompts whose letters were compared.",
+    "label_mass_least": "The least such share.",
+    "read_instead": f"Cases whose letters hold less than {LEAST_LABEL_MASS:.0%} of the probability after one prompt or "
+    "both. Their likelihoods decide nothing: both replies were written and read.",
+}
+
+
+def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
+    """Return how much of the probability the letters have, and how many cases were read as it was too little."""
+    if not set(MASSES) <= set(results.columns):
+        return {}
+    masses = results[list(MASSES)].to_numpy(dtype=float)
+    known = masses[~np.isnan(masses)]
+    if not len(known):
+        return {}
+    return {
+        "label_mass_median": float(np.median(known)),
+        "label_mass_least": float(known.min()),
+        # Where one of the two is unknown, so is the least: the case was not answered twice.
+        "read_instead": int((masses.min(axis=1) < LEAST_LABEL_MASS).sum()),
+    }
 
 
 def askings(rows: pd.DataFrame) -> pd.Series:
@@ -155,14 +215,8 @@ def right_rate(
     """Return the rate of cases that kept to the right answer, where it is known; nothing where it is known nowhere.
 
     A model that always answers the same keeps every answer. It is right in 1 of so many options: its chance.
-
-    Args:
-        results: cases and controls, those in error too.
-        kept: (rows,) whether the answer stayed: 1, 0 or NaN.
-        right: (rows,) each, whether the answers were right, likewise.
-        wanted: the gate, 0 to 1; None: `least`, or a tenth of the way from its chance to 1 where that is more. At 0
-            nothing is asked for.
-        least: the least default gate.
+    `kept` and `right` are (rows,) of 1, 0 or NaN. Without a `wanted` gate it is `least`, or a tenth of the way from its
+    chance to 1 where that is more; at 0 nothing is asked for.
     """
     known = results["answer_known"].eq(True).to_numpy() & ~results["control"].to_numpy(dtype=bool)
     if wanted == 0 or not known.any():

@@ -9,41 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import READ_BY, Case, FollowUp, ItemSample, Likelihoods, Score, Trial
-from contrapose.tasks.probes.answers.scores import follow_ups, score_trials
-from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, chance_of, expected_pass, scorer_for
+from contrapose.tasks.core.records import Case, ItemSample, Likelihoods, Score, Trial
+from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import (
-    Column,
     Criterion,
     Embed,
     Embeds,
-    Measure,
-    Probe,
+    Proportion,
     control_of,
     has_equals,
     label_options,
     letter_options,
 )
 from contrapose.tasks.probes.choices import right_rate
-from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
-from contrapose.tasks.probes.orders.item_places import (
-    COLUMNS,
-    EXPLANATIONS,
-    Order,
-    Places,
-    details_of,
-    item_figures,
-    item_measures,
-    place_columns,
-)
+from contrapose.tasks.probes.orders.item_places import ItemFigures, Order, details_of, place_columns
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
-from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import refuse_hidden, refuse_unlabelled
 from contrapose.tasks.probes.values import numbers
 
@@ -97,10 +81,8 @@ class ItemOrderSettings(AnswerSettings):
     reworded: str | None = Field(
         default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
     )
-    min_right_rate: FiniteFloat | None = Field(
+    min_right_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the cases whose answer must stay and be right, where the right one is known; empty: half "
         "of them, or where guessing reaches that, a tenth of the way from it to 1.",
     )
@@ -159,7 +141,7 @@ class ItemOrderSettings(AnswerSettings):
         return "\n".join(f"{number}. {item}" if self.layout == "numbered" else f"- {item}" for number, item in lines)
 
 
-class ItemOrder(Probe):
+class ItemOrder(ItemFigures):
     """Ask a question about a list in other orders of its items.
 
     Over all cyclic orders each item stands once at each place, so that a model that reads the list answers as often
@@ -172,9 +154,6 @@ class ItemOrder(Probe):
     sample_type: ClassVar[type[ItemSample]] = ItemSample
     settings_type: ClassVar[type[ItemOrderSettings]] = ItemOrderSettings
     bundled_data: ClassVar[str] = "item_lists"
-    columns: ClassVar[Mapping[str, Column]] = COLUMNS
-    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "no_list": "without two items",
         "empty": "with a blank text, item or option",
@@ -190,26 +169,18 @@ class ItemOrder(Probe):
         sample = replace(sample, options=()) if settings.asks_openly else sample
         labels = settings.first_labels(len(sample.options))
         refuse_unlabelled(len(sample.options), labels, where=f"{self.where}.labels, sample {sample.id}")
-        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
-        reason = _skip_reason(sample) or ("no_options" if scorer == "choice" and not sample.options else None)
-        documented = settings.documents_scores and likelihoods == "all"
+        fields = self.scoring_fields(sample, settings, likelihoods)
+        reason = _skip_reason(sample) or ("no_options" if fields["scorer"] == "choice" and not sample.options else None)
         base = self.case(
             sample,
             original=f"{settings.join_items(sample.items)}\n\n{sample.text}",
             perturbed=None,
             original_prompt=self._prompt(sample, settings),
             perturbed_prompt=None,
-            scorer=scorer,
-            asks="choose" if scorer == "choice" and likely else "generate",
-            loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
             labels=labels,
-            options=sample.options,
-            context=sample.context,
             answers=sample.answers,
             skip_reason=reason,
-            chance=chance_of(sample, settings, stays=True, by_likelihood=likely) if scorer == "choice" else None,
-            details={"likelihoods": likelihoods} | ({READ_BY: "label"} if settings.labels_are_own else {}),
+            **fields,
         )
         if reason:
             return [base]
@@ -260,37 +231,17 @@ class ItemOrder(Probe):
 
     def score(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; it passes when the answer stayed."""
-        scores = score_trials(trials, settings, embed=embed, stays=True)
+        scores = super().score(trials, settings, embed=embed)
         return [
             replace(score, columns={**score.columns, **place_columns(trial, score.columns)})
             for trial, score in zip(trials, scores, strict=True)
         ]
-
-    def follow_ups(self, trials: Sequence[Trial], settings: ItemOrderSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that name no one option, and about those that rules read."""
-        return [] if settings.labels_are_own else follow_ups(trials)
-
-    def expected_pass(self, part: pa.Table, settings: ItemOrderSettings) -> np.ndarray:
-        """Return whether the answer stayed, by the score and the band."""
-        return expected_pass(part, settings, stays=True)
-
-    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count samples that keep their answer in all orders, and how the choices were read."""
-        return item_figures(results)
-
-    def picture(self) -> Picture:
-        """Return bars of what became of the answers, and of how they depend on places in the list."""
-        return Places()
 
     def criteria(self, results: pd.DataFrame, settings: ItemOrderSettings) -> Sequence[Criterion]:
         """Return the rate of answers that stay and are right: a model that always says the same stays too."""
         right = numbers(results["right_before"]), numbers(results["right_after"])
         kept = 1 - numbers(results["answer_changed"])
         return right_rate(results, kept, *right, wanted=settings.min_right_rate, least=HALF)
-
-    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return what changed with the order, accuracy by place of the relevant item, and where answers come from."""
-        return item_measures(results)
 
 
 def _skip_reason(sample: ItemSample) -> str | None:

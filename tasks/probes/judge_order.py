@@ -7,17 +7,17 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Trial
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.probes.asking_back import declines
-from contrapose.tasks.probes.base import Column, Criterion, Measure, Value
+from contrapose.tasks.probes.base import Column, Criterion, Measure, Proportion, Value, letters
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, TwoOrders, TwoOrdersSettings
-from contrapose.tasks.probes.own_prompt import LETTERS, OwnLabels
+from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.panels import Panel, Picture, Sheet, figure_quantity
 from contrapose.tasks.probes.values import if_any, where
 
@@ -45,7 +45,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "changed_when_asked_again": "Share of the unchanged prompts with another choice the second time: how unsteady the "
     "judge is without any change.",
 }
-"""Meanings of the figures, the gate and the scorers."""
 
 ASPECTS: Mapping[str, str] = {
     "choice_changed": "another choice once the answers are swapped",
@@ -81,10 +80,8 @@ class JudgeOrderSettings(TwoOrdersSettings):
         description="Samples whose unchanged prompt is asked once more, to tell how often a judge contradicts itself; "
         "none where replies are greedy and never differ.",
     )
-    min_same_choice_rate: FiniteFloat | None = Field(
+    min_same_choice_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the pairs in which the same answer must be chosen in both orders, right or wrong; "
         "empty: no gate.",
     )
@@ -106,7 +103,7 @@ class JudgeOrderSettings(TwoOrdersSettings):
         own = super().own_labels
         if self.tie is None:
             return own
-        labels = (*(self.labels or LETTERS), self.tie)
+        labels = (*(self.labels or letters(2)), self.tie)
         return OwnLabels(labels=labels, pattern=self.pattern, field=self.answer_field)
 
     def asks_again(self, likelihoods: Likelihoods) -> int:

@@ -28,13 +28,9 @@ READ_BY = "read_by_"
 
 
 def step_figures(columns: Iterable[pd.Series]) -> dict[str, float]:
-    """Return the share of every step that decided something, and of the replies that stayed unread.
+    """Return the share of every step that read something, `read_by_<step>`, and of `unread` replies: they add up to 1.
 
-    Args:
-        columns: the step of one reply a row; missing, or `unparsed`, where nothing decided.
-
-    Returns:
-        `read_by_<step>` and `unread`, which add up to 1; nothing where there are no replies.
+    The columns hold the step of one reply a row; missing, or `unparsed`, where nothing decided.
     """
     counted: Counter[str] = Counter()
     for column in columns:
@@ -57,11 +53,6 @@ def step_shares(figures: Mapping[str, float | int | None]) -> dict[str, float]:
     return shares if unread is None else {**shares, UNREAD: float(unread)}
 
 
-def any_read_by(steps: Iterable[str], figures: Mapping[str, float | int | None]) -> bool:
-    """Return whether one of these steps read some of a test's replies."""
-    return any(figures.get(f"{READ_BY}{step}") for step in steps)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownError:
     """How replies that choose one letter, or none, were read."""
@@ -69,7 +60,6 @@ class KnownError:
     letter: str
     """The letter that the replies choose, by the label; `none` where they choose none."""
     replies: int
-    """How many were read."""
     missed: int
     """How many of them were left unread."""
     misread: int
@@ -85,7 +75,6 @@ class Measured:
     date: str
     """When it was measured, as year-month-day."""
     by_letter: tuple[KnownError, ...]
-    """The figures for each letter."""
     by: str = "the rules"
     """What read them, for people."""
     steps: Sequence[str] = BY_RULES

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pandas as pd
-from pydantic import Field, FiniteFloat
+from pydantic import Field
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, TextSample, Trial
@@ -21,6 +21,7 @@ from contrapose.tasks.probes.base import (
     Embed,
     Measure,
     Probe,
+    Proportion,
     Value,
     control_of,
     has_equals,
@@ -139,7 +140,6 @@ SENTENCES = {
     "letter": "chooses the same letter whatever stands there: the position decides, not the content.",
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
-"""Sentences for what the choice followed."""
 EXPLANATIONS: Mapping[str, str] = {
     **choices.EXPLANATIONS,
     "samples": "Questions with a scored pair of orders; each time that one is asked counts.",
@@ -164,7 +164,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "decided, not the content.",
     "choice_changed": "Share of the pairs in which the order changed which option was chosen, or whether one was.",
 }
-"""Meanings of the figures and of the scorers."""
 
 
 class OptionOrderSettings(RewordedSettings):
@@ -173,10 +172,8 @@ class OptionOrderSettings(RewordedSettings):
     of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {"min_right_rate"}
     needed: ClassVar[tuple[str, ...]] = ("text", "options")
 
-    min_right_rate: FiniteFloat | None = Field(
+    min_right_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the pairs of orders that must keep to the right option, where it is known; empty: a "
         "tenth of the way from what guessing reaches, 1 of the options, to 1.",
     )

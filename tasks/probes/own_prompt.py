@@ -43,11 +43,7 @@ def field_in(reply: str, path: str) -> str | None:
 
     Where several objects hold the field, the last one counts: a reply may quote the form that it was asked for. None
     where no object holds it, the last object is broken or names the field twice, the field holds anything else, or
-    objects with nothing between them, as in a list, disagree.
-
-    Args:
-        reply: JSON, in a fence or not, with or without a text around it.
-        path: names of fields, parted by points: `result.winner`.
+    objects with nothing between them, as in a list, disagree. A path is names of fields, parted by points.
     """
     if len(reply) > LONGEST_REPLY:
         return None
@@ -98,10 +94,7 @@ def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-LETTERS = ("A", "B")
-"""Labels for which there are rules."""
 LONGEST_TEMPLATE = 100_000
-"""Characters of a template."""
 LONGEST_PROMPT = 1_000_000
 """Characters of what comes of it."""
 FILTERS = ("default", "first", "last", "length", "lower", "title", "tojson", "trim", "upper")
@@ -117,7 +110,6 @@ READ_SECONDS = 1.0
 LAST = 20_000
 """Characters at the end of a reply in which labels are looked for."""
 LONGEST_LABEL = 100
-"""Characters of a label."""
 
 
 @lru_cache(maxsize=1)
@@ -185,11 +177,7 @@ def default_prompt(name: str) -> Template:
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
-    """Return the prompt for some values.
-
-    Raises:
-        ConfigError: it does what it may not, or the prompt is empty or too long.
-    """
+    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long."""
     try:
         prompt = _template(template).render(values)
     except KeyError as error:

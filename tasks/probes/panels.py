@@ -20,9 +20,7 @@ class PanelShare:
     """A count among others."""
 
     name: str
-    """What was counted."""
     count: int
-    """How often."""
     total: int
     """Out of how many; a share of nothing is drawn as none."""
 
@@ -32,9 +30,7 @@ class Bars:
     """Shares one under the other."""
 
     title: str
-    """Over the bars."""
     shares: tuple[PanelShare, ...]
-    """From the top down."""
     sentence: str = ""
     """What they come to, in words, over the title."""
     figures: frozenset[str] = frozenset()
@@ -56,15 +52,10 @@ class Grid:
     """Shares in rows and columns, shaded by their size."""
 
     caption: str
-    """Over the grid."""
     columns: tuple[Heading, ...]
-    """From left to right."""
     rows: tuple[tuple[Heading, tuple[PanelShare, ...]], ...]
-    """A heading with the shares of its row, one for each column."""
     sentence: str = ""
-    """What they come to, in words."""
     note: str = ""
-    """What is left out of it."""
     figures: frozenset[str] = frozenset()
     """Names of the test's figures that need not be listed again."""
 
@@ -74,9 +65,7 @@ class Quantity:
     """A number in a table."""
 
     value: float
-    """The number itself."""
     interval: tuple[float, float] | None = None
-    """95 %; None where there is none."""
     is_change: bool = False
     """Whether a plus stands before what is greater than 0."""
 
@@ -86,7 +75,6 @@ class Sheet:
     """A small table: a name and its quantities in each row."""
 
     caption: str
-    """Over the table."""
     header: tuple[str, ...]
     """Over the names and over each column."""
     rows: tuple[tuple[str, tuple[Quantity | None, ...]], ...]
@@ -136,13 +124,7 @@ def figure_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> 
 
 
 def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:
-    """Return the commonest outcome as a sentence, such as `Always answers A in both orders: …`.
-
-    Args:
-        counts: pairs of orders with a choice in both, by outcome.
-        sentences: what a model does that has this outcome, for each of them.
-        without_choice: pairs that lack a choice in one order or both.
-    """
+    """Return the commonest outcome of the pairs with a choice in both orders, as a sentence: `Always answers A …`."""
     decided = sum(counts.values())
     pairs = decided + without_choice
     if without_choice > decided:

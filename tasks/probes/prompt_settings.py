@@ -177,7 +177,6 @@ class TextPrompts(NamedTuple):
     template: str | None
     """Of one's own; None: ours."""
     labels: tuple[str, ...]
-    """What stands before its options."""
     options: str
     """Its options behind them, a line each; empty where it has none."""
     context: str
@@ -196,8 +195,7 @@ class TextPrompts(NamedTuple):
     def pair(self, original: str, perturbed: str | None) -> tuple[str, str | None]:
         """Return the prompts before and after a change of the text; the second is None where there is none.
 
-        Raises:
-            ConfigError: the template fails, or makes the same of both.
+        Raise ConfigError where the template fails, or makes the same of both.
         """
         if perturbed is None:
             return (self.prompt(original) if original.strip() else original), None

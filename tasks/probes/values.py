@@ -24,14 +24,7 @@ def gate_above(chance: float) -> float:
 
 
 def all_hold(*parts: np.ndarray) -> np.ndarray:
-    """Return whether all parts hold, of each row: one that fails decides, else one that is not known leaves it open.
-
-    Args:
-        parts: (rows,) each: 1, 0 or NaN.
-
-    Returns:
-        (rows,) float64, likewise.
-    """
+    """Return (rows,) of 1 where all parts are 1, 0 where one is 0, which decides, and NaN where one is not known."""
     together = np.stack(parts)
     return np.where((together == 0).any(axis=0), 0.0, np.where(np.isnan(together).any(axis=0), np.nan, 1.0))
 

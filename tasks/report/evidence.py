@@ -11,8 +11,8 @@ from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, S
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.probes import in_words as words
-from contrapose.tasks.probes import reading_checks as checks
+from contrapose.tasks.probes import asking_back as checks
+from contrapose.tasks.probes import choices as words
 from contrapose.tasks.probes.known_errors import READ_BY, step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import (

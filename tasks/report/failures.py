@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.probes.base import DescribesFailures
 from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
@@ -89,7 +88,7 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
     described, named, failures = probe(test) if test in names("probes") else None, text_columns([test]), []
     for record, row in zip(chosen.to_dict("records"), read_rows(chosen, show), strict=True):
         values = {str(name): value for name, value in record.items()}
-        said = described.failure(values) if isinstance(described, DescribesFailures) else ""
+        said = described.failure(values) if described else ""
         marked, prompts = mark(row.original, row.changed), f"{row.original}\n{row.changed}"
         context = [
             (name, text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,9 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.statistics.shares import LEVEL
-
-Spending = Callable[[float, float], float]
-"""From the share of the cases that are judged so far, 0 to 1, and a level: how much of it may be spent by now."""
 
 ADDED, FADING = 0.2, 0.5
 """Of the level, what all later runs together may add to it; of that, what the next of them takes."""
@@ -26,8 +22,6 @@ FINE = 1.25
 """Points of a grid by as many widths of a step as it has; pi/2 where they are furthest apart is one a step."""
 COARSE, MOST_POINTS = 16, 768
 """Points of a grid come in multiples of the one, and are at most the other."""
-NEGLIGIBLE = 1e-12
-"""A look that may spend less than this decides nothing."""
 PRECISE = 1e-12
 KEPT, DEEP = 256, 100
 """States from which a further look goes on, and looks that may be followed in one call."""
@@ -53,14 +47,10 @@ class Looks:
     def overall(self, p: float, *, freedom: float = np.inf) -> float:
         """The least level at which the present look decides: a p value that counts all looks.
 
-        Args:
-            p: of the present look by itself.
-            freedom: degrees of freedom behind it, where clusters have them.
-
         It is the repeated p value of C. Jennison, B. W. Turnbull, Group Sequential Methods (2000), chapter 9; the least
         of those of all looks is the sequential one of Q. Liu, K. M. Anderson, JASA 103 (2008) 1621-1630. Holm's steps
         over them are the closed procedure of W. Maurer, F. Bretz, Statistics in Biopharmaceutical Research 5 (2013)
-        311-320.
+        311-320. `freedom` are the degrees of freedom that clusters have.
         """
         if self == ONE_LOOK or p in (0, 1):
             return p
@@ -70,10 +60,6 @@ class Looks:
 
     def level(self, level: float, *, freedom: float = np.inf) -> float:
         """The p value that decides at the present look, where all looks of the first run may use a level.
-
-        Args:
-            level: between 0 and 1.
-            freedom: degrees of freedom behind the p value, where clusters have them.
 
         Later runs add at most a fifth to it, the first of them a half of that, and each a half of what the one before
         it added; how much an unplanned look adds is from B. J. Sagarin, J. K. Ambler, E. M. Lee, Perspectives on
@@ -120,28 +106,6 @@ def in_clusters(p: float | np.ndarray, freedom: float | np.ndarray) -> np.ndarra
     known = np.where(np.isfinite(freedom), freedom, 1.0)
     far = stdtr(known, ndtri(np.minimum(p, TAIL)) * stdtrit(known, TAIL) / ndtri(TAIL))
     return np.where(np.isfinite(freedom), np.minimum(1.0, np.where(np.less(p, TAIL), far, p) / SPARED), p)
-
-
-def spent_by(share: float, level: float) -> float:
-    """Return the level that a share of the cases may spend: K. Kim, D. L. DeMets, Biometrika 74 (1987) 149-154."""
-    return level * share**2
-
-
-def levels(shares: Sequence[float], level: float, spend: Spending) -> np.ndarray:
-    """Return the one-sided p value that decides at each look, of shape (looks,).
-
-    Args:
-        shares: of all cases that may be judged, after each look, increasing, the last at most 1.
-        level: how often a claim at its boundary may be made falsely, over all looks.
-        spend: how the level is spread over them.
-    """
-    decides, spent, state = np.zeros(len(shares)), 0.0, START
-    for look, share in enumerate(shares):
-        allowed = spend(share, level) - spent
-        if allowed >= NEGLIGIBLE:
-            state, spent = _look_again(state, share, np.array([allowed])), spent + allowed
-            decides[look] = state.decides[0]
-    return decides
 
 
 class _State(NamedTuple):

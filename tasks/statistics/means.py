@@ -50,13 +50,8 @@ class Mean:
 
 
 def mean(values: Any, cluster: Any, *, share: bool = False, bounds: tuple[float, float] | None = None) -> Mean | None:
-    """Return the mean over rows; None if there are none.
+    """Return the mean over rows; None if there are none. NaN does not count, and `bounds` are of the values.
 
-    Args:
-        values: (rows,) of numbers; NaN where a row does not count.
-        cluster: (rows,) of labels.
-        share: whether the values are 1 for true and 0 for false.
-        bounds: least and greatest value that there can be, if that is known.
     The interval of a share is Wilson's with the design effect, any other the bootstrap's over clusters, or Student's
     where these are too few for it. If fewer than ten clusters differ from the usual value, a mean with bounds has the
     intervals of the rows above it and below it put together.

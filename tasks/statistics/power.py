@@ -9,9 +9,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from contrapose.tasks.statistics.evidence import Evidence, evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import LEVEL, Share, fewer, independent
+from contrapose.tasks.statistics.shares import LEVEL, Evidence, Share, evidence, fewer, independent
 
 IN_SAMPLE, IN_CLUSTER = 0.5, 0.1
 """Correlations assumed before anything is known: of the cases of one sample, and of the samples of one cluster."""

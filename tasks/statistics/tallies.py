@@ -33,12 +33,7 @@ class Tally:
     """(runs, 2): the same of true rows."""
 
     def plus(self, true: np.ndarray, sizes: np.ndarray) -> Tally:
-        """With further clusters.
-
-        Args:
-            true: (runs, clusters) of true rows.
-            sizes: (clusters,), each at least 1.
-        """
+        """With further clusters: (runs, clusters) of true rows, and (clusters,) of sizes, each at least 1."""
         kinds = np.union1d(self.sizes, sizes)
         kind = (sizes[:, None] == kinds).astype(float)
         before = (self.sizes[:, None] == kinds).astype(float)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from contrapose.tasks.core.records import CONTROL_KIND, Score, Trial
 from contrapose.tasks.probes.base import Column, ColumnType, Probe, label_options, letters
-from contrapose.tasks.probes.in_words import MASSES
+from contrapose.tasks.probes.choices import MASSES
 from contrapose.tasks.tables.passages import PASSAGES, passage_columns
 
 COMMON: Mapping[str, Column] = {

@@ -169,7 +169,7 @@ ANY_TEST = {
 
 def skip_words(test: str, code: str) -> str:
     """A reason of skips in the words of its test; the code without underscores where the test has none."""
-    known = {**ANY_TEST, **(getattr(probe(test), "skip_reasons", {}) if test in names("probes") else {})}
+    known = {**ANY_TEST, **(probe(test).skip_reasons if test in names("probes") else {})}
     return str(known.get(code, code.replace("_", " ")))
 
 

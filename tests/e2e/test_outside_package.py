@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-from contrapose.tasks.probes.base import Column, Measure, ProbeSettings, letter_options, letters
+from contrapose.tasks.probes.base import Column, Measure, Probe, ProbeSettings, letter_options, letters
 from contrapose.tasks.probes.choices import read_choice, step_of
 from contrapose.tasks.probes.panels import Bars, shares
 from contrapose.tasks.probes.values import all_or_nothing
@@ -42,7 +42,7 @@ class Loudness:
         return [Bars(title="Letters under shouting", shares=shares(dict(sorted(self.chosen.items()))))]
 
 
-class Shouting:
+class Shouting(Probe):
     name = "shouting"
     category = "robustness"
     version = "1"
@@ -55,12 +55,6 @@ class Shouting:
         "shouted_choice": Column("string", "Letter that was chosen under the shouted question."),
     }
     default_gate = 0.9
-    gate_basis = ""
-    without_choice = ()
-    reader_errors = ()
-    controlled = False
-    by_default = False
-    rests_on = ()
 
     def cases(self, sample, settings, *, rng, likelihoods):
         labels = letters(len(sample.options))
@@ -74,9 +68,6 @@ class Shouting:
                 asks="choose", scorer="likelihood", skip_reason=None if sample.options else "without_options",
             )
         ]
-
-    def control(self, case, sample, settings, *, rng):
-        return None
 
     def score(self, trials, settings, *, embed):
         return [self._scored(trial) for trial in trials]
@@ -100,9 +91,6 @@ class Shouting:
 
     def picture(self):
         return Loudness()
-
-    def criteria(self, results, settings):
-        return []
 
     def measures(self, results):
         return [Measure(name="mean_capitals", values=np.asarray(results["capitals"], dtype=float))]

@@ -7,9 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from contrapose.tasks.evaluate.rates import rate_of
-from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import LEVEL, clustered_share, wilson
+from contrapose.tasks.statistics.shares import LEVEL, clustered_share, evidence, wilson
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.sampled_from([(0.2,), (0.1, 0.4), (0.25, 0.5, 0.75, 1.0)]))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from asked_case import case
 
-from contrapose.tasks.core.records import Completion, Trial
-from contrapose.tasks.probes.answers.scores import follow_ups as about_answers
+from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.asking_back import answered, question
 from contrapose.tasks.probes.choices import read_choice
+from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, score_trial
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 
@@ -24,6 +25,10 @@ UNREADABLE = "Wherever the sun shines, the metal that you asked for is what I wo
 def far(texts: object) -> np.ndarray:
     """Embeddings in which no text is like another."""
     return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
+
+
+def about_answers(trials: Sequence[Trial]) -> Sequence[FollowUp]:
+    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=far)
 
 
 def trial(first: str, second: str, **changes: object) -> Trial:

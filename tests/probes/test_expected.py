@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.answers.settings import AnswerSettings, expected_pass
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.edits.base import TextEdit
 
 UNKNOWN = None
 ROWS = [
@@ -33,8 +34,9 @@ def table(*rows: dict[str, Any]) -> pa.Table:
 
 def told(rows: pa.Table, **settings: Any) -> list[bool | None]:
     """What should pass; None where the band is not known."""
-    stays = settings.pop("stays", False)
-    found = expected_pass(rows, AnswerSettings.model_validate(settings), stays=stays)
+    changing, keeping = TextEdit(), type("Keeping", (TextEdit,), {"stays": True})()
+    edit = keeping if settings.pop("stays", False) else changing
+    found = edit.expected_pass(rows, AnswerSettings.model_validate(settings))
     return [None if np.isnan(each) else bool(each) for each in found]
 
 

@@ -16,7 +16,7 @@ from contrapose.tasks.core.registry import probe
 from contrapose.tasks.infer.ask import asked, further_questions, trials
 from contrapose.tasks.infer.mock import MockModel
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
-from contrapose.tasks.probes.in_words import COLUMNS, in_words_columns, in_words_measures
+from contrapose.tasks.probes.choices import COLUMNS, in_words_columns, reading_measures
 
 IDS = [f"s{number}" for number in range(200)]
 OPTIONS = ("copper", "iron", "zinc")
@@ -115,6 +115,6 @@ def test_agreement_is_over_what_could_be_read() -> None:
         in_words_columns(None, read=None, likeliest="B"),
     ]
     frame = pd.DataFrame([dict.fromkeys(COLUMNS) | row for row in rows])
-    agreement, unread = in_words_measures(frame)
+    agreement, unread = [*reading_measures(frame)][:2]
     assert np.nanmean(agreement.values) == 0.5
     assert np.nanmean(unread.values) == 0.25

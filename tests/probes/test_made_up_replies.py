@@ -13,8 +13,7 @@ from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import follow_ups
-from contrapose.tasks.probes.choices import read_option
-from contrapose.tasks.probes.reading_checks import (
+from contrapose.tasks.probes.asking_back import (
     CHOOSING,
     LEAST_MADE_UP_AGREEMENT,
     LONG,
@@ -26,6 +25,7 @@ from contrapose.tasks.probes.reading_checks import (
     reads_badly,
     share_of,
 )
+from contrapose.tasks.probes.choices import read_option
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 UNREAD = "Wherever the sun shines, the metal that you asked for is what I would rather have."

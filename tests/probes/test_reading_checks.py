@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,10 @@ from asked_case import case
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import sample_questions
-from contrapose.tasks.probes.answers.scores import follow_ups as about_answers
+from contrapose.tasks.probes.asking_back import COLUMNS, agreement, check_columns, check_measures, known, reads_badly
 from contrapose.tasks.probes.choices import read_choice, reading_columns
+from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
-from contrapose.tasks.probes.reading_checks import COLUMNS, agreement, check_columns, check_measures, known, reads_badly
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
@@ -25,6 +26,10 @@ OF_TWO = "Summary B is more consistent with the article, since it repeats the he
 
 def far(texts: object) -> np.ndarray:
     return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
+
+
+def about_answers(trials: Sequence[Trial]) -> Sequence[FollowUp]:
+    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=far)
 
 
 def of_options(first: str, second: str, back: str | None = None, **changes: object) -> Trial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.figures import COLUMNS, figures
+from contrapose.tasks.probes.answers.figures import COLUMNS, AnswerProbe
 from contrapose.tasks.probes.known_errors import step_figures, step_shares
 from contrapose.tasks.probes.option_order import OptionOrder
 from contrapose.tasks.probes.order_bias import OrderBias
@@ -62,5 +62,5 @@ def test_answers_without_options_have_no_steps() -> None:
     rows = pd.DataFrame({name: [None, None] for name in COLUMNS})
     rows = rows.assign(**{"pass": [True, True], "scorer": "choice", "option_count": [4.0, None]})
     rows = rows.assign(chosen_before_step=["letter", None], chosen_after_step=["likelihood", None])
-    found = figures(rows)
+    found = AnswerProbe().summarise(rows)
     assert (found["read_by_letter"], found["read_by_likelihood"], found["unread"]) == (0.5, 0.5, 0.0)

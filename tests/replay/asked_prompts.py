@@ -8,7 +8,6 @@ from typing import Literal
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.probes.option_order import rotate as rotated
-from contrapose.tasks.probes.orders.item_places import order_places as numbers
 from contrapose.tasks.probes.orders.item_places import source_of
 
 Role = Literal["original", "changed", "control"]
@@ -67,7 +66,7 @@ def _both(case: Case) -> tuple[Asked, Asked]:
     )
     if case.probe != "item_order":
         return original, changed
-    order = numbers(case.details["order"])
+    order = tuple(map(int, case.details["order"].split()))
     return _with_list(original, case, tuple(range(1, len(order) + 1))), _with_list(changed, case, order)
 
 

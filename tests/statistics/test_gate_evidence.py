@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from contrapose.tasks.statistics.evidence import Evidence, evidence
-from contrapose.tasks.statistics.shares import clustered_share, independent
+from contrapose.tasks.statistics.shares import Evidence, clustered_share, evidence, independent
 
 
 def test_bounds_are_exact() -> None:

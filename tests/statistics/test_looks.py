@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from contrapose.tasks.statistics.looks import ONE_LOOK, SPARED, Looks, levels, spent_by
+from bench.simulated.stopping import levels, spent_by
+from contrapose.tasks.statistics.looks import ONE_LOOK, SPARED, Looks
 from contrapose.tasks.statistics.means import bounds_at, difference
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, spread
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import (
     Reach,
@@ -21,7 +20,7 @@ from contrapose.tasks.statistics.power import (
     reach,
     worth,
 )
-from contrapose.tasks.statistics.shares import LEVEL, Share, clustered_share, independent
+from contrapose.tasks.statistics.shares import LEVEL, Share, clustered_share, evidence, independent
 
 
 def chance_of(side: str, rate: float, *, cases: int, gate: float, level: float) -> float:

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.evidence import evidence
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.statistics.shares import clustered_share
+from contrapose.tasks.statistics.shares import clustered_share, evidence
 from contrapose.tasks.statistics.tallies import NOTHING, Evidences, Tally, evidences
 
 RUNS = 20

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.records import READ_BY, FollowUp, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.probes import choices
-from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Measure
-from contrapose.tasks.probes.known_errors import step_figures
-from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, shares
-from contrapose.tasks.probes.values import all_hold, mean_known, numbers, where
+from contrapose.tasks.probes.answers.scores import score_trials
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, Thresholds, guess, scorer_for
+from contrapose.tasks.probes.base import UNRELATED_NOT, Column, Criterion, Embed, Measure, Probe
+from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
+from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, shares
+from contrapose.tasks.probes.values import all_hold, mean_known, numbers, numbers_of, texts_of, truths_of, where
 
 NOTICED, CONTRAST, STEADY = "noticed_rate", "contrast_rate", "steady_rate"
 RIGHT_AND_NOTICED = "right_and_noticed"
@@ -57,7 +61,6 @@ COLUMNS: Mapping[str, Column] = {
     ),
     **choices.COLUMNS,
 }
-"""Result columns of such a test."""
 
 EXPLANATIONS: Mapping[str, str] = {
     **choices.EXPLANATIONS,
@@ -93,69 +96,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "loss": "Measures how much more surprising the old reply is under the changed prompt, in nats a token.",
     "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
 }
-"""Meanings of the figures, the gate and the scorers."""
-
-
-def figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """Return counts and bounds over the results of the cases; what no row says is left out.
-
-    Returns:
-        `choices`, pairs of choices that could be read; `letter_only_replies`, pairs whose embeddings mean nothing; the
-        ends of each scorer's threshold, where each has its own; how the choices were read.
-    """
-    if results.empty or not set(COLUMNS) <= set(results.columns):
-        return {}
-    read = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
-    letters = int(results["letters_only"].eq(True).sum())
-    choosing = results[results["option_count"].notna()]
-    ends = ["threshold_low", "threshold_high"]
-    own = results[["scorer", *ends]].dropna().drop_duplicates("scorer").sort_values("scorer").set_index("scorer")
-    return {
-        **({"choices": read} if read else {}),
-        **({"letter_only_replies": letters} if letters else {}),
-        **{f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends},
-        **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
-    }
-
-
-def measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """Return means over trials.
-
-    Args:
-        results: cases and controls.
-
-    Returns:
-        The mean eval_score of each scorer; with options how often the choice changed, was right before, and how far
-        the distribution moved; `answer_changed` by whatever scorer, among samples that were not answered wrongly, and
-        its effect: answers changed beyond those that a control changes; where the answer is known, the change in
-        log-probability of the right option in nats, and `gold_lost`, how often a right answer was given to the original
-        and not again; the documents' scores next to other scorers; figures about reading.
-    """
-    if "pass" not in results or results.empty:
-        return []
-    scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
-    before, after = results["chosen_before"], results["chosen_after"]
-    right = numbers(results["right_before"])
-    divergence, logprob = numbers(results["js_divergence"]), numbers(results["right_logprob_change"])
-    changed, lost = np.where(right == 0, np.nan, numbers(results["answer_changed"])), numbers(results["gold_lost"])
-    not_wrong, was_right = "not answered wrongly before", "answered rightly before"
-    return [
-        *(
-            Measure(name=f"mean_eval_score_{name}", values=where(scorer == name, scores))
-            for name in sorted(set(scorer))
-        ),
-        Measure(name="choice_changed", share=True, values=where(before.notna() & after.notna(), before != after)),
-        Measure(name="right_before", share=True, values=right),
-        Measure(name="answer_changed", share=True, values=changed, among=not_wrong, net="net_sensitivity"),
-        Measure(name="js_divergence", values=divergence, bounds=(0, 1), net="net_js_divergence"),
-        Measure(name="right_logprob_change", values=logprob, net="net_right_logprob_change"),
-        Measure(name="gold_lost", share=True, values=lost, among=was_right, net="net_gold_lost"),
-        *(
-            Measure(name=f"{name}_score", values=where(scorer != name, numbers(results[f"{name}_score"])))
-            for name in ("embedding", "loss")
-        ),
-        *choices.reading_measures(results),
-    ]
 
 
 INDEPENDENT = 0.25
@@ -283,6 +223,123 @@ class Changes:
             Bars(title="What became of the right answer", shares=shares(dict(sorted(self._right.items())))),
         )
         return [bar for bar in bars if bar.shares]
+
+
+class AnswerProbe(Probe):
+    """A probe that compares the answer to a changed prompt with that to the unchanged one."""
+
+    settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
+    stays: ClassVar[bool] = False
+    """Whether the answer should stay, because the change leaves the meaning alone."""
+    beside_langtest: ClassVar[bool] = False
+    """Whether result rows also say what LangTest would have said."""
+
+    def scoring_fields(self, sample: TextSample, settings: AnswerSettings, likelihoods: Likelihoods) -> dict[str, Any]:
+        """Return the fields of a case that say how its answers are asked for and compared."""
+        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
+        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        documented = settings.documents_scores and likelihoods == "all"
+        chance = None
+        if scorer == "choice":
+            band = settings.band("choice")
+            chance = guess(len(sample.options), upper=band and band[1], by_likelihood=likely)
+            chance = 1 - chance if chance is not None and self.stays else chance
+        return {
+            "scorer": scorer,
+            "asks": "choose" if scorer == "choice" and likely else "generate",
+            "loss_of": LOSS_OF.get(scorer, "expected_result" if documented else None),
+            "options": sample.options,
+            "context": sample.context,
+            "chance": chance,
+            "details": {"likelihoods": likelihoods, **({READ_BY: "label"} if settings.labels_are_own else {})},
+        }
+
+    def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
+        """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
+        return score_trials(trials, settings, embed=embed, stays=self.stays, langtest=self.beside_langtest)
+
+    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about the replies that name no one option, and about those that rules read."""
+        chosen = [] if settings.labels_are_own else [trial for trial in trials if trial.case.scorer == "choice"]
+        return [asked for trial in chosen for asked in choices.choice_follow_ups(trial, changed=trial.case.options)]
+
+    def expected_pass(self, part: pa.Table, settings: Any) -> np.ndarray:
+        """Return 1 where the answer changed, or stayed, as it should by the score and the band, NaN without a band."""
+        score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
+        low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
+        if not settings.calibrated:
+            # A band from the controls stands in the row itself.
+            low, high = np.full((2, len(scorer)), np.nan)
+            for name in dict.fromkeys(scorer):
+                band = settings.band(name) if name in Thresholds.model_fields else None
+                if band is not None:
+                    low[scorer == name], high[scorer == name] = band
+        other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
+        changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
+        keeps = np.logical_or(truths_of(part, "control"), self.stays)
+        return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Count readable pairs of choices and mere letters, and return the thresholds, and how choices were read.
+
+        What no row says is left out.
+        """
+        if results.empty or not set(COLUMNS) <= set(results.columns):
+            return {}
+        read = int((results["chosen_before"].notna() & results["chosen_after"].notna()).sum())
+        letters = int(results["letters_only"].eq(True).sum())
+        choosing = results[results["option_count"].notna()]
+        ends = ["threshold_low", "threshold_high"]
+        own = results[["scorer", *ends]].dropna().drop_duplicates("scorer").sort_values("scorer").set_index("scorer")
+        return {
+            **({"choices": read} if read else {}),
+            **({"letter_only_replies": letters} if letters else {}),
+            **{f"{end}_{scorer}": float(own.loc[scorer, end]) for scorer in own.index for end in ends},
+            **step_figures(choosing[name] for name in ("chosen_before_step", "chosen_after_step")),
+        }
+
+    def picture(self) -> Picture:
+        """Return bars of answers that changed by kind of text, and of what became of right ones."""
+        return Changes()
+
+    def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
+        """Return the gates which show that an answer which should change does so because of the change."""
+        return [] if self.stays else change_gates(results, settings)
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Return the mean score of each scorer, and what became of answers, choices and right answers.
+
+        Among samples that were not answered wrongly, `answer_changed` is compared with the controls. `gold_lost` is how
+        often a right answer was given to the original and not again.
+        """
+        if "pass" not in results or results.empty:
+            return []
+        scores, scorer = numbers(results["eval_score"]), results["scorer"].astype(str)
+        before, after = results["chosen_before"], results["chosen_after"]
+        right = numbers(results["right_before"])
+        divergence, logprob = numbers(results["js_divergence"]), numbers(results["right_logprob_change"])
+        changed, lost = np.where(right == 0, np.nan, numbers(results["answer_changed"])), numbers(results["gold_lost"])
+        not_wrong, was_right = "not answered wrongly before", "answered rightly before"
+        return [
+            *(
+                Measure(name=f"mean_eval_score_{name}", values=where(scorer == name, scores))
+                for name in sorted(set(scorer))
+            ),
+            Measure(name="choice_changed", share=True, values=where(before.notna() & after.notna(), before != after)),
+            Measure(name="right_before", share=True, values=right),
+            Measure(name="answer_changed", share=True, values=changed, among=not_wrong, net="net_sensitivity"),
+            Measure(name="js_divergence", values=divergence, bounds=(0, 1), net="net_js_divergence"),
+            Measure(name="right_logprob_change", values=logprob, net="net_right_logprob_change"),
+            Measure(name="gold_lost", share=True, values=lost, among=was_right, net="net_gold_lost"),
+            *(
+                Measure(name=f"{name}_score", values=where(scorer != name, numbers(results[f"{name}_score"])))
+                for name in ("embedding", "loss")
+            ),
+            *choices.reading_measures(results),
+        ]
 
 
 def form_of_text(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contrapose.tasks.core.records import Case, FollowUp, Score, Trial
+from contrapose.tasks.core.records import Case, Score, Trial
 from contrapose.tasks.probes.answers.settings import (
     DOCUMENTED,
     LEAST_CONTROLS,
@@ -21,7 +21,7 @@ from contrapose.tasks.probes.answers.settings import (
     jensen_shannon,
 )
 from contrapose.tasks.probes.base import Embed, Value, label_options
-from contrapose.tasks.probes.choices import Choice, choice_follow_ups, read_choice, reading_columns, step_of
+from contrapose.tasks.probes.choices import Choice, read_choice, reading_columns, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
 
 _LETTER = re.compile(
@@ -41,8 +41,7 @@ class EmbeddedPair(NamedTuple):
 def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float | None]:
     """Return 1 - cosine of each pair, 0 to 2; all texts go through one call.
 
-    Returns:
-        0 for the same text twice; None for no pair, for one with an empty text, and where it is no finite number.
+    None for no pair, for one with an empty text, and where it is no finite number.
     """
     known = [pair if pair is not None and all(pair) else None for pair in pairs]
     texts = list(dict.fromkeys(text for pair in known if pair and pair.before != pair.after for text in pair))
@@ -60,15 +59,11 @@ def distances(pairs: Sequence[EmbeddedPair | None], embed: Embed) -> list[float 
     return measured
 
 
-Choices = tuple[Choice | None, Choice | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A trial with what its replies say."""
 
     trial: Trial
-    """The trial."""
     before: Choice | None
     """The option that the reply to the original names; None where there are no options, or it cannot be read."""
     after: Choice | None
@@ -103,22 +98,23 @@ def readings(
         named = (case.options[choice.index].lower().strip() if choice else None for choice in (before, after))
         texts = EmbeddedPair(*(text if name is None else name for name, text in zip(named, words, strict=True)))
         letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
-        read.append(Reading(trial=trial, before=before, after=after, divergence=None, texts=texts, letters=letters))
-    bits = divergences([(reading.before, reading.after) for reading in read])
-    read = [replace(reading, divergence=value) for reading, value in zip(read, bits, strict=True)]
+        bits = divergence(before, after)
+        read.append(Reading(trial=trial, before=before, after=after, divergence=bits, texts=texts, letters=letters))
     if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
         return read
     pairs = [None if reading.letters else reading.texts for reading in read]
     measured, size = distances([*pairs, *plain, *deal_replies(trials, pairs)], embed), len(read)
+    parts = zip(read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True)
     return [
-        replace(
-            reading,
-            distance=measured[place],
-            raw_distance=measured[size + place],
-            dealt_distance=measured[2 * size + place],
-        )
-        for place, reading in enumerate(read)
+        replace(reading, distance=own, raw_distance=raw, dealt_distance=dealt) for reading, own, raw, dealt in parts
     ]
+
+
+def divergence(before: Choice | None, after: Choice | None) -> float | None:
+    """Return the Jensen-Shannon divergence of two choices, in bits, 0 to 1; None where one is missing."""
+    if before is None or after is None:
+        return None
+    return float(jensen_shannon(np.array([before.shares]), np.array([after.shares]))[0])
 
 
 def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) -> list[EmbeddedPair | None]:
@@ -138,24 +134,6 @@ def deal_replies(trials: Sequence[Trial], pairs: Sequence[EmbeddedPair | None]) 
     return dealt
 
 
-def divergences(pairs: Sequence[Choices]) -> list[float | None]:
-    """Return the Jensen-Shannon divergence of each pair of choices, in bits, 0 to 1; None where one is missing."""
-    bits: list[float | None] = [None] * len(pairs)
-    known = {place: (first.shares, second.shares) for place, (first, second) in enumerate(pairs) if first and second}
-    for size in {len(first) for first, _ in known.values()}:
-        places = [place for place, (first, _) in known.items() if len(first) == size]
-        shares = np.array([known[place] for place in places])
-        for place, value in zip(places, jensen_shannon(shares[:, 0], shares[:, 1]).tolist(), strict=True):
-            bits[place] = value
-    return bits
-
-
-def follow_ups(trials: Sequence[Trial]) -> list[FollowUp]:
-    """Return questions about replies whose choice is what is scored."""
-    chosen = (trial for trial in trials if trial.case.scorer == "choice")
-    return [question for trial in chosen for question in choice_follow_ups(trial, changed=trial.case.options)]
-
-
 Columns = dict[str, Value]
 
 
@@ -167,7 +145,6 @@ class JudgedReading(NamedTuple):
     changed: bool | None
     """Whether the answer changed; None when that is unknown."""
     reason: str
-    """What decided."""
 
 
 def score_trials(

@@ -7,14 +7,12 @@ from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
-from contrapose.tasks.probes.base import Embeds
+from contrapose.tasks.probes.base import Embeds, Proportion
 from contrapose.tasks.probes.prompt_settings import OwnPromptSettings
-from contrapose.tasks.probes.values import numbers_of, texts_of, truths_of
 
 Scorer = Literal["auto", "embedding", "loss", "choice", "langtest_loss", "langtest"]
 
@@ -84,17 +82,13 @@ class AnswerSettings(OwnPromptSettings):
         description="How answers are compared; auto: choice with options, else loss, else embedding; langtest: "
         "langtest_loss of a local model, else embedding.",
     )
-    min_contrast_rate: FiniteFloat = Field(
+    min_contrast_rate: Proportion = Field(
         default=0.5,
-        ge=0,
-        le=1,
         description="Share of the cases whose answer must change and yet stay under the control; it counts where the "
         "answer should change and controls are asked.",
     )
-    min_noticed_rate: FiniteFloat | None = Field(
+    min_noticed_rate: Proportion | None = Field(
         default=None,
-        ge=0,
-        le=1,
         description="Share of the samples answered rightly before in which the change must be noticed, where right "
         "answers are known and the answer should change; empty: halfway between what a guesser reaches and 1, or 0.7 "
         "without options.",
@@ -131,8 +125,7 @@ LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "promp
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
     """Return the scorer of a sample's case: the chosen one; for `auto` and `langtest` one that the provider allows.
 
-    Raises:
-        ConfigError: the scorer needs log-likelihoods, and the provider gives none; `where` names the setting.
+    Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
@@ -148,34 +141,6 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
     return scorer
 
 
-def chance_of(sample: TextSample, settings: AnswerSettings, *, stays: bool, by_likelihood: bool) -> float | None:
-    """Return the probability that a guesser among the sample's options passes; None without options."""
-    band = settings.band("choice")
-    changes = guess(len(sample.options), upper=band and band[1], by_likelihood=by_likelihood)
-    return 1 - changes if changes is not None and stays else changes
-
-
-def expected_pass(part: pa.Table, settings: AnswerSettings, *, stays: bool = False) -> np.ndarray:
-    """Return what each row should have: its answer changed where the score lies outside the band; controls must not.
-
-    Returns:
-        (rows,) float64: 1 or 0; NaN where the band is not known.
-    """
-    score, scorer = numbers_of(part, "eval_score"), texts_of(part, "scorer")
-    low, high = numbers_of(part, "threshold_low"), numbers_of(part, "threshold_high")
-    if not settings.calibrated:
-        # A band from the controls stands in the row itself.
-        low, high = np.full((2, len(scorer)), np.nan)
-        for name in dict.fromkeys(scorer):
-            band = settings.band(name) if name in ("embedding", "loss", "choice", "langtest_loss") else None
-            if band is not None:
-                low[scorer == name], high[scorer == name] = band
-    other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
-    changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
-    keeps = np.logical_or(truths_of(part, "control"), stays)
-    return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
-
-
 DRAWS = 20_000
 """Pairs of distributions that a guesser of likelihoods draws: their share has a standard error under 0.4 %."""
 SEED = 20
@@ -185,11 +150,8 @@ SEED = 20
 def guess(options: int, *, upper: float | None, by_likelihood: bool) -> float | None:
     """Return the probability that the answers of a model that draws both evenly count as changed; None without options.
 
-    Args:
-        options: to choose from.
-        upper: divergence in bits above which an answer counts as changed though the same option leads; None: unknown.
-        by_likelihood: whether the model gives a distribution over the options. Then both are drawn evenly from all
-            distributions there are, else each is one option.
+    By likelihood both are drawn evenly from all distributions over the options, else each is one option. Above `upper`,
+    in bits, an answer counts as changed though the same option leads; None: unknown.
     """
     if options < 2:
         return None

@@ -18,8 +18,7 @@ from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
 
 Degree = Literal["positive", "comparative", "superlative"]
 
-_BOTH_WAYS = words(
-    """
+_BOTH_WAYS = words("""
     able/unable abundant/scarce acceptable/unacceptable accurate/inaccurate acidic/alkaline active/inactive
     adequate/inadequate alive/dead appropriate/inappropriate asleep/awake attractive/unattractive audible/inaudible
     aware/unaware bitter/sweet bold/timid capable/incapable careful/careless cheap/expensive clean/dirty
@@ -48,10 +47,8 @@ _BOTH_WAYS = words(
     symmetrical/asymmetrical sympathetic/unsympathetic tight/loose tolerant/intolerant true/false typical/atypical
     urgent/nonurgent useful/useless usual/unusual valid/invalid visible/invisible voluntary/involuntary warm/cool
     wasteful/economical wet/dry wide/narrow wild/tame willing/unwilling wise/foolish worthy/unworthy likely/unlikely
-    """
-)
-_ONE_WAY = words(
-    """
+""")
+_ONE_WAY = words("""
     abstract/concrete afraid/unafraid alike/different ancient/modern arid/wet arrogant/humble artificial/natural
     beautiful/ugly big/small boring/interesting brave/cowardly brief/long broad/narrow certain/uncertain clever/stupid
     cloudy/clear common/uncommon complicated/simple compulsory/optional costly/cheap cruel/kind crooked/straight
@@ -66,24 +63,19 @@ _ONE_WAY = words(
     tidy/untidy tiny/huge toxic/harmless ugly/beautiful uncertain/certain unclear/clear unknown/known uncommon/common
     unemployed/employed unmarried/married untidy/tidy untrue/true vacant/occupied vague/precise vast/tiny wealthy/poor
     wrong/right young/old
-    """
-)
-BARE = words(
-    """
+""")
+BARE = words("""
     absent certain deserted different dependent famous full identical ill independent nearby responsible safe
     sick silent slow unemployed unknown unmarried wild worthy
-    """
-)
+""")
 """Their complement ("full of", "famous for", "safe from") does not go with the opposite."""
-_INFLECTED = words(
-    """
+_INFLECTED = words("""
     big bitter blunt bold brave bright broad calm cheap clean clear clever cold cool cruel damp dark deep dim dirty
     dry early easy fair fast fat filthy fresh friendly good bad happy hard healthy heavy high hot huge humble kind
     large late light long loose loud low lucky messy narrow noisy old poor quick quiet rare rich ripe rough rude
     sad safe shallow sharp short shy sick slow small smart smooth soft sour stiff stormy straight strict strong sturdy
     sunny sweet swift tall tame tidy thick thin tight tiny ugly vast warm weak wealthy wet wide wild wise young
-    """
-)
+""")
 _DOUBLED = words("big dim fat hot sad thin wet")
 _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "shy": ("shyer", "shyest")}
 
@@ -145,12 +137,10 @@ _NOT_AFTER = words("by one ones as a an the")
 _COMPLEMENTS = words("of from to for on with about that")
 _OTHER_DEGREE = {"more": "less", "less": "more", "most": "least", "least": "most"}
 _INFLECT = {"less": comparative, "least": superlative}
-_LINKING = words(
-    """
+_LINKING = words("""
     seem seems seemed appear appears appeared look looks looked feel feels felt sound sounds sounded taste tastes
     tasted smell smells smelled become becomes became remain remains remained stay stays stayed be
-    """
-)
+""")
 _SUBJECT_QUESTIONS = words("which what who")
 
 

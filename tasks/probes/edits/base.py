@@ -8,29 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-
-from contrapose.tasks.core.records import CONTROL_KIND, READ_BY, Case, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.records import CONTROL_KIND, Case, Likelihoods, TextSample
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.probes.answers.figures import COLUMNS, EXPLANATIONS, Changes, change_gates, figures, measures
-from contrapose.tasks.probes.answers.scores import follow_ups, score_trials
-from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings, chance_of, expected_pass, scorer_for
-from contrapose.tasks.probes.base import (
-    UNRELATED_NOT,
-    Column,
-    Criterion,
-    Embed,
-    Measure,
-    Probe,
-    control_of,
-    has_equals,
-    missing_confidence,
-)
-from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured
-from contrapose.tasks.probes.panels import Picture
+from contrapose.tasks.probes.answers.figures import AnswerProbe
+from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings
+from contrapose.tasks.probes.base import UNRELATED_NOT, control_of, has_equals, missing_confidence
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
 ADVERBIALS = ("To begin: ", "First of all: ", "Next: ", "Now this one: ", "To go on: ")
@@ -172,21 +155,15 @@ class Edited:
             raise missing_confidence(f"Edited({self.text[:40]!r})")
 
 
-class TextEdit(Probe):
+class TextEdit(AnswerProbe):
     """A probe that makes one edit; a subclass names it and says what the edit is."""
 
     category: ClassVar[str] = "sensitivity"
-    settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
-    columns: ClassVar[Mapping[str, Column]] = COLUMNS
     change_column: ClassVar[str] = "answer_changed"
     default_gate: ClassVar[float] = 0.65
-    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     controlled: ClassVar[bool] = True
     rests_on: ClassVar[tuple[str, ...]] = DICTIONARIES
     skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_OPTIONS
-    stays: ClassVar[bool] = False
-    """Whether the answer should stay, because the edit leaves the meaning alone."""
     edits_english: ClassVar[bool] = False
     """Whether the edit follows rules or words of English: a text in another language is skipped as `not_english`."""
 
@@ -206,18 +183,16 @@ class TextEdit(Probe):
         With `documents_scores` a model that can is also asked for the loss that the design documents compare.
         """
         prompts = prompts_for(sample, settings, where=self.where)
-        scorer = scorer_for(sample, settings.scorer, likelihoods=likelihoods, where=f"{self.where}.scorer")
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        fields = self.scoring_fields(sample, settings, likelihoods)
         if self.edits_english and not is_english(sample.text):
             edited = Edited(reason="not_english")
-        elif scorer == "choice" and not sample.options:
+        elif fields["scorer"] == "choice" and not sample.options:
             edited = Edited(reason="no_options")
         elif has_equals(sample.options):
             edited = Edited(reason="equal_options")
         else:
             edited = self.change(sample, settings, rng=rng)
         original = sample.text if edited.original is None else edited.original
-        documented = settings.documents_scores and likelihoods == "all"
         before, after = prompts.pair(original, edited.text)
         case = self.case(
             sample,
@@ -225,17 +200,11 @@ class TextEdit(Probe):
             perturbed=edited.text,
             original_prompt=before,
             perturbed_prompt=after,
-            scorer=scorer,
-            asks="choose" if scorer == "choice" and likely else "generate",
-            loss_of=LOSS_OF.get(scorer, "expected_result" if documented else None),
             labels=prompts.labels,
-            options=sample.options,
-            context=sample.context,
             answers=(*sample.answers, *edited.answers),
             skip_reason=edited.reason,
             confidence=edited.confidence,
-            chance=chance_of(sample, settings, stays=self.stays, by_likelihood=likely) if scorer == "choice" else None,
-            details={"likelihoods": likelihoods, **({READ_BY: "label"} if settings.labels_are_own else {})},
+            **fields,
         )
         return [case]
 
@@ -254,18 +223,6 @@ class TextEdit(Probe):
         """Return the text of a case's control, and what kind it is."""
         return reworded_control(case.original, rng=rng, options=bool(case.options))
 
-    def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
-        return score_trials(trials, settings, embed=embed, stays=self.stays)
-
-    def follow_ups(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> Sequence[FollowUp]:
-        """Return questions about the replies that name no one option, and about those that rules read."""
-        return [] if settings.labels_are_own else follow_ups(trials)
-
-    def expected_pass(self, part: pa.Table, settings: AnswerSettings) -> np.ndarray:
-        """Return whether the answer changed, or stayed, by the score and the band."""
-        return expected_pass(part, settings, stays=self.stays)
-
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe what the answer, or its likelihood where that is scored, did, and what it should have done."""
         before, after = row.get("chosen_before"), row.get("chosen_after")
@@ -276,19 +233,3 @@ class TextEdit(Probe):
             return f"{did}, though the prompt means the same."
         did = f"It picked {before} both times" if named and before == after else f"{answer} stayed the same"
         return f"{did}, though the changed prompt asks for another answer."
-
-    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count pairs of choices that could be read, and return thresholds from the controls."""
-        return figures(results)
-
-    def picture(self) -> Picture:
-        """Return bars of answers that changed by kind of text, and of what became of right ones."""
-        return Changes()
-
-    def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
-        """Return the gates which show that an answer which should change does so because of the change."""
-        return [] if self.stays else change_gates(results, settings)
-
-    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
-        """Return the mean eval_score per scorer, and what became of answers, choices and right answers."""
-        return measures(results)

@@ -19,25 +19,19 @@ from contrapose.tasks.probes.edits.base import NEEDS_SENTENCE, Edited, TextEdit
 _CHUNK = re.compile(r"\S+")
 _BEFORE = "$£€¥-\u2212~≈*_\"'“\u2018("
 _BEHIND = ".,;!?…%°*_\"'”\u2019)"
-_MONTHS = words(
-    """
+_MONTHS = words("""
     january february march april may june july august september october november december
     jan feb mar apr jun jul aug sep sept oct nov dec
-    """
-)
-_LABELS = words(
-    """
+""")
+_LABELS = words("""
     no nos nr number numbers chapter page pages room section figure fig table line version route highway bus
     platform gate flight type grade level class channel act scene volume vol part article unit exercise step episode
     phase stage model block building apartment code zip area lot item question option group season world war
-    """
-)
-_NOT_BEFORE = words(
-    """
+""")
+_NOT_BEFORE = words("""
     am pm a.m p.m o'clock o\u2019clock half halves third thirds quarter quarters fourths fifths sixths sevenths eighths
     ninths tenths
-    """
-)
+""")
 _TENS = words("one twenty thirty forty fifty sixty seventy eighty ninety")
 _UNITS = words("Celsius Fahrenheit Kelvin Newton Newtons Watt Watts Volt Volts Hz Pa Joule Joules Euro Euros Mb Gb")
 _DATING = words("in since until")

@@ -148,12 +148,10 @@ _CHANGES: dict[SpacingKind, Callable[[str, random.Random], str]] = {
 
 
 _LONG_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
-_SPARED = words(
-    """
+_SPARED = words("""
     false hundred thousand million billion trillion thirteen fourteen fifteen sixteen seventeen eighteen nineteen
     thirty forty fifty sixty seventy eighty ninety
-    """
-)
+""")
 """Numbers, and the label "True or false"."""
 _TRIES = 12
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")

@@ -14,7 +14,7 @@ from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.negation.polar import finite_form, negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
-from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, SkipReason, Style
+from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, Style
 from contrapose.tasks.probes.negation.reversal import at_asking_clause, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import SOME, negate_order, negate_statement
 
@@ -117,12 +117,6 @@ _MOST_SURE = 20
 _BEFORE_LITTLE = words("very so too is has have had was does do did with")
 _COUNTED = words("a the these those next last first quite past every")
 _FORMULAS = words("thank thanks welcome")
-_UNREADABLE: dict[str, SkipReason] = {
-    "empty": "empty",
-    "no_word": "no_finite_verb",
-    "options_in_text": "options_in_text",
-    "unbalanced_quotes": "unbalanced_quotes",
-}
 
 
 def negate(
@@ -135,13 +129,9 @@ def negate(
 ) -> Negation:
     """Reverse the main clause of the last sentence, leaving every other character as it is.
 
-    Args:
-        text: a statement, a question or an unfinished sentence.
-        style: `rules`, or `langtest` for LangTest's literal replacement.
-        existing_negation: what to do with a text that is negated already.
-        rewrite_polar: whether a yes/no question becomes a true-or-false statement, in `original` too.
-        options: the answers offered with the text, where there are any: the negation must then reverse which of them
-            are right, and what may not is skipped. `langtest` does not look at them.
+    `langtest` replaces literally, as LangTest does, and looks at no options. With `options` the negation must reverse
+    which of them are right, and what may not is skipped. `rewrite_polar` makes a yes/no question a true-or-false
+    statement, in `original` too.
     """
     if style == "langtest":
         return negate_as_langtest(text)
@@ -149,8 +139,9 @@ def negate(
         if not is_english(text):
             raise SkipError("not_english")
         plan = _plan(text, existing_negation, rewrite_polar, options)
-    except SkipError as skip:
-        return Negation(text=None, reason=skip.reason, confidence=None, original=text, kind=None)
+    except UnreadableError as skip:
+        reason = "no_finite_verb" if skip.reason == "no_word" else skip.reason
+        return Negation(text=None, reason=reason, confidence=None, original=text, kind=None)
     return Negation(
         text=apply(text, plan.edits),
         reason=None,
@@ -163,10 +154,7 @@ def negate(
 def _plan(text: str, existing: ExistingNegation, rewrite_polar: bool, options: Sequence[str]) -> EditPlan:
     if len(text.split(None, 1)) < 2:
         raise SkipError("no_finite_verb" if any(map(str.isalnum, text)) else "empty")
-    try:
-        s = read(text)
-    except UnreadableError as error:
-        raise SkipError(_UNREADABLE[error.reason]) from None
+    s = read(text)
     denied = bool(s.union & (f.NEG | f.SEMI)) or any(_is_small_quantity(s, i) for i in range(len(s.words)))
     if denied and existing == "skip":
         raise SkipError("existing_negation" if s.union & f.NEG else "semi_negative")

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
 import pandas as pd
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
-from contrapose.tasks.core.records import Case, Score, TextSample, Trial
+from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
-from contrapose.tasks.probes.answers.scores import score_trials
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Embed
+from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Proportion
 from contrapose.tasks.probes.edits.base import (
     NEEDS_MAIN_VERB,
     Control,
@@ -39,10 +38,8 @@ class AddNegationSettings(AnswerSettings):
     rewrite_polar: bool = Field(
         default=True, description="Turn a yes/no question into a true-or-false statement, which a 'not' reverses."
     )
-    min_steady_rate: FiniteFloat = Field(
+    min_steady_rate: Proportion = Field(
         default=0.6,
-        ge=0,
-        le=1,
         description="Share of the answers that must stay beside a 'not' which is about something else.",
     )
     second_opinion: Literal["none", "spacy"] = Field(
@@ -75,6 +72,7 @@ class AddNegation(TextEdit):
     default_gate: ClassVar[float] = 0.7
     by_default: ClassVar[bool] = True
     edits_english: ClassVar[bool] = True
+    beside_langtest: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {**NEEDS_MAIN_VERB, **REASONS_IN_WORDS}
 
     def change(self, sample: TextSample, settings: AddNegationSettings, *, rng: random.Random) -> Edited:
@@ -105,10 +103,6 @@ class AddNegation(TextEdit):
     def criteria(self, results: pd.DataFrame, settings: AddNegationSettings) -> Sequence[Criterion]:
         """Return the gates of an edit that should change the answer, and one that another "not" leaves it alone."""
         return change_gates(results, settings, steady=settings.min_steady_rate)
-
-    def score(self, trials: Sequence[Trial], settings: AnswerSettings, *, embed: Embed) -> list[Score]:
-        """Score each trial by its case's scorer, and add what LangTest would have said."""
-        return score_trials(trials, settings, embed=embed, langtest=True)
 
 
 def _as_truth(answer: str) -> str | None:

@@ -20,12 +20,10 @@ _OPENS = f.OPENER | f.LOOSE | f.BREAK
 _STOP = _OPENS | f.COORD
 _BEHIND_VERB = f.DET | f.OBJ | f.SUBJ | f.QUANT
 _SHARES = words("percentage percent proportion fraction share number amount")
-_ASPECTS = words(
-    """
+_ASPECTS = words("""
     color colour size shape kind type sort age height date time day year month temperature condition
     state number position name length weight distance amount speed percentage
-    """
-)
+""")
 _NO_NOUN = f.CLOSED & ~f.SUBJ
 _CAUSE = words("cause causes")
 _COUNTED = words("some several many two three four five six seven eight nine ten")

@@ -6,42 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from contrapose.tasks.language.sentence import Edit
+from contrapose.tasks.language.sentence import Edit, UnreadableError
 
 Style = Literal["rules", "langtest"]
 ExistingNegation = Literal["skip", "remove"]
 Confidence = Literal["high", "medium"]
 Kind = Literal["insert", "rewrite", "remove"]
-
-SkipReason = Literal[
-    "empty",  # no word in the text
-    "no_finite_verb",  # a title, a fragment, or a verb that the lexicon lacks
-    "not_english",  # another language, in which some words look like English ones
-    "ambiguous_verb",  # several readings; a "not" could land in the wrong clause
-    "existing_negation",  # a negation is there already, or cannot be removed soundly
-    "semi_negative",  # hardly, rarely, never, few …
-    "quantifier_only",  # only, each, most, a fronted "usually": a "not" would not reverse it
-    "coordinated_clauses",  # two main clauses: reversing one leaves the other
-    "wh_subject_boundary",  # an inverted question whose subject's end cannot be told
-    "negative_island_how",  # "How many … not …" has no sensible answer
-    "alternative_question",  # "Is it A or B?" asks for a choice, not for a truth value
-    "polarity_item",  # "any", "ever" in a yes/no question cannot stand in a statement
-    "unbalanced_quotes",  # where the quotation ends cannot be told
-    "options_in_text",  # the text ends in lettered options
-    "instruction",  # with options: "Find …"; who must not find it may choose any of them
-    "asked_elsewhere",  # with options: the question or the blank stands before the last sentence
-    "asks_nothing",  # with options: a complete statement, and they are no truth values
-    "several_questions",  # with options: each answers two questions, of which one "not" reverses one
-    "gap_in_other_clause",  # with options: the "not" would stand in another clause than the blank
-    "gap_may_be_verb",  # with options: the verb itself may be left out
-    "why_question",  # with options: "Why is it not …?" takes the opposite for granted
-    "quantity_asked",  # with options: "What share is not …?" asks for the rest
-    "modal_scope",  # with options: a "must" whose "not" would forbid
-    "exception",  # with options: "all but", "except"
-    "options_combine",  # with options: one of them is "all of the above", "I and II" or "True, False"
-    "options_not_yes_no",  # a yes/no question whose options are other than yes and no
-    "langtest_no_change",  # style "langtest" found nothing to replace
-]
 
 REASONS_IN_WORDS: Mapping[str, str] = {
     "existing_negation": "negated already",
@@ -72,7 +42,7 @@ class Negation:
 
     text: str | None
     """The negated text; None when it was skipped."""
-    reason: SkipReason | None
+    reason: str | None
     """Why it was skipped; None when it was not."""
     confidence: Confidence | None
     """How sure the new text is to say the opposite; None when it was skipped."""
@@ -82,13 +52,8 @@ class Negation:
     """`insert`: one cue was added to `original`; `rewrite`: other words changed too; `remove`: one went."""
 
 
-class SkipError(Exception):
+class SkipError(UnreadableError):
     """Raised inside the engine when a sound negation cannot be made; never leaves it."""
-
-    def __init__(self, reason: SkipReason) -> None:
-        """Keep the reason."""
-        super().__init__(reason)
-        self.reason: SkipReason = reason
 
 
 class EditPlan(NamedTuple):

@@ -150,18 +150,14 @@ def _predicates(options: Sequence[str], a: Analysis) -> int:
     return count
 
 
-_ALWAYS_ORDERS = words(
-    """
+_ALWAYS_ORDERS = words("""
     find calculate choose select determine identify solve compute evaluate simplify consider suppose assume explain
     describe convert arrange imagine classify express decide indicate fill let define estimate
-    """
-)
-_ORDERS = words(
-    """
+""")
+_ORDERS = words("""
     complete match name use read state list give mark rank label order pick tell show write say draw guess place put
     take study group sort compare translate answer round reduce prove add multiply divide subtract
-    """
-)
+""")
 _CLAUSE_OPENS = words(", : ; and then please")
 _SHARES = words("percentage percent proportion fraction")
 _AMOUNTS = words("number quantity amount degree portion share extent")

@@ -149,23 +149,19 @@ _DESCRIBES = f.ADV | f.ADJ | f.PART
 _NUMERALS = words("one two three four five six seven eight nine ten")
 _UNIVERSAL = words("all every everyone everybody everything many much")
 _EXISTENTIAL = {"someone": "no one", "somebody": "nobody", "something": "nothing"}
-_OTHER = words(
-    """
+_OTHER = words("""
     each both most several few half either enough more less fewer any anyone anybody anything only
     almost nearly exactly mostly roughly just neither plenty
-    """
-)
+""")
 _WEAKENING = words("sometimes occasionally")
 """They stay true beside a "not": "I do not feel like that sometimes"."""
 _FREQUENCY = words("usually often sometimes generally typically always frequently occasionally normally rarely")
 _ELSEWHERE = _OTHER | _FREQUENCY
 _QUANTIFIERS = _UNIVERSAL | _OTHER | {"some"} | _EXISTENTIAL.keys()
 _EXCEPT = words("except excluding apart outside but")
-_WHENS = words(
-    """
+_WHENS = words("""
     day days night year time week month morning evening afternoon summer winter second along around over at in so
-    """
-)
+""")
 
 
 def negate_statement(a: Analysis) -> EditPlan:

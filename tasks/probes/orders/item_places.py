@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from contrapose.tasks.probes.answers import figures as answers
 from contrapose.tasks.probes.answers.scores import gives_right_answer, holds
 from contrapose.tasks.probes.base import Column, Measure, Value
 from contrapose.tasks.probes.choices import askings
-from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Sheet, figure_quantity, shares
+from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, Sheet, figure_quantity, shares
 from contrapose.tasks.probes.values import if_any, numbers, where
 
 Order = tuple[int, ...]
@@ -64,7 +65,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "follows_the_order": "Share of the pairs of orders whose answer changed with the order.",
     "right_rate": "Share of the cases whose answer stays and is right in both orders.",
 }
-"""Meanings of the figures, the gate and the scorers."""
 
 
 def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
@@ -81,11 +81,6 @@ def details_of(sample: ItemSample, order: Order) -> dict[str, str]:
     return details if sample.relevant is None else {**details, "relevant": str(sample.relevant)}
 
 
-def order_places(order: str) -> tuple[int, ...]:
-    """Return an order as its case has it: places in the given order, from 1."""
-    return tuple(map(int, order.split()))
-
-
 def source_of(case: Case, option: int | None) -> int | None:
     """Return the place in the given order, from 1, of the only item that holds an option; None where no one does."""
     sources = case.details["sources"].split(",")
@@ -95,7 +90,7 @@ def source_of(case: Case, option: int | None) -> int | None:
 def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
     """Return the columns of a trial about places."""
     case, text = trial.case, trial.actual.text or ""
-    order = order_places(case.details["order"])
+    order = tuple(map(int, case.details["order"].split()))
     relevant = int(case.details["relevant"]) if "relevant" in case.details else None
     before, after = (
         case.labels.index(letter) if isinstance(letter := read.get(name), str) else None
@@ -113,20 +108,6 @@ def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         "moved_answer_place": None if source is None else order.index(source) + 1,
         "right_after": gives_right_answer(case, text, after) if judged else None,
     }
-
-
-def item_figures(results: pd.DataFrame) -> Mapping[str, float | int | None]:
-    """Return counts over the results of the cases.
-
-    Returns:
-        `samples`, each asking of one counted, and those of them whose answer stayed in all orders that were asked;
-        then what every test reports that compares two answers.
-    """
-    rows = _answered_cases(results)
-    if rows.empty:
-        return {"samples": 0, **answers.figures(results)}
-    stayed = rows["answer_changed"].eq(False).groupby(askings(rows)).all()
-    return {"samples": len(stayed), "samples_that_stay": int(stayed.sum()), **answers.figures(results)}
 
 
 def _answered_cases(results: pd.DataFrame) -> pd.DataFrame:
@@ -160,31 +141,6 @@ def replies_by_place(rows: pd.DataFrame, *, known: Set[object] = frozenset()) ->
         columns["right"] = where(part["answer_known"].eq(True), part[right].eq(True))
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
-
-
-def item_measures(results: pd.DataFrame) -> Sequence[Measure]:
-    """Return means over samples, or over pairs of orders.
-
-    Returns:
-        What every test reports that compares two answers; of `answer_changed` all cases count, and its effect is
-        `net_order_sensitivity`. Where the answer is known: `accuracy` over all orders and in the given one,
-        `right_in_all_orders`, an unread reply counted as not right; `accuracy_relevant_first`, `_middle` and `_last`,
-        by where the relevant item stands, `lost_in_the_middle`, the mean of first and last minus the middle, and each
-        two of them, as `first_over_last`, first minus last; among the pairs of orders with an answer each, the shares
-        that kept to the right one, kept to a wrong one, and changed. `favours_first`, `_middle` and `_last`: how often
-        the answer comes from there, minus the share of the items that stand there.
-    """
-    general = [measure for measure in answers.measures(results) if measure.name != "answer_changed"]
-    if not general or "item_count" not in results:
-        return general
-    changed = numbers(results["answer_changed"])
-    rows = _answered_cases(results)
-    return [
-        Measure(name="answer_changed", share=True, values=changed, net="net_order_sensitivity"),
-        *(Measure(name=name, share=True, values=met) for name, met in order_outcomes(results).items()),
-        *([] if rows.empty else _place_measures(replies_by_place(rows), results.index)),
-        *general,
-    ]
 
 
 def order_outcomes(rows: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -276,6 +232,45 @@ class Places:
             figures=frozenset(names.values()),
         )
         return [*panels, sheet] if names else panels
+
+
+class ItemFigures(answers.AnswerProbe):
+    """Figures of a test of a list in several orders, and its picture."""
+
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    stays: ClassVar[bool] = True
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Count samples, each asking of one, and those that keep their answer in all orders that were asked."""
+        rows, general = _answered_cases(results), super().summarise(results)
+        if rows.empty:
+            return {"samples": 0, **general}
+        stayed = rows["answer_changed"].eq(False).groupby(askings(rows)).all()
+        return {"samples": len(stayed), "samples_that_stay": int(stayed.sum()), **general}
+
+    def picture(self) -> Picture:
+        """Return bars of what became of the answers, and of how they depend on places in the list."""
+        return Places()
+
+    def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
+        """Return what changed with the order, accuracy by place of the relevant item, and where answers come from.
+
+        Of `answer_changed` all cases count here. An unread reply is not right in `accuracy` and `right_in_all_orders`.
+        `lost_in_the_middle` is the mean of first and last minus the middle, `first_over_last` first minus last.
+        `favours_first` is how often the answer comes from there, minus the share of the items that stand there.
+        """
+        general = [measure for measure in super().measures(results) if measure.name != "answer_changed"]
+        if not general or "item_count" not in results:
+            return general
+        changed = numbers(results["answer_changed"])
+        rows = _answered_cases(results)
+        return [
+            Measure(name="answer_changed", share=True, values=changed, net="net_order_sensitivity"),
+            *(Measure(name=name, share=True, values=met) for name, met in order_outcomes(results).items()),
+            *([] if rows.empty else _place_measures(replies_by_place(rows), results.index)),
+            *general,
+        ]
 
 
 def _better_places(outcome: Outcome) -> str:

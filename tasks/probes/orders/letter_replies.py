@@ -71,17 +71,9 @@ def read_choice(
 ) -> LetterChoice:
     """Read the choice between A and B out of a model's reply.
 
-    The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two
-    sentences restated; the nearer sentence by embedding; unparsed. Of a reply beyond 5,000
-    characters only the first 4,000 and the last 1,000 are read, so that time stays bounded.
-
-    Args:
-        reply: what the model wrote.
-        option_a: the sentence that stood under A; without both options the later steps are left out.
-        option_b: the sentence that stood under B.
-        embed: texts to unit vectors; without it the fourth step is left out.
-        similarity_threshold: smallest cosine, -1 to 1, at which a sentence is taken as meant.
-        margin: smallest lead in cosine over the other sentence.
+    The steps, in order: an exact letter; a statement such as "The answer is B."; one of the two sentences restated;
+    the nearer sentence by embedding, at a cosine of `similarity_threshold` and with this lead; unparsed. Without
+    options the last two are left out. Beyond 5,000 characters only the first 4,000 and the last 1,000 are read.
     """
     read = read_words(reply, option_a=option_a, option_b=option_b)
     if embed is None or not option_a or not option_b or not needs_meaning(read):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes import choices
-from contrapose.tasks.probes.base import Column, Measure
+from contrapose.tasks.probes.base import Column, Measure, Probe
 from contrapose.tasks.probes.known_errors import step_figures
-from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, pattern
+from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, pattern
 from contrapose.tasks.probes.values import if_any, numbers, where
 from contrapose.tasks.statistics.families import discordant
 
@@ -29,7 +30,6 @@ COLUMNS: Mapping[str, Column] = {
     "calibrates": Column("bool", "Whether the pair's log-likelihoods tell the pull of the letters."),
     **choices.COLUMNS,
 }
-"""Result columns of every test of two orders."""
 
 ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
     "consistent_and_right": ("AB",),
@@ -76,71 +76,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "choice_changed": "Share of the pairs in which the order changed which text was chosen, or whether one was.",
     "likelihood": "The letter that the model holds likelier is its choice; nothing has to be read.",
 }
-"""Meanings of the figures and of the scorers."""
-
-
-def outcome_figures(results: pd.DataFrame, *, unpaired: Sequence[str]) -> Mapping[str, float | int | None]:
-    """Count the outcomes, and how the choices were read; rows without one (errors, unscored) are left out.
-
-    `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs as
-    independent; it is missing where there are none.
-    """
-    counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
-    counts = {name: int(counted.get(name, 0)) for name in (*PAIRS, *unpaired)}
-    if "result_step" not in results:
-        return counts
-    judged = results[results["outcome"].notna()]
-    if judged.empty:
-        return dict.fromkeys(counts)
-    first, second = counts["AA"], counts["BB"]
-    bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
-    return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
-
-
-def two_order_measures(results: pd.DataFrame) -> Iterator[Measure]:
-    """Yield means over pairs.
-
-    Yields:
-        `accuracy` over both orders and in each, where an unread reply is not right, and where the right text is the
-        longer and the shorter one; ability and bias separately, among the parsed pairs: consistent and right,
-        consistent and wrong, following the position; `position_bias_index`, (share of AA - share of BB)/2 among the
-        parsed pairs, -0.5 to 0.5; `content_score` and `position_score` in nats; `debiased_accuracy`, the share of pairs
-        with a positive content score, where a tie counts half, as in the area under a ROC curve; `debiased_tied`, since
-        low precision makes ties common; PriDe's; `choice_changed`, the share of pairs in which the order changed which
-        text was chosen, or whether one was, with its effect: beyond what other words for the question change; figures
-        about reading.
-    """
-    if "outcome" not in results:
-        return
-    outcome = results["outcome"]
-    judged, parsed = outcome.notna(), outcome.isin(PAIRS)
-    first, second = (results[name].isin(("A", "B")) for name in ("result", "swapped_result"))
-    right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
-    accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
-    yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
-    if "right_is_longer" in results:
-        # Who prefers length is better where the right one is longer.
-        for name, longer in (("accuracy_where_longer", True), ("accuracy_where_shorter", False)):
-            values = np.where(results["right_is_longer"].eq(longer), accuracy, np.nan)
-            yield Measure(name=name, values=values, bounds=(0, 1))
-    yield Measure(name="accuracy_original", share=True, values=if_any(judged & first, right[0]))
-    yield Measure(name="accuracy_swapped", share=True, values=if_any(judged & second, right[1]))
-    for name, outcomes in ABILITY_AND_BIAS.items():
-        yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
-    index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)
-    yield Measure(name="position_bias_index", values=index, bounds=(-0.5, 0.5))
-    content, position = numbers(results["content_score"]), numbers(results["position_score"])
-    yield Measure(name="content_score", values=content)
-    yield Measure(name="position_score", values=position)
-    yield Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1))
-    yield Measure(name="debiased_tied", share=True, values=where(np.isfinite(content), content == 0))
-    yield from pride(content, position, calibrating=np.asarray(results["calibrates"].eq(True)), accuracy=accuracy)
-    # The order stays under a control, and another choice is what fails; where none was read in both, it is unknown.
-    control, passed = results["control"].astype(bool), results["pass"]
-    known = np.where(control, passed.notna(), first | second)
-    changed = np.where(control, passed.eq(False), outcome.isin(("AA", "BB")) | (first != second))
-    yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
-    yield from choices.reading_measures(results)
 
 
 def pride(
@@ -152,18 +87,11 @@ def pride(
     Selectors, ICLR 2024 (arXiv 2309.03882). The paper asks the calibrating pairs in both orders and the others in one.
     Here all are asked in both, and so each of the others shows twice what one order would have given.
 
-    Args:
-        content: (rows,) of content scores in nats; NaN where there are no likelihoods.
-        position: (rows,) of position scores; NaN in the same rows. A leads by position + content in the first order,
-            and by position - content once swapped.
-        calibrating: (rows,) of booleans.
-        accuracy: (rows,) without debiasing; NaN where a row does not count.
-
-    Returns:
-        `pride_prior_a`, the probability of A that the letters alone give, over the calibrating pairs, in log space over
-        a pair's orders; over the other pairs, `pride_accuracy`, the share of both orders in which the right text leads
-        once the mean prior is divided out, where a tie is no choice, and `pride_gain`, the same minus the accuracy.
-        Intervals take the prior as known. NaN everywhere if no pair calibrates.
+    All are (rows,); scores are NaN without likelihoods. A leads by position + content in the first order, and by
+    position - content once swapped. `pride_prior_a` is the probability of A that the letters alone give, over the
+    calibrating pairs, in log space over a pair's orders. `pride_accuracy` is the share of both orders of the other
+    pairs in which the right text leads once the mean prior is divided out; a tie is no choice. Intervals take the prior
+    as known. NaN everywhere if no pair calibrates.
     """
     from scipy.special import expit
 
@@ -213,3 +141,81 @@ class Positions:
                 figures=frozenset({*counts, *others}),
             )
         ]
+
+
+class TwoOrderFigures(Probe):
+    """Figures of a test that shows two texts in both orders, and its picture."""
+
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
+    unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
+    """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
+    sentences: ClassVar[Mapping[str, str]] = {
+        "AB": "picks the right text in both orders: the content decides.",
+        "AA": "picks A in both orders: the position decides, not the content.",
+        "BB": "picks B in both orders: the position decides, not the content.",
+        "BA": "picks the wrong text in both orders.",
+    }
+    """What a model does that has this outcome, to follow `always`; in the order of the grid."""
+
+    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
+        """Count the outcomes, and how the choices were read; rows without one (errors, unscored) are left out.
+
+        `position_bias_p` is McNemar's exact test of the pairs in which the position decided, two-sided, and takes pairs
+        as independent; it is missing where there are none.
+        """
+        counted = results["outcome"].value_counts() if "outcome" in results else pd.Series(dtype=int)
+        counts = {name: int(counted.get(name, 0)) for name in (*PAIRS, *self.unpaired)}
+        if "result_step" not in results:
+            return counts
+        judged = results[results["outcome"].notna()]
+        if judged.empty:
+            return dict.fromkeys(counts)
+        first, second = counts["AA"], counts["BB"]
+        bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
+        return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
+
+    def picture(self) -> Picture:
+        """Return the grid of choices in both orders."""
+        return Positions(self.sentences, self.unpaired)
+
+    def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
+        """Yield means over pairs.
+
+        An unread reply is not right. Ability and bias are told apart among the pairs with a choice in both orders;
+        `position_bias_index`, -0.5 to 0.5, is half the share of AA minus that of BB. In `debiased_accuracy` a tie
+        counts half, as in the area under a ROC curve; low precision makes ties common. The effect of `choice_changed`
+        is what the order changes beyond what other words for the question do.
+        """
+        if "outcome" not in results:
+            return
+        outcome = results["outcome"]
+        judged, parsed = outcome.notna(), outcome.isin(PAIRS)
+        first, second = (results[name].isin(("A", "B")) for name in ("result", "swapped_result"))
+        right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
+        accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
+        yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
+        if "right_is_longer" in results:
+            # Who prefers length is better where the right one is longer.
+            for name, longer in (("accuracy_where_longer", True), ("accuracy_where_shorter", False)):
+                values = np.where(results["right_is_longer"].eq(longer), accuracy, np.nan)
+                yield Measure(name=name, values=values, bounds=(0, 1))
+        yield Measure(name="accuracy_original", share=True, values=if_any(judged & first, right[0]))
+        yield Measure(name="accuracy_swapped", share=True, values=if_any(judged & second, right[1]))
+        for name, outcomes in ABILITY_AND_BIAS.items():
+            yield Measure(name=name, share=True, values=where(parsed, outcome.isin(outcomes)))
+        index = where(parsed, ((outcome == "AA") * 1 - (outcome == "BB")) / 2)
+        yield Measure(name="position_bias_index", values=index, bounds=(-0.5, 0.5))
+        content, position = numbers(results["content_score"]), numbers(results["position_score"])
+        yield Measure(name="content_score", values=content)
+        yield Measure(name="position_score", values=position)
+        yield Measure(name="debiased_accuracy", values=(np.sign(content) + 1) / 2, bounds=(0, 1))
+        yield Measure(name="debiased_tied", share=True, values=where(np.isfinite(content), content == 0))
+        yield from pride(content, position, calibrating=np.asarray(results["calibrates"].eq(True)), accuracy=accuracy)
+        # The order stays under a control, and another choice is what fails; where none was read in both, it is unknown.
+        control, passed = results["control"].astype(bool), results["pass"]
+        known = np.where(control, passed.notna(), first | second)
+        changed = np.where(control, passed.eq(False), outcome.isin(("AA", "BB")) | (first != second))
+        yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
+        yield from choices.reading_measures(results)

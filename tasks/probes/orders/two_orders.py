@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-import pandas as pd
 from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
-from contrapose.tasks.probes.asking_back import can_be_asked, declines, follow_up
-from contrapose.tasks.probes.base import (
-    Column,
-    Embed,
-    Embeds,
-    Measure,
-    Probe,
-    Value,
-    control_of,
-    letters,
-    normalize_spacing,
-)
-from contrapose.tasks.probes.in_words import in_words_columns
+from contrapose.tasks.probes.asking_back import can_be_asked, check_columns, declines, follow_up, known
+from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
+from contrapose.tasks.probes.choices import in_words_columns
 from contrapose.tasks.probes.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.orders.letter_replies import (
     Letter,
@@ -37,17 +26,9 @@ from contrapose.tasks.probes.orders.letter_replies import (
     read_answer,
     read_words,
 )
-from contrapose.tasks.probes.orders.two_figures import (
-    COLUMNS,
-    EXPLANATIONS,
-    Positions,
-    outcome_figures,
-    two_order_measures,
-)
+from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
-from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
-from contrapose.tasks.probes.reading_checks import check_columns, known
 
 
 class TwoOrdersSettings(RewordedSettings):
@@ -63,10 +44,10 @@ class TwoOrdersSettings(RewordedSettings):
     """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
 
-    similarity_threshold: FiniteFloat = Field(
-        default=0.85, ge=0, le=1, description="Smallest cosine at which a reply in other words means one of the texts."
+    similarity_threshold: Proportion = Field(
+        default=0.85, description="Smallest cosine at which a reply in other words means one of the texts."
     )
-    margin: FiniteFloat = Field(default=0.05, ge=0, le=1, description="Smallest lead in cosine over the other text.")
+    margin: Proportion = Field(default=0.05, description="Smallest lead in cosine over the other text.")
     calibration: FiniteFloat = Field(
         default=0.2,
         gt=0,
@@ -108,9 +89,7 @@ class ComparedTexts:
     """The texts of a sample to compare."""
 
     right: str
-    """The text that should be chosen."""
     wrong: str
-    """The other one."""
     values: Mapping[str, str]
     """What a prompt says of them, by the names of a template."""
     details: Mapping[str, str] = field(default_factory=dict)
@@ -126,18 +105,12 @@ class Read(NamedTuple):
     """To the changed one."""
 
 
-class TwoOrders(Probe):
+class TwoOrders(TwoOrderFigures):
     """A probe that asks which of two texts is the right one, in both orders; a subclass says what they are."""
 
     settings_type: ClassVar[type[TwoOrdersSettings]] = TwoOrdersSettings
-    columns: ClassVar[Mapping[str, Column]] = COLUMNS
-    explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
-    without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
-    unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
-    """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     right_first: ClassVar[bool] = True
-    """Whether the first of a case's options is the right one."""
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
         "equal_sentences": "with two equal texts",
@@ -145,7 +118,6 @@ class TwoOrders(Probe):
     template: ClassVar[str] = ""
     """Jinja template with {{ first }}, {{ second }}, {{ question }}; empty: the file of the test in `data/prompts`."""
     question: ClassVar[str]
-    """Question of the prompt."""
     other_words: ClassVar[tuple[str, ...]] = ()
     """Questions that mean the same: the controls."""
     meaning: ClassVar[Mapping[str, str]] = {
@@ -155,13 +127,6 @@ class TwoOrders(Probe):
         "BA": "The wrong text was chosen in both orders.",
     }
     """Sentence for each outcome that is none of an open case."""
-    sentences: ClassVar[Mapping[str, str]] = {
-        "AB": "picks the right text in both orders: the content decides.",
-        "AA": "picks A in both orders: the position decides, not the content.",
-        "BB": "picks B in both orders: the position decides, not the content.",
-        "BA": "picks the wrong text in both orders.",
-    }
-    """What a model does that has this outcome, to follow `always`; in the order of the grid."""
 
     def comparison(self, sample: Any) -> ComparedTexts:
         """Return the texts of a sample to compare."""
@@ -255,7 +220,8 @@ class TwoOrders(Probe):
             if case.scorer == "reply":
                 read = next(in_words)
             elif case.scorer == "label":
-                read = Read(*(settings.read_by_rules(text or "", case.options) for text in _texts(trial)))
+                texts = (trial.expected.text or "", trial.actual.text or "")
+                read = Read(*(settings.read_by_rules(text, case.options) for text in texts))
             else:
                 first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
                 if first is None or second is None:
@@ -318,22 +284,6 @@ class TwoOrders(Probe):
         """Describe the choices in both orders; empty where one of them lacks a choice."""
         sentence = self.sentences.get(str(row.get("outcome")), "")
         return f"It {sentence}" if sentence else ""
-
-    def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
-        """Count the outcomes."""
-        return outcome_figures(results, unpaired=self.unpaired)
-
-    def picture(self) -> Picture:
-        """Return the grid of choices in both orders."""
-        return Positions(self.sentences, self.unpaired)
-
-    def measures(self, results: pd.DataFrame) -> Iterable[Measure]:
-        """Return accuracy in both orders, position bias, and the scores that likelihoods allow."""
-        return two_order_measures(results)
-
-
-def _texts(trial: Trial) -> tuple[str | None, str | None]:
-    return trial.expected.text, trial.actual.text
 
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:

@@ -29,7 +29,6 @@ class Classifier:
     model: Any
     """In eval mode, on its device, in float32."""
     tokenizer: Any
-    """Its own."""
     revision: str
     """Hash of a folder's files, or the commit of a hub id."""
 
@@ -55,11 +54,7 @@ def versions(name: str, label: str | None) -> dict[str, str]:
 
 
 def classifier(name: str) -> Classifier:
-    """Return a model in safetensors, loaded once a process; code that comes with it is never run.
-
-    Raises:
-        ModelError: it cannot be loaded, or is no classifier.
-    """
+    """Return a model in safetensors, loaded once a process, or raise ModelError; code that it brings is never run."""
     folder = existing_folder(name)
     # Sizes and times show without reading the files of a folder that they are others than before.
     stats = [(path.name, path.stat()) for path in _files(folder)] if folder else []

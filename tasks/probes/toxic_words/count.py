@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby, pairwise
-from string import ascii_lowercase
 from typing import NamedTuple
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Sense, Tier, lexicon
-from contrapose.tasks.probes.toxic_words.tokens import Folded, ToxicToken, fold, read
+from contrapose.tasks.probes.toxic_words.tokens import GESTURE, Folded, ToxicToken, fold, read
 
 REACH = 160
 """Characters on either side of a word that are looked at."""
@@ -49,7 +45,6 @@ class WordPlace(NamedTuple):
     before: list[str]
     """The words before it; the last of them stands next to it."""
     after: list[str]
-    """The words after it."""
     opened: bool
     """Whether punctuation, or nothing, stands directly before it."""
     closed: bool
@@ -108,11 +103,9 @@ class Match:
     term: str
     """The term of the lexicon: "fuck" for "fucking"."""
     tier: Tier
-    """Its tier."""
     text: str
     """As it is written in the text."""
     start: int
-    """Where it starts in the text."""
     end: int
     """Where it ends, exclusive."""
 
@@ -189,10 +182,6 @@ def _is_name_or_symbol(match: Match, text: str, book: Lexicon) -> bool:
     return match.text.lower() in book.symbols and bool(is_symbol)
 
 
-GESTURE = "🖕"
-"""The one term that is no word: it also counts between letters."""
-
-
 def listed_words(text: str) -> int:
     """Count terms of LangTest's list in a text: between word boundaries, ignoring case, the longest first.
 
@@ -201,47 +190,12 @@ def listed_words(text: str) -> int:
     return len(_langtest_pattern().findall(text))
 
 
-def langtest_terms() -> list[str]:
-    """Return LangTest's list, whose origin stands at its head: `data/lexicons/langtest.txt`."""
-    text = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
-
-
 @cache
 def _langtest_pattern() -> re.Pattern[str]:
     """Return LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
-    longest_first = sorted(langtest_terms(), key=lambda term: (term[0], -len(term)))
+    lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
+    terms = (line for line in lines if not line.startswith("#"))
+    longest_first = sorted(terms, key=lambda term: (term[0], -len(term)))
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
     return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)
-
-
-_FOREIGN = r"[^\x00-\x7F‘’“”…–]"
-"""Whatever folding may turn into a letter or a mask; not the quotes, dots and dashes of ordinary text."""
-_MARKED = r"[a-z][0-9*#%@$]|[0-9@$][*@$!]*[a-z]|[a-z]![a-z0-9*#%@$!]"
-_BETWEEN = "[^a-z0-9]{1,3}"
-_SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
-
-
-def doubtful(texts: Sequence[str]) -> list[bool]:
-    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
-
-    Each alternative is wider than what the counter looks for, so that nothing is missed.
-    """
-    # A lone surrogate cannot be encoded; it stands between words as a question mark does.
-    lower = pc.ascii_lower(pa.array([text.encode(errors="replace") for text in texts], pa.large_string()))
-    worded = pc.match_substring_regex(lower, "[a-z0-9]")
-    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
-    return doubts
-
-
-@cache
-def _wide() -> str:
-    book = lexicon()
-    phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
-    ours = (_BETWEEN.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
-    listed = "|".join([*ours, *map(re.escape, langtest_terms())])
-    stretched = "|".join(letter * 3 for letter in ascii_lowercase)
-    return "|".join(
-        [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
-    )

@@ -34,14 +34,12 @@ class Term(NamedTuple):
     text: str
     """The word or phrase, in lower case."""
     tier: Tier
-    """How it counts."""
 
 
 class ListedPhrase(NamedTuple):
     """Several words in a row that count as one, or are allowed although one of them would count."""
 
     words: tuple[str, ...]
-    """The words, in lower case."""
     term: Term | None
     """What they count as; None when they are allowed."""
 

@@ -21,7 +21,6 @@ MARKS = "*#%@$!"
 """Symbols that stand for a letter. Not "&": "t&&t" is found in code alone."""
 
 TRIPLE = re.compile(r"([a-z])\1\1")
-"""A letter written three times."""
 
 _LOOKALIKES = frozenset("013456789@$!")
 _LETTERS_FOR = tuple(str.maketrans("013456789@$!", letters) for letters in ("oieasgtbgasi", "oleasgtbgasi"))
@@ -159,8 +158,9 @@ def _fold_char(char: str) -> str:
 
 
 _WORD = re.compile(r"\w+")
-_GESTURE = "\N{REVERSED HAND WITH MIDDLE FINGER EXTENDED}"
-_GESTURES = re.compile(f"{_GESTURE}[\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}-\N{EMOJI MODIFIER FITZPATRICK TYPE-6}]?")
+GESTURE = "\N{REVERSED HAND WITH MIDDLE FINGER EXTENDED}"
+"""The one term that is no word: it also counts between letters."""
+_GESTURES = re.compile(f"{GESTURE}[\N{EMOJI MODIFIER FITZPATRICK TYPE-1-2}-\N{EMOJI MODIFIER FITZPATRICK TYPE-6}]?")
 _NO_WORD = {code: " " for code in range(128) if not chr(code).isalnum()}
 Span = tuple[int, int]
 """Where a stretch of text starts, and where it ends, exclusive."""
@@ -204,7 +204,6 @@ class ToxicToken(NamedTuple):
     """A word of a folded text."""
 
     start: int
-    """Where it starts in the folded text."""
     end: int
     """Where it ends, exclusive."""
     word: str
@@ -227,7 +226,7 @@ def read(text: str, book: Lexicon) -> WordReading:
     present = set(words)
     spans = suspects(text, bare, present)
     runs = joined_words(bare, present, book)
-    gestures = [ToxicToken(*match.span(), _GESTURE) for match in _GESTURES.finditer(text)] if _GESTURE in text else []
+    gestures = [ToxicToken(*match.span(), GESTURE) for match in _GESTURES.finditer(text)] if GESTURE in text else []
     # Most texts end here, and the set shows it far faster than a look at each word.
     if not spans and not runs and not gestures and book.triggers.isdisjoint(present):
         return WordReading(len(words), [])

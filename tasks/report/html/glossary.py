@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from markupsafe import Markup, escape
 
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.probes.base import ExplainsFigures
-from contrapose.tasks.probes.in_words import MASS_EXPLANATIONS
+from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 
 GENERAL: Mapping[str, str] = {
     "pass rate": "Share of the scored cases that passed. Cases without a score or an answer do not count.",
@@ -56,10 +55,7 @@ def explanation(test: str, name: str) -> str:
     """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
     if name in MASS_EXPLANATIONS:
         return MASS_EXPLANATIONS[name]
-    described = probe(test) if test in names("probes") else None
-    if not isinstance(described, ExplainsFigures):
-        return ""
-    texts = described.explanations
+    texts = probe(test).explanations if test in names("probes") else {}
     matching = (text for pattern, text in texts.items() if fnmatchcase(name, pattern))
     return texts.get(name) or next(matching, "")
 
