@@ -79,7 +79,7 @@ def test_a_users_suite_stops_a_run_that_was_published_before(capsys: pytest.Capt
     }
     assert "mine.yaml" in (folder / "validation.html").read_text()
     err, _ = refused("--expectations", "mine.yaml", capsys=capsys)
-    assert "expected results that keep to mine.yaml" in err
+    assert "expected results that meet mine.yaml" in err
 
 
 def test_a_wrong_suite_is_told_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def test_a_narrow_pass_among_several_is_inconclusive() -> None:
         [outcome("pass", 0.04, 0.96), outcome("pass", 0.001, 0.999), outcome("inconclusive", 0.4, 0.6)]
     )
     assert [each["verdict"] for each in found] == ["inconclusive", "pass", "inconclusive"]
-    assert "among 3 tests it does not (Holm: p = 0.080); about 40 further cases" in found[0]["reason"]
+    assert "corrected for 3 tests the evidence is too weak (Holm: p = 0.080); about 40 more cases" in found[0]["reason"]
     assert found[2]["reason"] == "alone"
 
 
@@ -49,7 +49,7 @@ def test_a_verdict_that_does_not_hold_names_the_weakest_of_its_gates() -> None:
     contrast = {**several["gates"][0], "name": "contrast_rate", "rate": 0.6, "wanted": 0.5, "reached": 0.04}
     several = cast(Outcome, {**several, "gates": [{**several["gates"][0], "reached": 0.01}, contrast]})
     found = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
-    assert found[0]["reason"].startswith("Alone, the contrast rate 60.0% reaches the gate 50.0%")
+    assert found[0]["reason"].startswith("On its own, the contrast rate (60.0%) reaches the gate (50.0%)")
 
 
 def with_gates(whole: Outcome, *changes: dict[str, Any]) -> Outcome:
@@ -65,15 +65,15 @@ def test_a_failure_that_does_not_hold_names_the_gate_that_was_missed_most_clearl
     )
     (found, _) = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
     assert found["reason"] == (
-        "Alone, the contrast rate 40.0% misses the gate 50.0% with 95 % confidence; among 2 tests it does not "
-        "(Holm: p = 0.080); about 7 further cases like these would decide it with 80 % power."
+        "On its own, the contrast rate (40.0%) misses the gate (50.0%); corrected for 2 tests the evidence is too weak "
+        "(Holm: p = 0.080); about 7 more cases are needed."
     )
 
 
 def test_a_gate_without_a_rate_reads_as_nothing_passed() -> None:
     several = with_gates(outcome("fail", 0.99, 0.04), {"rate": None})
     (found, _) = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
-    assert found["reason"].startswith("Alone, the pass rate 0.0% misses the gate 70.0%")
+    assert found["reason"].startswith("On its own, the pass rate (0.0%) misses the gate (70.0%)")
 
 
 def test_the_evidence_that_is_told_is_the_corrected_one_on_its_own_side() -> None:

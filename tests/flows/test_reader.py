@@ -143,7 +143,7 @@ def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
     reads = Endpoint(says=lambda prompt: read_made_up(prompt) or "A")
     with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(reads) as reader:
         found, folder = House(model, reader).run()
-    (doubt,) = [each for each in found["warnings"] if "asking back read" in each]
+    (doubt,) = [each for each in found["warnings"] if "the reader model decided" in each]
     assert "how well openai/judge reads" in doubt
     assert "is unknown: rules could read none to check it by" in doubt
     assert "how well openai/judge reads" in (folder / "report.md").read_text()
@@ -324,7 +324,7 @@ def backs(endpoint: Endpoint) -> list[str]:
 
 
 def doubts(summary: dict[str, Any]) -> list[str]:
-    return [warning for warning in summary["warnings"] if "asking back read" in warning]
+    return [warning for warning in summary["warnings"] if "the reader model decided" in warning]
 
 
 def test_replies_that_rules_read_are_asked_about_too_and_paid_for_once() -> None:
@@ -375,7 +375,10 @@ def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
 
     (summary,) = run(Endpoint(says=judge(back)))
     (doubt,) = doubts(summary)
-    assert re.search(r"asking back read [\d.]+% of the choices, perhaps wrongly: of \d+ replies that rules", doubt)
+    assert re.search(
+        r"the reader model decided [\d.]+% of the choices, perhaps wrongly: the rules also read \d+ of the replies",
+        doubt,
+    )
     assert summary["tests"][0]["figures"]["AA"] == 12
 
 

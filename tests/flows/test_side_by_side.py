@@ -43,7 +43,7 @@ def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float
     assert first["judged"] == second["judged"] < ROWS
     assert len(first["beside"]) == 2
     assert (first["beside"], first["shares"]) == (second["beside"], second["shares"])
-    assert all("Stopped with the models beside it" in side["reason"] for side in sides)
+    assert all("Stopped together with the models compared with it" in side["reason"] for side in sides)
     (pair,) = json.loads((Path(decision["folder"]) / "comparison.json").read_text())["tests"][0]["pairs"]
     assert pair["cases"] == first["judged"]
 

@@ -59,7 +59,7 @@ def test_a_test_that_is_decided_is_asked_no_further() -> None:
     stopping = judged["stopping"]
     assert 8 <= stopping["judged"] == judged["scored"] < stopping["cases"] == PAIRS
     assert stopping["saved"] > 0
-    assert f"Stopped early: decided after {stopping['judged']} of {PAIRS} cases" in judged["reason"]
+    assert f"Stopped as soon as the verdict was clear: {stopping['judged']} of {PAIRS} cases" in judged["reason"]
     asked = pq.read_table(folder / "cases.parquet")["sample_id"].to_pylist()
     assert set(asked) == set(pq.read_table(folder / "results.parquet")["sample_id"].to_pylist())
     _, whole, _ = evaluated(*MOCK, stop="all")
@@ -183,7 +183,7 @@ def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) 
     assert "earlier_looks" not in first
     second = judged("--limit", "30", *CLOSE)
     assert second["earlier_looks"] == [20]
-    assert "This is the second look, after 20 cases left it open before" in second["reason"]
+    assert "This is the second look: 20 cases did not decide it before" in second["reason"]
     third = judged("--limit", "40", *CLOSE)
     assert third["earlier_looks"] == [20, 30]
     assert "third look, after 20 and 30 cases" in third["reason"]

@@ -53,7 +53,7 @@ def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -
     criterion = noticed_criterion(cases(right, 0, 30), None)
     assert criterion is not None
     assert bool(criterion.too_few) is few
-    assert not few or criterion.too_few.startswith("Only 19 of 49 were right before")
+    assert not few or criterion.too_few.startswith("Only 19 of 49 answers were right before the change")
 
 
 @pytest.mark.parametrize(("known", "there"), [(49, False), (50, True)])

@@ -66,7 +66,7 @@ def outcome(**changes: Any) -> Outcome:
         category="sensitivity",
         probe_version="1",
         verdict="inconclusive",
-        reason="The pass rate 75.0% over 36 samples cannot be told from the gate 70.0%.",
+        reason="The pass rate (75.0% of 36 cases) is too close to the gate (70.0%) to call.",
         min_pass_rate=0.7,
         cases=40,
         samples=40,

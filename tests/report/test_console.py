@@ -37,14 +37,17 @@ UNSCORED = outcome(unscored=3, unscored_reasons={"The reply is empty.": 2, "The 
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (UNSCORED, "3 could not be scored: The reply is empty (2); The loss is not finite (1)."),
+        (UNSCORED, "3 cases could not be scored: The reply is empty …."),
         (outcome(refused=["summary-007", "summary-031"]), "Refused summary-007, summary-031."),
         (outcome(), "Skipped: 1 negated already; 1 asking in a way that leaves the end of the subject unclear."),
         (outcome(samples=20, skip_reasons={"not_english": 9}), "Skipped: 9 not in English."),
-        (outcome(control=control()), "Noise: 3 of 48 answers (6.2%) changed under a control that keeps the meaning."),
+        (
+            outcome(control=control()),
+            "Noise: 3 of 48 answers (6.2%) also changed under a control that keeps the meaning.",
+        ),
         (
             outcome(test_type="option_order", figures={"outcome_unparsed": 4}),
-            "4 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are.",
+            "4 of 37 pairs have no readable choice in at least one order; the verdict does not depend on them.",
         ),
     ],
     ids=["unscored", "refused", "skipped", "few foreign rows", "noise", "pairs without a choice"],

@@ -21,7 +21,7 @@ def test_a_figure_that_is_a_mean_has_its_interval() -> None:
 
 def test_an_effect_tells_both_sides() -> None:
     assert facts_of(outcome(effects=[made()])).effects[0] == (
-        "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under its control; 48 samples"
+        "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under the control; 48 samples"
     )
     assert facts_of(outcome(effects=[made(interval=None)])).effects[0].startswith("net sensitivity 0.3125: ")
 
@@ -52,7 +52,7 @@ def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
 def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
     assert (
         facts_of(outcome()).missing
-        == "36 of 38 cases could be scored (94.7%); with the others the pass rate is 71.1% to 76.3%"
+        == "36 of 38 cases could be scored (94.7%); the others could bring the pass rate to 71.1% or 76.3%"
     )
     assert facts_of(outcome(coverage=1.0)).missing == ""
     assert facts_of(outcome(coverage=None, extremes=None)).missing == ""
@@ -61,7 +61,7 @@ def test_what_has_no_score_is_told_with_what_it_could_change() -> None:
 def test_cases_that_belong_together_are_told_only_where_there_are_some() -> None:
     assert facts_of(outcome()).dependent == ""
     assert facts_of(outcome(gates=[gate(clusters=9, effective=12.3)])).dependent == (
-        "38 cases in 9 groups of cases that belong together tell as much as 12 independent ones"
+        "38 cases from 9 groups count as about 12 independent cases"
     )
 
 
@@ -69,8 +69,8 @@ def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
     assert facts_of(outcome()).guessing == ""
     contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
     told = facts_of(outcome(chance=0.75, gates=[gate(chance=0.75), contrast])).guessing
-    assert told == "guessing alone passes 75%, and the gate is 70%, so a pass rests on the contrast rate"
-    assert describe_gate(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them open; gate 50%, chance 19%"
+    assert told == "random guessing reaches a pass rate of 75%; the gate is 70%, so the contrast rate decides"
+    assert describe_gate(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them not scored; gate 50%, guessing 19%"
 
 
 def test_a_slice_is_marked_when_it_differs() -> None:
@@ -82,4 +82,4 @@ def test_a_slice_is_marked_when_it_differs() -> None:
 def test_langtest_is_told_where_it_was_computed() -> None:
     assert facts_of(outcome()).langtest == ""
     told = facts_of(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27})).langtest
-    assert told == "LangTest would have passed 50% of 36 cases, 27 of them as here"
+    assert told == "LangTest would pass 50% of 36 cases; 27 results agree"

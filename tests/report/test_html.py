@@ -117,7 +117,7 @@ def test_cards_and_first_rows_show_counts_reasons_and_changes(plain: str) -> Non
 
 
 def test_page_without_a_past_or_replies_to_read_does_not_mention_them(plain: str) -> None:
-    nothing = "Since the last|Over the runs|Calls that took|held to a letter|How the choices were read"
+    nothing = "Since the last|Over the runs|Slowest calls|limited to a letter|How the choices were read"
     assert not re.search(nothing, plain)
 
 
@@ -145,7 +145,7 @@ ORDERS = [
             {"tests": [outcome(samples=20, skip_reasons={"not_english": 17}, reason=NOT_ENGLISH)]},
             {},
             ['<p class="first">17 of 20 rows are not in English.</p>', "<p>No case could be scored.</p>", NOT_ENGLISH],
-            "held to",
+            "limited to",
             id="first that most rows are not in English",
         ),
         pytest.param(
@@ -172,7 +172,7 @@ ORDERS = [
         pytest.param(
             {"model": {**summary()["model"], "constrained": "json_schema"}},
             {},
-            ["held to a letter by a JSON schema"],
+            ["limited to a letter by a JSON schema"],
             "free:",
             id="constraint on letters",
         ),
@@ -180,7 +180,7 @@ ORDERS = [
             {},
             {"calls": Calls(slowest=(CALL,))},
             ["What the f*** is it?", "250 ms"],
-            "Dearest calls",
+            "By cost",
             id="slowest calls, masked",
         ),
     ],

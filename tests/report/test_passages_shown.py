@@ -47,30 +47,29 @@ BOTH = retrieved(
 
 def test_what_happened_is_told_by_the_passages() -> None:
     assert list(sentences(BOTH)) == [
-        "12 of 40 answers changed: 9 with other passages, where retrieval may be why, "
-        "and 3 with the same passages, where it cannot be",
+        "12 of 40 answers changed: 9 with other passages (retrieval may be the cause) and 3 with the same passages "
+        "(retrieval is not the cause)",
         "75% (20.0-80.0%) of those that changed came with other passages",
-        "with other passages 45% of 20 changed, with the same ones 15% of 20 "
-        "(p = 0.080; chance may be why they differ)",
-        "noise of retrieval: other passages came with 10 of 40 controls, which keep the meaning, "
-        "and with 3 of 4 answers that changed under them",
-        "on average 75% of the passages of the first reply came with the second one too",
-        "of 1 case it is not known what was retrieved for both replies",
+        "45% of 20 changed with other passages, 15% of 20 with the same (p = 0.080; the difference may be chance)",
+        "retrieval noise: 10 of 40 controls got other passages, though the meaning is the same; 3 of 4 changed answers "
+        "did",
+        "on average 75% of the passages of the first reply also came with the second",
+        "1 case did not report the passages of both replies",
     ]
 
 
 @pytest.mark.parametrize(
     ("groups", "first"),
     [
-        ([group("same", 3, 9)], "3 of 9 answers changed: 3 with the same passages, where retrieval cannot be why"),
-        ([group("other", 3, 9)], "3 of 9 answers changed: 3 with other passages, where retrieval may be why"),
-        ([group("same", 0, 9), group("other", 0, 2)], "0 of 11 answers changed, and 2 came with other passages"),
+        ([group("same", 3, 9)], "3 of 9 answers changed: 3 with the same passages (retrieval is not the cause)"),
+        ([group("other", 3, 9)], "3 of 9 answers changed: 3 with other passages (retrieval may be the cause)"),
+        ([group("same", 0, 9), group("other", 0, 2)], "0 of 11 answers changed; 2 came with other passages"),
         (
             [group("same", 1, 9), group("reordered", 2, 5)],
-            "3 of 14 answers changed: 2 with the same ones in another order, where retrieval may be why, "
-            "and 1 with the same passages, where it cannot be",
+            "3 of 14 answers changed: 2 with the same ones in another order (retrieval may be the cause) and 1 with the "
+            "same passages (retrieval is not the cause)",
         ),
-        ([], "which passages came with both replies is not known of any case that says what became of it"),
+        ([], "no scored case reported the passages of both replies"),
     ],
 )
 def test_only_what_there_is_is_named(groups: list[PassageGroup], first: str) -> None:
@@ -107,8 +106,8 @@ def test_every_report_tells_it() -> None:
         " ".join(printed(told.summary).split()),
     ]
     for page in pages:
-        assert "12 of 40 answers changed: 9 with other passages, where retrieval may be why, and 3" in page
-        assert "oise of retrieval: other passages came with 10 of 40 controls" in page
+        assert "12 of 40 answers changed: 9 with other passages (retrieval may be the cause) and 3" in page
+        assert "etrieval noise: 10 of 40 controls got other passages" in page
     assert "| control: others | 3 of 10 | 30% (10.0-90.0%) |" in pages[1]
 
 
@@ -130,7 +129,7 @@ def test_in_a_row_those_of_one_reply_alone_come_first() -> None:
 def test_of_many_and_long_passages_a_part_is_shown() -> None:
     shown = passages([f"{number} {'word ' * 1000}" for number in range(100)], [])
     assert len(shown) == SHOWN + 1
-    assert shown[-1] == ("further passages", "80, which are in results.parquet")
+    assert shown[-1] == ("further passages", "80, in results.parquet")
     assert max(len(text) for _, text in shown) < 500
 
 

@@ -24,7 +24,7 @@ from contrapose.tasks.report.evidence import (
 )
 def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> None:
     assert facts_of(outcome(test_type=test, figures=counts)).unread == (
-        "3 of 37 pairs lack a choice in one order or both: the verdict holds whatever they are"
+        "3 of 37 pairs have no readable choice in at least one order; the verdict does not depend on them"
     )
     assert facts_of(outcome(figures=dict.fromkeys(counts, 0))).unread == ""
 
@@ -33,13 +33,13 @@ READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
 
 
 def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
-    told = "choices were read by the letter alone 80%, asking back 15%; unread 5%"
+    told = "choices were read by the letter alone 80%, asking back 15%; 5% could not be read"
     assert facts_of(outcome(figures=READ)).steps == told
     assert (
         facts_of(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})).steps
         == "choices were read by likelihood 100%"
     )
-    assert facts_of(outcome(figures={"unread": 1.0})).steps == "unread 100%"
+    assert facts_of(outcome(figures={"unread": 1.0})).steps == "100% could not be read"
     assert facts_of(outcome()).steps == ""
 
 
@@ -53,7 +53,7 @@ def test_the_known_errors_stand_beside_what_rules_read() -> None:
     ]
     one, two = facts_of(outcome(reader=letters)).known_errors
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
-    assert one == f"known error of the rules: A: {each}, B: {each} (chat models)"
+    assert one == f"measured error of the rules: A: {each}, B: {each} (chat models)"
     assert two.endswith("(others)")
     assert list(facts_of(outcome()).known_errors) == []
 
@@ -66,10 +66,7 @@ def worded(agreed: float | None, unread_share: float) -> Outcome:
 
 
 def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
-    told = (
-        "55% (41.0-69.0%) of 40 replies say what the likelihoods say, among 50 samples that were also answered in "
-        "words; 20% of the replies could not be read"
-    )
+    told = "50 samples were also answered in words: 40 could be read, 55% (41.0-69.0%) agree with the log-probabilities"
     assert describe_agreement(worded(0.55, 0.2)) == told
     assert told in warn_of_disagreement(worded(0.55, 0.2))
     assert warn_of_disagreement(worded(0.9, 0.2)) == ""
@@ -77,7 +74,7 @@ def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
 
 
 def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
-    assert "also answered in words, none of the replies could be read" in warn_of_disagreement(worded(None, 1.0))
+    assert "also answered in words: no reply could be read" in warn_of_disagreement(worded(None, 1.0))
     assert (describe_agreement(outcome()), warn_of_disagreement(outcome())) == ("", "")
 
 
@@ -88,10 +85,10 @@ def asked(agreed: float | None, share: float = 0.2) -> Outcome:
 
 
 def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -> None:
-    told = "of 50 replies that rules could read, the model, asked back, reads 94% (84.0-99.0%) as they do"
+    told = "the rules also read 50 of the replies: the model agrees with them on 94% (84.0-99.0%)"
     assert describe_reader(asked(0.94)) == told
     assert warn_of_misreading(asked(0.94)).startswith(
-        "asking back read 20% of the choices, perhaps wrongly: of 50 replies"
+        "the reader model decided 20% of the choices, perhaps wrongly: the rules also read 50 of the replies"
     )
     assert warn_of_misreading(asked(0.95)) == ""
     assert list(doubts(asked(0.95))) == []
@@ -100,18 +97,20 @@ def test_a_model_that_reads_badly_is_doubted_and_one_that_reads_well_is_told() -
 
 
 def test_a_reader_is_named() -> None:
-    told = "of 50 replies that rules could read, openai/x, asked back, reads 94%"
+    told = "the rules also read 50 of the replies: openai/x agrees with them on 94%"
     assert told in describe_reader(asked(0.94), reader="openai/x")
     assert [told in each for each in describe_trust(asked(0.94), reader="openai/x")] == [False, True]
     assert [told in each for each in doubts(asked(0.94), reader="openai/x")] == [True]
-    assert "how well openai/x reads" in warn_of_misreading(asked(None), reader="openai/x")
+    assert "the accuracy of openai/x as a reader could not be checked" in warn_of_misreading(
+        asked(None), reader="openai/x"
+    )
     assert reader_of(summary()) == "the model"
     model = ModelSummary(id="openai/x", provider="openai", revision="", dtype="", device="")
     assert reader_of(summary(reader=model)) == "openai/x"
 
 
 def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:
-    assert "is unknown: rules could read none to check it by" in warn_of_misreading(asked(None))
+    assert "could not be checked: the rules could read no reply" in warn_of_misreading(asked(None))
     assert (describe_reader(asked(None, 0.0)), warn_of_misreading(asked(None, 0.0))) == ("", "")
     assert warn_of_misreading(asked(0.1, 0.0)) == ""
 

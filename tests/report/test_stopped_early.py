@@ -65,17 +65,17 @@ def test_no_report_says_that_all_rows_were_asked() -> None:
     assert f"| ❌ fail on {JUDGED} |" in comment(told())
 
 
-OTHERS = "Other intervals, of slices, effects and means, are as if so many cases had been meant to be asked all along."
+OTHERS = "Intervals of slices, effects and means do not allow for early stopping."
 
 
 @pytest.mark.parametrize("read", [in_terminal, page, comment])
 def test_savings_and_looks_are_said_where_a_test_stopped_early(read: Any) -> None:
     early, plainly, to_the_end = read(told()), read(summary()), read(asked_to_the_end())
     assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in early
-    assert "Verdict and 95 % intervals of what has a gate count 3 looks" in early
+    assert "The verdict and the intervals of rates with a gate account for 3 looks" in early
     assert (OTHERS in early) == (read is not in_terminal)
     assert ("saved" in plainly, "looks" in plainly) == (False, False)
-    assert "count 2 looks, none of which decided it before all cases were asked" in to_the_end
+    assert "account for 2 looks; none decided before all cases were asked" in to_the_end
     assert ("topped early" in to_the_end, "istic" in to_the_end) == (False, False)
 
 
@@ -84,7 +84,7 @@ def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
     assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
     notebook = run_html(told(), folder="x", show_toxic=False)
-    texts = ("Stopped early: decided after 36 of 370 cases, in 3 looks.", "count 3 looks")
+    texts = ("Stopped as soon as the verdict was clear: 36 of 370 cases, 3 looks.", "account for 3 looks")
     assert [text for text in (*texts, "675 saved by stopping early") if text not in notebook] == []
     row = verdict_row(stopped(), model="mock")
     assert (row["of"], row["looks"], row["saved"]) == (370, 3, 675)
@@ -100,7 +100,7 @@ def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, wor
     shown = told(verdict=verdict)
     for text in (in_terminal(shown), page(shown), comment(shown)):
         assert text.count(f"slightly {word}") == 1
-        assert "verdict and interval hold" in text
+        assert "verdict and interval allow for it" in text
 
 
 @pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[]), None])
@@ -112,14 +112,14 @@ def test_a_single_look_at_the_end_is_no_news(stopping: Stopping | None) -> None:
 def test_looks_of_earlier_runs_are_counted() -> None:
     again = outcome(earlier_looks=[20, 30])
     assert list(describe_looks(again)) == [
-        "verdict and 95 % intervals of what has a gate count 3 looks, 2 of them by earlier runs"
+        "the verdict and the intervals of rates with a gate account for 3 looks, 2 of them by earlier runs"
     ]
     assert "over 5 looks, 2 of them by earlier runs" in page(told(earlier_looks=[20, 30]))
 
 
 def test_what_stopped_with_others_says_what_stopped_it() -> None:
     text = in_terminal(told(stopping={**EARLY, "beside": ["a", "b"]}))
-    assert "The difference to the models beside it lies slightly too far from zero" in text
+    assert "Early stopping makes the difference to the other models slightly too large" in text
     assert "istic" not in text
 
 

@@ -107,7 +107,7 @@ def test_an_error_names_row_column_and_value_and_the_evidence_holds_the_row() ->
     key = sound("order_bias").results[1]["case_id"]
     error = str(refuse(checked))
     assert f"The score of a choice by likelihood is 0 or 1 (eval_score): broken by {key} [eval_score 1.5" in error
-    assert "expected results that keep to results.yaml" in error
+    assert "expected results that meet results.yaml" in error
     kept = pq.read_table(Path("runs") / f"{ID}-refused" / "order_bias-results.parquet").to_pylist()
     assert [(row["row"], row["case_id"], row["eval_score"]) for row in kept] == [(2, key, 1.5)]
 
