@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
-from contrapose.tasks.probes.panels import EmptyPicture, Picture
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.values import all_or_nothing
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -265,9 +265,9 @@ class Probe(Protocol):
         """Return counts, p values and the like over the results of one run. Controls are never passed in."""
         return {}
 
-    def picture(self) -> Picture:
-        """Return a new count over result rows, for what the test's card shows besides what every card shows."""
-        return EmptyPicture()
+    def picture(self) -> Picture | None:
+        """Return a new count over result rows, for what the test's card shows besides what every card shows, if any."""
+        return None
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:
         """Return gates besides the pass rate, so that no guess, and no silence, is enough for a verdict.

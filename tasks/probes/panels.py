@@ -96,17 +96,6 @@ class Picture(Protocol):
         """Return the panels for all rows together; nothing where there is nothing to show."""
 
 
-class EmptyPicture:
-    """Picture of a probe whose card shows no more than every card."""
-
-    def add(self, rows: pd.DataFrame) -> None:
-        """Count nothing."""
-
-    def panels(self, outcome: Outcome) -> Sequence[Panel]:
-        """Return no panels."""
-        return []
-
-
 def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
     """Return counts as shares of their sum, in the given order."""
     total = sum(counts.values())

@@ -83,11 +83,8 @@ class Report:
     @cached_property
     def panels(self) -> Mapping[str, Sequence[Panel]]:
         """Panels that each test's probe adds to its card, counted over all rows."""
-        pictures = {
-            test["test_type"]: probe(test["test_type"]).picture()
-            for test in self.summary["tests"]
-            if test["test_type"] in names("probes")
-        }
+        tests = [test["test_type"] for test in self.summary["tests"] if test["test_type"] in names("probes")]
+        pictures = {test: picture for test in tests if (picture := probe(test).picture()) is not None}
         for part in self.results.parts():
             for test, picture in pictures.items():
                 rows = of_test(without_controls(part), test)
