@@ -30,8 +30,8 @@ PLACES = ("model_args.reply=answer.text", "model_args.context=documents.*.text")
 PLANTED = {"same": {"cases": 8, "hits": 3}, "reordered": {"cases": 3, "hits": 1}, "other": {"cases": 5, "hits": 4}}
 """By its passages: how many statements the retriever of tests knows, and of how many a denial changes what it says."""
 TOLD = (
-    "8 of 16 answers changed: 4 with other passages and 1 with the same ones in another order, where retrieval may be "
-    "why, and 3 with the same passages, where it cannot be."
+    "8 of 16 answers changed: 4 with other passages and 1 with the same ones in another order (retrieval may be the "
+    "cause) and 3 with the same passages (retrieval is not the cause)."
 )
 
 

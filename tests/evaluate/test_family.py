@@ -96,7 +96,7 @@ def test_evidence_exactly_at_the_level_holds() -> None:
 
 def test_a_test_that_is_incomplete_counts_among_no_others() -> None:
     tests = [outcome("incomplete", 0.001, 0.9), outcome("pass", 0.03, 0.9), outcome("inconclusive", 0.4, 0.6)]
-    assert "among 2 tests" in correct_outcomes(tests)[1]["reason"]
+    assert "corrected for 2 tests" in correct_outcomes(tests)[1]["reason"]
 
 
 def claim(verdict: Verdict, reached: float | None, missed: float | None) -> GateDecision:

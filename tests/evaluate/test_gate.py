@@ -117,7 +117,7 @@ def test_a_bare_rate_reads_as_it_lies_to_the_gate() -> None:
 
 
 def test_an_open_rate_reads_as_it_lies_to_the_gate() -> None:
-    assert "The pass rate 24.61% over 10,000 cases" in verdict(10_000, 10_000, 2461, wanted=0.2462).reason
+    assert "The pass rate (24.61% of 10,000 cases)" in verdict(10_000, 10_000, 2461, wanted=0.2462).reason
 
 
 def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:

@@ -32,7 +32,7 @@ from contrapose.tasks.report.since import since
 
 EARLY = Stopping(cases=370, judged=24, looks=3, shares=[0.02, 0.04, 0.06], saved=675, beside=[])
 WHOLE = Stopping(cases=24, judged=24, looks=2, shares=[0.5, 1.0], saved=0, beside=[])
-SAMPLES = "rates over different samples may be compared, each with its interval"
+SAMPLES = "rates over different samples may be compared by their intervals"
 EARLY_RUN = past_run(1, tests=[past_test(stopping=EARLY)])
 
 

@@ -87,6 +87,8 @@ def test_a_label_is_read_as_itself_beside_whatever_else(label: str, others: dict
     reply = json.dumps({**others, "v": label})
     # What stands in a model's thoughts is no answer, and thoughts that never end leave none.
     assume("think>" not in text + reply)
+    # "Answer with {…}" repeats how one is to answer, and answers nothing.
+    assume("with" not in (text + reply).lower())
     assert read_label(reply, NUMBERS, field="v") == NUMBERS.index(label)
     before = "".join(sign for sign in text if sign not in "{}")
     assert read_label(f"{before} {reply}", NUMBERS, field="v") == NUMBERS.index(label)

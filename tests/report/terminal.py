@@ -25,7 +25,7 @@ def printed(
     buffer = io.BytesIO()
     file = io.TextIOWrapper(buffer, encoding=encoding)
     if show is print_summary:
-        options.setdefault("folder", "runs/x")
+        options = {"folder": "runs/x", "explain": True} | options
     show(told, console=Console(file=file, width=width, force_terminal=colour), **options)
     file.flush()
     return buffer.getvalue().decode(encoding)

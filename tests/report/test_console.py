@@ -58,6 +58,23 @@ def test_notes_on_a_test_say(test: Outcome, words: str) -> None:
     assert "rows are not in English" not in text
 
 
+def test_the_first_screen_has_the_sentences_that_matter_most() -> None:
+    """What could not be scored is always among them, with both replies of one such case."""
+    many = outcome(
+        unscored=3,
+        unscored_reasons={"No option could be read.": 3},
+        unscored_example=("I see two shit options", ""),
+        refused=["summary-007"],
+        control=control(),
+    )
+    short, all_ = (printed(summary(tests=[many]), explain=explain) for explain in (False, True))
+    assert 'No option could be read. The replies to one: "I see two s*** options" and (empty).' in " ".join(
+        short.split()
+    )
+    assert ("summary-007" in short, "summary-007" in all_) == (False, True)
+    assert ("--explain" in short, "--explain" in all_) == (True, False)
+
+
 def test_test_without_notes_is_in_the_table_only() -> None:
     whole = {"skip_reasons": {}, "unscored": 0, "errors": 0, "coverage": 1.0, "gate": None}
     text = printed(summary(tests=[outcome(verdict="pass", reason="It is fine.", **whole)]))

@@ -89,7 +89,7 @@ def test_page_neither_loads_nor_writes_markup(plain: str) -> None:
 
 def test_toxic_words_are_in_the_packed_data_alone_unless_asked_for(plain: str) -> None:
     assert not re.search(r"shit|fuck", plain, re.IGNORECASE)
-    assert "hold them as they are" in plain
+    assert "reveal toxic words" in plain
     swearing = next(row for row in island(plain) if row[0].startswith("The report"))
     assert swearing[1][1::2] == ["shit", "fucking"]
     shown = page_of(show_toxic=True)
@@ -296,7 +296,7 @@ def test_skipped_samples_are_shown_with_their_reason() -> None:
         ]
     )
     page = page_of(skipped=skipped)
-    assert "<summary>What was perturbed: 38 of 40 cases</summary>" in page
+    assert "<summary>Changed prompts: 38 of 40 cases</summary>" in page
     assert '<span class="name">negated already</span>' in page
     assert "existing_negation" not in page
     assert page.count("It is never s***") == 3
@@ -309,7 +309,7 @@ def test_what_changed_since_the_last_green_run_is_told() -> None:
     assert '<td class="key">library</td><th scope="row">torch</th><td>2</td><td>3</td>' in page
     assert '<td class="number">90%</td><td class="number">75%</td><td class="number">-15.0 points</td>' in page
     assert page.count("Over the runs of this suite") == 3
-    assert "what differs is chance" in page_of(history=past_of(summary()))
+    assert "any difference is chance" in page_of(history=past_of(summary()))
 
 
 def past_of(now: Summary, *, changes: tuple[Change, ...] = ()) -> History:

@@ -66,8 +66,8 @@ def test_what_happened_is_told_by_the_passages() -> None:
         ([group("same", 0, 9), group("other", 0, 2)], "0 of 11 answers changed; 2 came with other passages"),
         (
             [group("same", 1, 9), group("reordered", 2, 5)],
-            "3 of 14 answers changed: 2 with the same ones in another order (retrieval may be the cause) and 1 with the "
-            "same passages (retrieval is not the cause)",
+            "3 of 14 answers changed: 2 with the same ones in another order (retrieval may be the cause) and 1 with "
+            "the same passages (retrieval is not the cause)",
         ),
         ([], "no scored case reported the passages of both replies"),
     ],

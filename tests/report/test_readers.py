@@ -120,13 +120,13 @@ def made_up(value: float) -> Estimate:
 
 
 def test_how_well_made_up_replies_are_read_is_said_besides_and_alone() -> None:
-    told = "of 9 made-up replies, which choose a wrong option or none, openai/x reads 100% (70.0-100.0%) correctly"
+    told = "openai/x reads 100% (70.0-100.0%) of 9 made-up replies with a known choice correctly"
     both = asked(0.97)
     both["estimates"]["made_up_agreement"] = made_up(1.0)
-    assert describe_reader(both, reader="openai/x").endswith(f"as they do; {told}")
+    assert describe_reader(both, reader="openai/x").endswith(f"97% (84.0-99.0%); {told}")
     unchecked = asked(None)
     unchecked["estimates"]["made_up_agreement"] = made_up(1.0)
-    assert f"to check it by; {told}" in warn_of_misreading(unchecked, reader="openai/x")
+    assert f"could read no reply; {told}" in warn_of_misreading(unchecked, reader="openai/x")
     distrusted = outcome(figures={"unread": 1.0}, estimates={"made_up_agreement": made_up(0.0)})
     assert "openai/x reads 0% (" in describe_reader(distrusted, reader="openai/x")
     assert warn_of_misreading(distrusted, reader="openai/x") == ""
