@@ -76,7 +76,7 @@ Outcomes = dict[tuple[str, int], "str | ContraposeError"]
 @flow(
     name="compare-models",
     flow_run_name="{config.suite} on several models",
-    description="Evaluates several models on the same suites, and tells which pass more often, and how sure that is.",
+    description="Evaluates several models on the same suites and shows which pass more often, and how sure that is.",
     persist_result=True,
     result_storage=RESULTS,
     result_serializer=SERIALIZER,
@@ -145,7 +145,7 @@ def compare_models(
             f"{len(failures)} of {counted('evaluations', len(models) * len(chosen))} did not come to an end; "
             + "; ".join(str(failure) for failure in failures[:10]),
             expected="a finished run of every model on every suite",
-            remedy=f"The others are compared: {folders_made}. What was answered is not asked again.",
+            remedy=f"The others are compared: {folders_made}. Cached answers are reused.",
             where="models",
         )
     return compared

@@ -200,7 +200,7 @@ def _distrust_reason(run: Run, checked: FollowUpOutcome) -> str:
     (agreed, compared), (right, made_up) = checked.read, checked.made_up
     if reads_badly(agreed, compared):
         return (
-            f"Of {compared:,} replies that rules could read, {run.reader_name}, asked back, read {agreed:,} as they "
+            f"Of {compared:,} replies that rules could read, {run.reader_name} read {agreed:,} as they "
             f"do; at least {100 * LEAST_AGREEMENT:.0f} % are wanted."
         )
     if reads_badly(right, made_up, least=LEAST_MADE_UP_AGREEMENT):

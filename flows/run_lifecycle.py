@@ -73,7 +73,7 @@ def find_begun(store: Runs) -> str | None:
         raise ContraposeError(
             f"the flow run was started {flow_run.run_count} times, and never came to its end",
             expected=f"at most {STARTS} starts",
-            remedy="Its log shows what ended it. Start a new run: what was answered is not asked again.",
+            remedy="Its log shows why it ended. Start a new run: cached answers are reused.",
             where=flow_run.name,
         )
     with get_client(sync_client=True) as client:
@@ -96,7 +96,7 @@ def config_of(row: RunRow) -> RunConfig:
         raise ConfigError(
             "the run was started by another version of Contrapose, whose configuration differs",
             expected="a configuration of this version",
-            remedy="Start a new run: what was answered is not asked twice.",
+            remedy="Start a new run: cached answers are reused.",
             where=row.id,
         ) from error
 
@@ -108,6 +108,6 @@ def refuse_other(config: RunConfig, row: RunRow) -> None:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",
             expected=f"the same, but for {', '.join(sorted(BUDGET))}",
-            remedy="`contrapose resume` takes the run's own, or start a new run: what was answered is not asked twice.",
+            remedy="`contrapose resume` uses the run's own, or start a new run: cached answers are reused.",
             where=row.id,
         )

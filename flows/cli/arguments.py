@@ -96,7 +96,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
     shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
     shown.add_argument("--explain", action="store_true", help="print all statistics of each test")
     command.add_argument("--open", action="store_true", help="open the report in the browser")
-    command.add_argument("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+    command.add_argument("--exit-zero", action="store_true", help="return 0 for every verdict")
 
 
 def add_toxic(command: argparse.ArgumentParser) -> None:
@@ -114,7 +114,7 @@ def add_history(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--history",
         metavar="FOLDER|URL",
-        help="folder or fsspec URL of the history (default: CONTRAPOSE_HISTORY, or .history beside the runs)",
+        help="folder or fsspec URL of the history (default: CONTRAPOSE_HISTORY, or .history next to the runs)",
     )
 
 

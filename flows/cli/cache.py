@@ -85,7 +85,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
     if not days >= 1:
         raise ConfigError(
             f"{days:g} days",
-            expected="at least 1: a run that is under way uses what is younger",
+            expected="at least 1: running runs use younger files",
             remedy="Name more days.",
             where="--older-than",
         )
@@ -186,7 +186,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     actions.add_parser("repair", help="check every answer and every receipt, and repair what is damaged")
     text = "delete old cached tables, results and runs; keep answers"
     prune = actions.add_parser("prune", help=text)
-    text = f"what nobody used for so long (default: {DAYS:g})"
+    text = f"delete what was unused for so many days (default: {DAYS:g})"
     prune.add_argument("--older-than", type=float, default=DAYS, metavar="DAYS", help=text)
     text = "also delete old run, comparison and decision folders there"
     prune.add_argument("--runs", metavar="FOLDER|URL", help=text)

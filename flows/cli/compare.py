@@ -17,7 +17,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.console import print_comparison
 from contrapose.tasks.report.summary import to_json
 
-EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
+EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is worse, 2 usage, 3 undecided"
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         "baseline's run; with --json none)"
     )
     add("--out", metavar="FOLDER", help=text)
-    add("--exit-zero", action="store_true", help="return 0 whatever the verdict is")
+    add("--exit-zero", action="store_true", help="return 0 for every verdict")
     add_toxic(command)
 
 

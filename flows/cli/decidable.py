@@ -106,7 +106,7 @@ class Decidable:
         fewer = {test: own.effective for test, own in self.tests.items() if own.effective < own.cases}
         if fewer:
             yield (
-                "Independent cases that would tell as much: "
+                "They count as about this many independent cases: "
                 f"{', '.join(f'{test} {effective:,}' for test, effective in fewer.items())}. Assumed: cases of one "
                 f"sample correlate at {IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
             )

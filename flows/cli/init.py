@@ -92,7 +92,7 @@ def suite_text(model: str, table: DataTable | None, goals: Sequence[str]) -> str
     tests = [test for goal in goals for test in GOALS[goal][1]]
     lines = [
         f"# yaml-language-server: $schema={SCHEMA}",
-        "# What a model is asked, and how strictly it is judged. `contrapose list --schema` tells every key.",
+        "# Which tests run, on which data, with which gates. `contrapose list --schema` prints every key.",
         f"model: {_scalar(model)}",
     ]
     if model.startswith("openai/"):
@@ -127,7 +127,7 @@ def _data_lines(table: DataTable | None, tests: Sequence[str]) -> Iterator[str]:
         yield f"  # columns: {columns_read(description.summary())}"
     if any(description.layout for description in descriptions) or len(descriptions) != 1:
         return
-    yield "  # Found by names and values; correct what is wrong. An empty name leaves a field out."
+    yield "  # Found by names and values; correct them if needed. An empty name skips a field."
     yield "  columns:"
     for name, source in descriptions[0].fields.items():
         yield f"    {name}: {_scalar(','.join(source.columns))}  # {source.reason}"

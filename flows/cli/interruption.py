@@ -20,7 +20,7 @@ from typing import NoReturn
 from contrapose.tasks.core.errors import ContraposeError
 
 NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-LINE = "contrapose: interrupted; the same command goes on where it stopped"
+LINE = "contrapose: interrupted; run the same command again to continue"
 
 LONGEST_IMPORT = 60.0
 """Seconds after which a signal waits for no import any more."""

@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise ConfigError(
                 f"{arguments.model} together with recorded replies",
                 expected="either --model or --recorded",
-                remedy="Leave one of them out.",
+                remedy="Remove one of them.",
                 where="--model",
             )
         from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
@@ -105,7 +105,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     row = exact[0]
     if not Path(row.folder).is_dir():
         raise ConfigError(
-            "the folder that the run was started in is gone",
+            "the folder in which the run was started no longer exists",
             expected="a folder that its relative paths start from",
             remedy="Create it again, or start a new run: cached answers are reused.",
             where=row.folder,
@@ -200,7 +200,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     _print_outcome(published, arguments, show_toxic=config.show_toxic)
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
-        say(f"to go on: {_next_step(published)}")
+        say(f"next: {_next_step(published)}")
     return 0 if arguments.exit_zero else EXIT_CODES[verdict]
 
 

@@ -67,7 +67,7 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
             else:
                 left_out.append(specification["name"])
         if left_out:
-            yield f"left out: {', '.join(left_out)}; name a block with --notify to be told"
+            yield f"left out: {', '.join(left_out)}; name a block with --notify to get alerts"
 
 
 def after_check(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def complete_from_deployment(values: Any) -> Any:
             deployed = client.read_deployment(flow_run.deployment_id).parameters.get("config")
         except ObjectNotFound:
             raise ConfigError(
-                "the deployment of this run is gone",
+                "the deployment of this run no longer exists",
                 expected="the deployment whose model it is to judge",
                 remedy="Deploy again (contrapose deploy), and start another run.",
                 where=flow_run.name,
@@ -81,7 +81,7 @@ def laid_over(deployed: Any, values: Any) -> Any:
         raise ConfigError(
             f"{values!r}"[:120],
             expected="a configuration: keys and values, such as {'limit': 10}",
-            remedy="Write it so, or leave it out to run what was deployed.",
+            remedy="Write it like this, or leave it out to use the deployed value.",
             where="config",
         )
     if not isinstance(deployed, Mapping) or (values and RunConfig.model_fields.keys() <= values.keys()):

@@ -94,7 +94,7 @@ class FormSchema:
             "title": "Suite",
             "type": "string",
             "enum": [*bundled_suites(), OWN],
-            "description": f"Decides whatever is left empty here and was not deployed; {OWN}: the default settings.",
+            "description": f"Fills every field that is empty here and in the deployment; {OWN}: the default settings.",
         }
         only = {
             "title": "Tests",

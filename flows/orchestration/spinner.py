@@ -14,7 +14,7 @@ STEPS = {
     "load": "loading samples",
     "perturb": "making cases",
     "validate_cases": "checking cases",
-    "batch": "waiting for the batch, a day at most; interrupted, the run can go on later",
+    "batch": "waiting for the batch, at most a day; you can interrupt and resume later",
     "validate_completions": "checking answers",
     "evaluate": "scoring answers",
     "validate_results": "checking results",

@@ -73,7 +73,7 @@ class Workers:
         if runner == "threads" and (args.address or args.resources):
             raise ConfigError(
                 "address" if args.address else "resources",
-                expected="neither of them for threads, which are this process's own",
+                expected="none of them with threads, which use this process's own",
                 remedy="Set runner to dask or ray, or leave it out.",
                 where="runner_args",
             )
@@ -156,7 +156,7 @@ def _final_state(future: PrefectFuture[Any]) -> Any:
         raise CutShortError(
             f"a portion could not be computed: its workers ended, one after the other ({type(error).__name__})",
             expected="workers that stay",
-            remedy="See what ends them, such as too little memory; the same command goes on where it stopped.",
+            remedy="Check why they end, for example too little memory; run the same command again to continue.",
             where="runner",
         ) from error
     return future.state

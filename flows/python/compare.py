@@ -105,7 +105,7 @@ def compare(
     idle = [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
     if models is None and idle:
         raise ConfigError(
-            f"{', '.join(idle)} beside finished runs",
+            f"{', '.join(idle)} together with finished runs",
             expected="none of it: what they asked is settled",
             remedy="Leave it out, or name models in place of runs.",
             where="arguments",

@@ -50,7 +50,7 @@ class RunInterrupted(KeyboardInterrupt):
     """A call was interrupted; what was answered under a named revision is not asked again."""
 
     def __str__(self) -> str:
-        return "interrupted; the same call goes on where it stopped (that of a function, where revision names it)"
+        return "interrupted; make the same call again to continue (for a function, with the same revision)"
 
     def _render_traceback_(self) -> list[str]:
         """Called by IPython: a notebook shows the line alone."""

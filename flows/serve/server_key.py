@@ -93,7 +93,7 @@ def refuse_silent_server() -> None:
             raise ConfigError(
                 f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
                 expected="a server that answers",
-                remedy="Start it again, correct PREFECT_API_URL, or unset that to use a temporary one. The same "
+                remedy="Start it again, correct PREFECT_API_URL, or unset it to use a temporary server. The same "
                 "command goes on where it stopped.",
             ) from None
 

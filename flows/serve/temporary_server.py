@@ -145,7 +145,7 @@ class TemporaryServer:
             f"the temporary Prefect server did not start (status {status}: {why})",
             expected=f"one that can use its database, in {home}",
             remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
-            "both. The same command goes on where it stopped.",
+            "both. Run the same command again to continue.",
         )
 
 

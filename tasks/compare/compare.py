@@ -179,7 +179,7 @@ SENTENCES: Mapping[Verdict, str] = {
     "better": "{first} is better than {second} {where}",
     "not worse": "{first} is no worse than {second} {where}",
     "worse": "{first} is worse than {second} {where}",
-    "cannot tell": "it cannot be told whether {first} is worse than {second} {where}",
+    "cannot tell": "it is undecided whether {first} is worse than {second} {where}",
 }
 
 

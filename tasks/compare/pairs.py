@@ -216,13 +216,13 @@ def _count_asked(pair: Pair) -> int:
 def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
     p, adjusted = estimate["p"], estimate["adjusted"]
     if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
-        return "One cluster of cases tells nothing about others."
+        return "One cluster of cases says nothing about other clusters."
     if verdict == "not worse":
         allowed = f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
         least = f"{100 * estimate['bounds'][0]:+.1f} points"
         return f"With 95 % confidence the difference is at least {least}; {allowed}."
     low, high = (f"{100 * end:+.1f} points" for end in estimate["interval"])
-    sure = f"With 95 % confidence the difference lies between {low} and {high}"
+    sure = f"With 95 % confidence the difference is between {low} and {high}"
     if verdict != "cannot tell":
         return f"{sure}."
     if estimate["interval"][0] <= 0 <= estimate["interval"][1]:

@@ -37,7 +37,7 @@ class DataSettings(BaseModel):
     )
     format: str | None = Field(
         default=None,
-        description="Format of the source; empty: told by the end of its name.",
+        description="Format of the source; empty: from the end of its name.",
         json_schema_extra={"enum": [*names("sources"), None]},
     )
     columns: dict[str, str] = Field(

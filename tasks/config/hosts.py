@@ -166,8 +166,8 @@ def refuse_inside(host: str, addresses: Iterable[str], *, variable: str) -> None
             continue
         raise ConfigError(
             f"{host} leads to {written}, which is private",
-            expected="a public address, or one that the list names beside the host",
-            remedy=f"If that is meant, add {written}, or its network, to {variable} where the run takes place.",
+            expected="a public address, or one that the list names for the host",
+            remedy=f"If you intend this, add {written}, or its network, to {variable} where the run takes place.",
             where=variable,
         )
 

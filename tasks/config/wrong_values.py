@@ -41,7 +41,7 @@ def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) ->
         remedy = suggest_name(path[-1], known, otherwise="Correct or remove it.")
     elif problem["type"] == "missing" and path == ["data", "source"]:
         observed, expected = "settings of data without a source", "a file, an address or a bundled name"
-        remedy = "Name it with --data, or as source beside them."
+        remedy = "Name it with --data, or as source next to them."
     elif problem["type"] == "missing":
         observed, expected = "nothing", "a value"
     return ConfigError(observed, expected=expected, remedy=remedy, where=place)

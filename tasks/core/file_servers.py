@@ -75,7 +75,7 @@ def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
                 raise CutShortError(
                     f"no answer within {max(waited, PATIENCE_SECONDS):.0f} s ({name})",
                     expected="a server that answers",
-                    remedy="When it is back, the same command goes on where it stopped; what was answered is not "
+                    remedy="When it is back, run the same command again to continue; what was answered is not "
                     "asked again.",
                     where=where,
                 ) from error
@@ -91,6 +91,6 @@ def refusal_error(where: str, error: Exception) -> ConfigError:
     return ConfigError(
         f"it cannot be used ({type(error).__name__})",
         expected="a place that may be read and written",
-        remedy="Mend its rights or the credentials in the environment; the same command goes on where it stopped.",
+        remedy="Fix its permissions or the credentials in the environment; run the same command again to continue.",
         where=where,
     )

@@ -86,7 +86,7 @@ def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: st
     if not names.fullmatch(name):
         # It is not shown: somebody may have put the secret where its name belongs.
         raise ConfigError(
-            "what stands there is no name",
+            "it is not a valid name",
             expected=expected,
             remedy="Name where the secret is kept; never write it down here.",
             where=where,

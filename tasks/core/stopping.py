@@ -17,7 +17,7 @@ class Stopping(TypedDict):
     judged: int
     """Cases that were."""
     looks: int
-    """How often the evidence was held against the gate."""
+    """How often the evidence was compared with the gate."""
     shares: list[float]
     """Of all these cases, how many were judged at each look, ascending."""
     saved: int

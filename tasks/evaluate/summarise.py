@@ -246,7 +246,7 @@ def count(results: pd.DataFrame) -> Counts:
 
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
     """Return why answered cases could not be scored: the most common reasons, and `other` for the rest."""
-    counts = count_names(cases.loc[~has_verdict(cases) & cases["error"].isna(), "reason"].fillna("no reason told"))
+    counts = count_names(cases.loc[~has_verdict(cases) & cases["error"].isna(), "reason"].fillna("no reason given"))
     commonest = dict(islice(counts.items(), MOST_REASONS))
     others = sum(counts.values()) - sum(commonest.values())
     return {**commonest, "other": commonest.get("other", 0) + others} if others else commonest

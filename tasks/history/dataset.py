@@ -32,7 +32,7 @@ STOPPING = pa.struct(
     [
         _field("cases", pa.int64(), "Cases that would have been judged had none been decided early."),
         _field("judged", pa.int64(), "Cases that were."),
-        _field("looks", pa.int64(), "How often the evidence was held against the gate."),
+        _field("looks", pa.int64(), "How often the evidence was compared with the gate."),
         _field("shares", pa.list_(pa.float64()), "Of all these cases, how many were judged at each look."),
         _field("saved", pa.int64(), "Questions that were not asked, since the test was decided without them."),
         _field("beside", pa.list_(pa.string()), "Runs that were asked side by side; empty where it was asked alone."),
@@ -235,5 +235,5 @@ def mend(where: str, skipped: Iterable[str], *, output: Place) -> tuple[list[str
     lost = sum(name not in runs for name in damaged)
     files = "a damaged file was" if len(damaged) == 1 else f"{len(damaged)} damaged files were"
     again = f", and {len(damaged) - lost} made again from the folders of their runs" if lost < len(damaged) else ""
-    gone = f"; the folders of {lost} runs are gone, or were left by an older version" if lost else ""
+    gone = f"; the folders of {lost} runs no longer exist, or come from an older version" if lost else ""
     return damaged, f"history: {files} set aside{again}{gone}"

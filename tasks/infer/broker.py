@@ -298,7 +298,7 @@ class Writer:
                 if written is None:
                     self.answers.append(batch)
             except ContraposeError:
-                place = "nor written beside it, and are lost"
+                place = "nor written next to it, and are lost"
         self.answers.receipts.close()
         count = sum(len(batch.rows) for batch, _ in self._unkept)
         return CutShortError(

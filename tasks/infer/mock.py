@@ -39,8 +39,8 @@ class Mock:
     arguments: ClassVar[Mapping[str, Argument]] = {
         "reply": Argument(type="text", description="Every reply."),
         "slip": Argument(type="share", description="Prompts whose reply is `slip_reply` instead.", default=0),
-        "slip_reply": Argument(type="text", description="What is replied to these.", default=""),
-        "revision": Argument(type="text", description="Which training it stands for: others slip elsewhere."),
+        "slip_reply": Argument(type="text", description="Replies to these prompts.", default=""),
+        "revision": Argument(type="text", description="Name of a training; each one makes other mistakes."),
     }
 
     def price(self, spec: ModelSpec) -> Price:

@@ -244,7 +244,7 @@ def refuse_unasked(
     where, columns = escape(data.source), description.columns
     if data.layout is not None and description.layout is None:
         raise DataError(
-            f"the columns are not those of layout {quote(data.layout)}",
+            f"the columns do not match layout {quote(data.layout)}",
             expected=f"one of {', '.join(layout_names())}, with its columns",
             remedy="Leave layout out: a known data set is recognised by its columns.",
             where=where,
@@ -299,6 +299,6 @@ def _missing_column(name: str, columns: Sequence[str], rows: Sequence[Row], wher
     return DataError(
         "no column can be the question" if name == "text" else f"there is no column {usual}",
         expected=f"one of the columns {', '.join(examples) or 'none'}{rest}",
-        remedy=f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} beside the source.",
+        remedy=f"Name the column that holds it: --set {option}, or columns: {{{name}: {column}}} next to the source.",
         where=where,
     )

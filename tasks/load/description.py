@@ -188,7 +188,7 @@ class TableDescription:
         try:
             parts = list(self.layout.reshape(values))
         except (AttributeError, LookupError, OverflowError, TypeError, ValueError, Unfit):
-            yield Problem(f"the row is not made as those of {self.layout.name}", f"rows of {self.layout.name}")
+            yield Problem(f"the row has another form than those of {self.layout.name}", f"rows of {self.layout.name}")
             return
         for part in parts:
             yield {name: value for name, value in part.items() if name in self.fields or name in ("id", "winner")}

@@ -134,7 +134,7 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
         return FieldSource(columns=family, reason="an option in each")
     answers = head.paths.get("answers", "")
     if answers and "label" in head.paths and head.share(answers, _is_list_of_texts) >= MOSTLY:
-        return FieldSource(columns=(answers,), reason="a list of answers beside a label")
+        return FieldSource(columns=(answers,), reason="a list of answers next to a label")
     called = next((path for path in paths.values() if head.values.get(path)), None)
     if called and not head.share(called, is_word):
         # What is wrong with it is said row by row.

@@ -36,7 +36,7 @@ def frame_lines(frame: pd.DataFrame) -> bytes:
         raise DataError(
             f"two columns are called {quote(twice)}",
             expected="columns of distinct names",
-            remedy="Rename or drop one of them.",
+            remedy="Rename or drop one.",
             where="the DataFrame",
         )
     columns = [[_to_json(value) for value in frame.iloc[:, place].tolist()] for place in range(len(names))]

@@ -88,5 +88,5 @@ def _load_split(data: DataSettings) -> Any:
             data.source,
             f"the dataset cannot be loaded ({library_error(error)})",
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
-            remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows only what is cached.",
+            remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows cached files only.",
         ) from error

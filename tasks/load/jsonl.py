@@ -112,7 +112,7 @@ def _parse_document(file: IO[bytes], source: str) -> Any:
         raise source_error(
             source,
             f"a document of more than {MOST_DOCUMENT:,} bytes",
-            expected="a document that fits into memory as a whole",
+            expected="a document that fits into memory",
             remedy="Save it as JSON lines (.jsonl), one object a line.",
         )
     try:
@@ -186,7 +186,7 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
         data.source,
         f"several lists may be the rows: {', '.join(counts[:12])}{rest}",
         expected="one list of objects",
-        remedy=f"Name one: --set {option}, or record_path: {path} beside the source.",
+        remedy=f"Name one: --set {option}, or record_path: {path} next to the source.",
     )
 
 
@@ -288,7 +288,7 @@ def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         observed = f"two columns are called {quote(twice)}"
-        raise source_error(source, observed, expected="distinct names in columns", remedy="Rename one of them.")
+        raise source_error(source, observed, expected="distinct names in columns", remedy="Rename one.")
     if not isinstance(labels, list) or len(labels) != len(rows) or _only_count(labels):
         labels = None
     for number, cells in enumerate(rows, start=1):

@@ -126,7 +126,7 @@ def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
         "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
         "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
         "text": f"The same option was chosen, as {old} and then as {new}.",
-        "letter": f"{noun}{old} was chosen again, though another option stood there.",
+        "letter": f"{noun}{old} was chosen again, though it was another option.",
         "other": f"The choice went from {old} to {new}, another option.",
     }[outcome]
 
@@ -136,8 +136,8 @@ OTHER_WORDS = ("The answer:", "Your answer:", "The answer is:")
 CHOSEN = ("text", "letter", "other")
 """Outcomes of a pair with two choices, by what the second one followed."""
 SENTENCES = {
-    "text": "chooses the same option wherever it stands: the content decides.",
-    "letter": "chooses the same letter whatever stands there: the position decides, not the content.",
+    "text": "chooses the same option at every place: the content decides.",
+    "letter": "chooses the same letter for every option: the position decides, not the content.",
     "other": "changes to another option and another letter: neither content nor position decides.",
 }
 EXPLANATIONS: Mapping[str, str] = {
@@ -290,7 +290,7 @@ class OptionOrder(Probe):
         """Describe what the two choices followed; empty where one of them is missing."""
         before, after = row.get("letter"), row.get("rotated_letter")
         return {
-            "letter": f"It picked {before} both times, though another option stood there: position, not content.",
+            "letter": f"It picked {before} both times, though it was another option: position, not content.",
             "other": f"It picked {before}, then {after}, another option: the order changed its mind.",
         }.get(str(row.get("outcome")), "")
 

@@ -75,7 +75,7 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
         confirm()
         body = json.dumps(decision, ensure_ascii=False, sort_keys=True).encode()
         webhook.send(settings.webhook, body, secret=secret, delivery=decision["check"])
-        done.append("The webhook was told.")
+        done.append("The webhook was called.")
     return done
 
 

@@ -85,7 +85,7 @@ def refuse_unreachable(url: str) -> None:
         _connect((origin.host, origin.port), TIMEOUT).close()
     except OSError as error:
         raise ContraposeError(
-            f"nobody takes a connection ({error.strerror or type(error).__name__})",
+            f"no server accepts a connection ({error.strerror or type(error).__name__})",
             expected="the receiver of the webhook",
             remedy="Start it, or correct the address.",
             where=str(origin),
@@ -115,7 +115,7 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
             raise ContraposeError(
                 f"the webhook was not taken ({outcome})",
                 expected=f"an answer with a status of 200 to 299 within {TIMEOUT:.0f} s",
-                remedy="Mend the receiver, and announce the model again: the verdict stays, only this is repeated.",
+                remedy="Fix the receiver, and announce the model again: the verdict stays, only this call is repeated.",
                 where=urlsplit(url).hostname or "webhook",
             )
         pause(WAIT * number)

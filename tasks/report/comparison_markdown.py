@@ -153,7 +153,7 @@ def unpaired_words(pair: Pair) -> str:
     if not parts:
         return ""
     low, high = map(points, pair["extremes"])
-    return f"{', '.join(parts)}; with them the difference lies between {low} and {high} points"
+    return f"{', '.join(parts)}; with them the difference is between {low} and {high} points"
 
 
 def cases_words(test: Contest) -> str:

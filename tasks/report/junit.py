@@ -143,7 +143,9 @@ def _asked_case(row: ReportRow, *, tolerated: bool) -> TestCase | None:
     if row.outcome == "unscored":
         return TestCase("skipped", row.outcome, f"Not scored: {row.reason}", body)
     if row.outcome == "wrong before":
-        return TestCase("skipped", row.outcome, f"Tells nothing, for the answer before was wrong: {row.reason}", body)
+        return TestCase(
+            "skipped", row.outcome, f"Does not count, because the answer before was wrong: {row.reason}", body
+        )
     if tolerated:
         return TestCase("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", body)
     return TestCase("error" if row.outcome == "error" else "failure", row.outcome, row.reason, body)

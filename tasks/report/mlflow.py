@@ -47,7 +47,7 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
     except Exception as error:
         # Whatever it is built on, a store raises errors of many kinds; their texts may hold its address.
         kind = type(error).__name__
-        return [f"The run was not logged into MLflow's experiment {experiment} ({kind}); its folder is whole."]
+        return [f"The run was not logged into MLflow's experiment {experiment} ({kind}); its folder is complete."]
     return []
 
 

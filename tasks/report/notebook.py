@@ -62,7 +62,7 @@ def comparison_html(comparison: Comparison, *, folder: str, show_toxic: bool) ->
         show_toxic,
         verdict=comparison["verdict"],
         reason=comparison["reason"],
-        title=f"held against {comparison['baseline']}, margin {markdown.margin_words(comparison)}",
+        title=f"compared with {comparison['baseline']}, margin {markdown.margin_words(comparison)}",
         head=("test", "model", "rank", "pass rate, %", "difference, points", "p (Holm)", "verdict"),
         lines=lines,
         notes=notes,

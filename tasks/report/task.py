@@ -73,7 +73,7 @@ def publish(
         _create_artifacts(report, folder)
     except Exception as error:
         # Prefect's client has asked again by now, and raises errors of many kinds. The run is finished.
-        return [f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is whole."]
+        return [f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is complete."]
     return []
 
 
@@ -94,4 +94,4 @@ def _create_artifacts(report: Report, folder: str) -> None:
     if picture := image_url(summary):
         create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
     if link := report_url(folder):
-        create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The whole report.")
+        create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The complete report.")

@@ -124,7 +124,7 @@ def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engin
     return kind(
         f"the response store cannot be used ({without_address(error)})",
         expected="a database that can be reached, with room for more answers",
-        remedy="Mend it, or name another one in CONTRAPOSE_STORE; what was kept stays.",
+        remedy="Fix it, or name another one in CONTRAPOSE_STORE; stored answers stay.",
         where=public_address(url_of(engine)),
     )
 
@@ -134,8 +134,8 @@ def unwritten(error: OSError, engine: Engine) -> CutShortError:
     return CutShortError(
         "the disk of the response store is full"
         if error.errno in (errno.ENOSPC, errno.EDQUOT)
-        else f"no receipt of an answer can be written beside the response store ({error.strerror})",
+        else f"no receipt of an answer can be written next to the response store ({error.strerror})",
         expected="a folder that can be written to, with room for more answers",
-        remedy="Make room, or name another store in CONTRAPOSE_STORE; what was kept stays.",
+        remedy="Free some space, or name another store in CONTRAPOSE_STORE; stored answers stay.",
         where=public_address(url_of(engine)),
     )

@@ -142,7 +142,7 @@ def rebuild_damaged(path: Path, url: str, *, anyway: bool = False) -> None:
         had_receipts = folder_of(path).is_dir()
         answers, lost = _build(path)
     bad = f"; {lost} receipts are damaged, and what they held is asked again when it is needed" if lost else ""
-    made = f"it was made anew from its receipts, with {answers:,} answers{bad}"
+    made = f"it was rebuilt from its receipts, with {answers:,} answers{bad}"
     made = made if had_receipts else "an older version made it without receipts, so a new one begins without answers"
     recover = "" if had_receipts else "; `sqlite3 FILE .recover` reads what is left of it"
     warn(f"the response store was damaged: {made}; the damaged file was kept as {aside}{recover}")
@@ -159,7 +159,7 @@ def rebuild_missing(path: Path) -> None:
         answers, lost = _build(path)
     if answers or lost:
         bad = f"; {lost} receipts are damaged" if lost else ""
-        warn(f"the response store was gone: it was made anew from its receipts, with {answers:,} answers{bad}: {path}")
+        warn(f"the response store was gone: it was rebuilt from its receipts, with {answers:,} answers{bad}: {path}")
 
 
 def _build(path: Path) -> tuple[int, int]:

@@ -130,7 +130,7 @@ def disk_full_error(where: str) -> CutShortError:
     return CutShortError(
         "there is no room left on the disk",
         expected="room for the tables of a run",
-        remedy="Make room, or name another folder in CONTRAPOSE_HOME; the same command goes on where it stopped.",
+        remedy="Make room, or name another folder in CONTRAPOSE_HOME; run the same command again to continue.",
         where=where,
     )
 

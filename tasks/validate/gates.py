@@ -279,7 +279,7 @@ def type_finding(suite: Suite, *, rows: int, wrong: Sequence[str]) -> Finding:
         type="arrow_schema",
         kwargs={},
         what="Every column is there, and of its type.",
-        why="The files of a run can be read by the same code as those of any other.",
+        why="Files of this run have the usual format.",
         blocks=True,
         looked_at=rows,
         observed="; ".join(wrong),

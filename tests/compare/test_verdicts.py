@@ -74,7 +74,7 @@ def test_a_difference_that_the_other_pairs_block_says_so() -> None:
     decided = decide(Pair(**blocked), MARGIN)  # type: ignore[typeddict-item]
     assert decided["verdict"] == "cannot tell"
     assert decided["reason"] == (
-        "With 95 % confidence the difference lies between -20.8 points and -3.1 points; alone this is a difference, "
+        "With 95 % confidence the difference is between -20.8 points and -3.1 points; alone this is a difference, "
         "among all pairs of models it is not (Holm: p = 0.080)."
     )
 

@@ -184,4 +184,4 @@ def test_a_model_that_reads_the_first_passage_alone_is_found() -> None:
     assert cases["moved_answer_place"].eq(1).all()
     page = newest(file="report.html").read_text()
     assert "Where the relevant item stands matters" in page
-    assert "Right answers by where the relevant item stands" in page
+    assert "Right answers by place of the relevant item" in page

@@ -54,7 +54,7 @@ def test_term_ends_a_run_that_is_asking(send: Callable[[int, int], None], tmp_pa
         # The end of the output comes when the last process that holds it has ended.
         written, _ = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
-    assert written.decode() == "contrapose: interrupted; the same command goes on where it stopped\n"
+    assert written.decode() == "contrapose: interrupted; run the same command again to continue\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -69,7 +69,7 @@ def test_a_signal_meets_a_run_that_is_starting(number: signal.Signals, seconds: 
         process.send_signal(number)
         written, _ = process.communicate(timeout=120)
     assert process.returncode == 128 + number
-    assert written.decode() == "contrapose: interrupted; the same command goes on where it stopped\n"
+    assert written.decode() == "contrapose: interrupted; run the same command again to continue\n"
 
 
 def test_the_temporary_server_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:

@@ -79,6 +79,6 @@ def test_a_terminal_of_eighty_columns_is_not_overrun(monkeypatch: pytest.MonkeyP
 def test_ctrl_c_ends_a_run_in_one_line() -> None:
     code, written = at_terminal(RUN, columns=80, interrupted_at=b"checking cases")
     assert code == 130
-    assert "interrupted; the same command goes on where it stopped" in written
+    assert "interrupted; run the same command again to continue" in written
     assert "Traceback" not in written
     assert "ERROR" not in written

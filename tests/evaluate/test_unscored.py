@@ -42,7 +42,7 @@ def test_nothing_is_told_where_all_were_scored(rows: tuple[tuple[object, object,
 
 
 def test_a_missing_reason_is_told_as_missing() -> None:
-    assert unscored_reasons(cases((None, None, None))) == {"no reason told": 1}
+    assert unscored_reasons(cases((None, None, None))) == {"no reason given": 1}
 
 
 def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeypatch: pytest.MonkeyPatch) -> None:

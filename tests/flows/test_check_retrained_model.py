@@ -161,7 +161,7 @@ def test_a_candidate_that_nothing_was_to_follow_can_be_promote_later(monkeypatch
     with receiving([200, 200]) as receiver:
         wanted = {"config": config, "margin": 0.5, "promotion": {"webhook": receiver.url}}
         done = [check(**wanted, again=again)["done"] for again in (False, True)]
-    assert (first["done"], done) == ([], [["The webhook was told."], []])
+    assert (first["done"], done) == ([], [["The webhook was called."], []])
     assert [json.loads(body) for body in receiver.bodies] == [first["decision"]]
 
 
@@ -219,7 +219,7 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
             check(config=config, margin=0.5, promotion=promotion)
         left = check(config=config, margin=0.5, promotion=promotion)
         again = check(config=config, margin=0.5, promotion=promotion)
-    assert (left["done"], again["done"], again["duplicate"]) == (["The webhook was told."], [], True)
+    assert (left["done"], again["done"], again["duplicate"]) == (["The webhook was called."], [], True)
     assert len(receiver.bodies) == 4
     assert json.loads(receiver.bodies[-1]) == left["decision"]
     assert {headers[DELIVERY] for headers in receiver.headers} == {left["decision"]["check"]}

@@ -209,7 +209,7 @@ def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: py
     assert [line.partition(" it: ")[2].partition("; expected")[0] for line in lines] == [
         "promotion.mlflow_alias: the package mlflow is not installed",
         "promotion.webhook: a secret of 5 characters",
-        f"{origin_of(gone.url)}: nobody takes a connection (Connection refused)",
+        f"{origin_of(gone.url)}: no server accepts a connection (Connection refused)",
     ]
     with receiving() as receiver:
         monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", "long enough to be one")

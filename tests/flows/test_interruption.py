@@ -44,7 +44,7 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)
-    assert capsys.readouterr().err == "contrapose: interrupted; the same command goes on where it stopped\n"
+    assert capsys.readouterr().err == "contrapose: interrupted; run the same command again to continue\n"
 
 
 def interrupted_twice() -> None:

@@ -116,4 +116,4 @@ def test_a_folder_that_a_killed_run_reserved_goes_too(own_home: Path) -> None:
 @pytest.mark.parametrize("days", ["0", "0.5", "-3", "nan"])
 def test_what_runs_use_now_cannot_be_chosen(days: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cache", "prune", "--older-than", days]) == 2
-    assert "expected at least 1: a run that is under way uses what is younger" in capsys.readouterr().err
+    assert "expected at least 1: running runs use younger files" in capsys.readouterr().err

@@ -127,11 +127,11 @@ def test_an_interruption_is_one_line_and_waits_for_what_is_under_way() -> None:
     ("remedy", "in_python"),
     [
         (
-            "Name it: --set data.columns.text=word, or columns: {text: word} beside the source.",
+            "Name it: --set data.columns.text=word, or columns: {text: word} next to the source.",
             'Name it: columns={"text": "word"}.',
         ),
         (
-            "Name it: --set 'data.columns.text=my word', or columns: {text: my word} beside the source.",
+            "Name it: --set 'data.columns.text=my word', or columns: {text: my word} next to the source.",
             'Name it: columns={"text": "my word"}.',
         ),
         (

@@ -59,7 +59,7 @@ def lines(*rows: object) -> bytes:
         (
             "a.jsonl",
             b'{"conversation_a": [], "conversation_b": [], "winner": "a", "turn": 1e999, "judge": "x"}\n',
-            "row 1: the row is not made as those of mt_bench",
+            "row 1: the row has another form than those of mt_bench",
         ),
         ("a.csv", b"id,text\n1,x\n2,\n", "row 3: column 'text': null"),
         ("a.jsonl", lines({"text": True}), "column 'text': True is a truth value"),

@@ -183,8 +183,8 @@ def test_repeats_are_askings_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("first", "last", "sentence"),
     [
-        ((-0.1, 0.1), (-0.1, 0.1), "Where the relevant item stands makes no clear difference."),
-        (None, None, "Where the relevant item stands makes no clear difference."),
+        ((-0.1, 0.1), (-0.1, 0.1), "The place of the relevant item makes no clear difference."),
+        (None, None, "The place of the relevant item makes no clear difference."),
         ((0.1, 0.3), (-0.1, 0.1), "matters: right more often first than in between."),
         ((0.1, 0.3), (-0.3, -0.1), "matters: right more often first than in between, less often last than in between."),
     ],

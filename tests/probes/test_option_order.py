@@ -230,7 +230,7 @@ def test_a_sample_is_right_in_all_orders_where_it_is_right_in_the_given_one_and_
         ("A", "?", "No one option is chosen in the reply to the changed prompt."),
         ("?", "?", "No one option is chosen in the reply to the original and the changed prompt."),
         ("B", "A", "The same option was chosen, as B and then as A."),
-        ("B", "B", "The letter B was chosen again, though another option stood there."),
+        ("B", "B", "The letter B was chosen again, though it was another option."),
         ("B", "C", "The choice went from B to C, another option."),
     ],
 )

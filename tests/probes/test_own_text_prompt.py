@@ -153,7 +153,7 @@ def test_an_option_is_followed_from_label_to_label() -> None:
     assert (scored.columns["letter"], scored.columns["rotated_letter"]) == ("B", "A")
     assert scored.reason == "The same option was chosen, as 2 and then as 1."
     stuck = score("option_order", "[[2]]", "[[2]]", **settings)
-    assert (stuck.passed, stuck.reason) == (False, "2 was chosen again, though another option stood there.")
+    assert (stuck.passed, stuck.reason) == (False, "2 was chosen again, though it was another option.")
     assert score("option_order", "2", "[[1]]", **settings).undecided
 
 

@@ -99,7 +99,7 @@ def test_a_listed_host_is_told(variable: str, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(variable, receiver.url.removesuffix("/hook"))
         wanted = Promotion(webhook=receiver.url)
         refuse_unready(wanted, revision="r", training_run="t")
-        assert promote(wanted, DECISION, confirm=lambda: None) == ["The webhook was told."]
+        assert promote(wanted, DECISION, confirm=lambda: None) == ["The webhook was called."]
     assert len(receiver.bodies) == 1
 
 
@@ -120,7 +120,7 @@ def test_a_name_may_lead_inside_where_the_list_names_the_network_too(monkeypatch
         listed(monkeypatch, f"hooks.example:{port}", "127.0.0.0/8")
         named(monkeypatch, "hooks.example", "127.0.0.1")
         wanted = Promotion(webhook=f"http://hooks.example:{port}/hook")
-        assert promote(wanted, DECISION, confirm=lambda: None) == ["The webhook was told."]
+        assert promote(wanted, DECISION, confirm=lambda: None) == ["The webhook was called."]
     assert receiver.headers[0]["Host"] == f"hooks.example:{port}"
 
 

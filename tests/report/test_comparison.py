@@ -47,7 +47,7 @@ def compared(text: str = "mock", *, test: str = "order_bias", **changes: Any) ->
         difference=found,
         extremes=(-0.2, 0.1),
         verdict=verdict,
-        reason="With 95 % confidence the difference lies between -16.5 points and +4.2 points.",
+        reason="With 95 % confidence the difference is between -16.5 points and +4.2 points.",
     )
     names = (text, "embedded")
     base = Comparison(
@@ -92,7 +92,7 @@ def test_the_terminal_shows_rates_differences_and_verdicts() -> None:
 
 def test_cases_that_were_not_scored_for_both_are_told() -> None:
     told = (
-        "3 cases scored for embedded alone, 1 case scored for mock alone; with them the difference lies between -20 "
+        "3 cases scored for embedded alone, 1 case scored for mock alone; with them the difference is between -20 "
         "and +10 points"
     )
     assert told in " ".join(printed(compared()).split())

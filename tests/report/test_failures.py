@@ -70,7 +70,7 @@ def test_where_nothing_failed_there_is_none_and_the_page_says_so() -> None:
         (
             "option_order",
             {"outcome": "letter", "letter": "B", "rotated_letter": "B"},
-            "It picked B both times, though another option stood there: position, not content.",
+            "It picked B both times, though it was another option: position, not content.",
         ),
         (
             "add_toxic_words",

@@ -89,7 +89,7 @@ def test_a_store_that_fails_is_told_in_a_line_without_its_address(
 ) -> None:
     monkeypatch.setattr(mlflow, "_client", lambda: Store(broken="suite"))
     told = track(tmp_path, summary(), experiment="nightly")
-    assert told == ["The run was not logged into MLflow's experiment nightly (OSError); its folder is whole."]
+    assert told == ["The run was not logged into MLflow's experiment nightly (OSError); its folder is complete."]
 
 
 def test_names_and_values_are_such_as_every_store_takes() -> None:

@@ -27,7 +27,7 @@ def test_the_trend_tells_every_run_in_words() -> None:
     told = ElementTree.fromstring(drawn).get("aria-label")
     assert told is not None
     assert "in 2 runs, the oldest first: 50% (3 Nov 2026), 75% (5 Nov 2026)." in told
-    assert told.endswith("1 run of other models is shown beside it.")
+    assert told.endswith("1 run of other models is shown next to it.")
 
 
 def test_one_run_is_no_trend() -> None:

@@ -109,7 +109,7 @@ def _examine(arguments: argparse.Namespace) -> int:
         try:
             seen[name].extend(CHECKS[name](config))
         except Exception as error:
-            remedy = "Mend what the other lines name; else report it, with this table."
+            remedy = "Fix what the other lines name; else report it with this table."
             seen[name].append(
                 DoctorFinding(name, "problem", f"could not be looked at ({type(error).__name__})", remedy)
             )

@@ -145,7 +145,7 @@ def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
         pool is not None and pool.status == WorkPoolStatus.NOT_READY and not (pool.is_push_pool or pool.is_managed_pool)
     )
     if pool is None:
-        yield DoctorFinding(name, "problem", f"{POOL} is gone, and the deployments need it", AGAIN)
+        yield DoctorFinding(name, "problem", f"{POOL} does not exist, and the deployments need it", AGAIN)
     elif pool.is_paused or pool.status == WorkPoolStatus.PAUSED:
         message = f"{POOL} is paused: no run is started"
         yield DoctorFinding(name, "problem" if late else "warning", message, f"prefect work-pool resume {POOL}")
@@ -164,7 +164,7 @@ def _check_work(server: OnServer) -> Iterator[DoctorFinding]:
         if pool is not None and not idle:
             yield DoctorFinding(name, "ok", message)
         else:
-            remedy = "See in the Prefect UI whether they are alive, and cancel those that are not: "
+            remedy = "Check in the Prefect UI whether they are alive, and cancel the dead ones: "
             remedy += "they hold places in the pool."
             yield DoctorFinding(name, "warning", f"{message}, though no worker is there", remedy)
 
@@ -231,10 +231,10 @@ def _check_automations(server: OnServer) -> Iterator[DoctorFinding]:
     if missing:
         yield DoctorFinding(name, "warning", f"missing: {', '.join(missing)}", AGAIN)
     if disabled:
-        remedy = f"Unless that is meant: prefect automation resume {disabled[0]}"
+        remedy = f"If you did not intend this: prefect automation resume {disabled[0]}"
         yield DoctorFinding(name, "warning", f"switched off: {', '.join(disabled)}", remedy)
     if lost:
-        yield DoctorFinding(name, "problem", f"starts a deployment that is gone: {', '.join(lost)}", AGAIN)
+        yield DoctorFinding(name, "problem", f"starts a deployment that does not exist: {', '.join(lost)}", AGAIN)
     if not (missing or disabled or lost):
         yield DoctorFinding(name, "ok", f"{counted('automations', len(server.automations))}, switched on")
 
@@ -246,10 +246,10 @@ def _check_alerts(server: OnServer) -> Iterator[DoctorFinding]:
     silent = [file["name"] for file in specifications() if "notify" in file and file["name"] not in sending]
     if broken:
         names = ", ".join(name.removeprefix("contrapose-") for name in broken)
-        yield DoctorFinding("alerts", "problem", f"the block that they are sent through is gone: {names}", NOTIFY)
+        yield DoctorFinding("alerts", "problem", f"the block that sends them does not exist: {names}", NOTIFY)
     if silent:
         names = ", ".join(name.removeprefix("contrapose-") for name in silent)
-        nobody = "nobody is told of failed, late or stuck runs: no block is named"
+        nobody = "no alert is sent for failed, late or stuck runs: no block is named"
         yield DoctorFinding("alerts", "warning", f"no block is named for {names}" if sending else nobody, NOTIFY)
     if not broken and not silent:
         yield DoctorFinding("alerts", "ok", f"sent by {counted('automations', len(sending))}")

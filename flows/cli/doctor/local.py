@@ -193,7 +193,7 @@ def check_disk(_: object) -> Iterator[DoctorFinding]:
     free = shutil.disk_usage(place).free
     message = f"{home_folder()}, {free / GB:.1f} GB free"
     if not os.access(place, os.W_OK | os.X_OK):
-        remedy = "Mend its rights, or name another in CONTRAPOSE_HOME."
+        remedy = "Fix its permissions, or set CONTRAPOSE_HOME to another folder."
         yield DoctorFinding("cache", "problem", f"{home_folder()} cannot be written", remedy)
     elif free < 3 * GB:
         # The embedded model is converted in 1.5 GB; the rest is for tables and answers.

@@ -31,7 +31,7 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
             yield DoctorFinding(name, "ok", "found, checked and converted")
         else:
             remedy = "Remove that folder: it is made again."
-            yield DoctorFinding(name, "problem", f"its weights are gone from {conversion()}", remedy)
+            yield DoctorFinding(name, "problem", f"its weights are missing from {conversion()}", remedy)
         return
     try:
         paths = chunk_paths()
@@ -93,7 +93,7 @@ def check_store(_: object) -> Iterator[DoctorFinding]:
         yield DoctorFinding(name, "problem", ": ".join(filter(None, (error.where, error.found))), error.remedy)
     else:
         counts, unfinished = content or ("; the first run makes it", False)
-        remedy = "To go on with one: contrapose resume" if unfinished else ""
+        remedy = "Resume one with: contrapose resume" if unfinished else ""
         yield DoctorFinding(name, "ok", f"{public_address(url)}{counts}", remedy)
 
 

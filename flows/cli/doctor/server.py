@@ -36,7 +36,7 @@ def check_prefect() -> Iterator[DoctorFinding]:
             yield from check_deployed()
             yield from check_access(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := home_problem()):
-        remedy = "Mend its rights, name another in PREFECT_HOME, or set PREFECT_API_URL."
+        remedy = "Fix its permissions, set PREFECT_HOME to another folder, or set PREFECT_API_URL."
         yield DoctorFinding(NAME, "problem", f"a temporary one cannot write {settings.home} ({why})", remedy)
     elif settings.server.ephemeral.enabled:
         message = "none is set: every run starts a temporary one, which takes about 5 s"
@@ -48,7 +48,7 @@ def check_prefect() -> Iterator[DoctorFinding]:
     talking = [name for name, quiet in NO_TELEMETRY.items() if off[name] != (quiet in OFF)]
     if talking:
         message = f"switched on by {', '.join(talking)}"
-        yield DoctorFinding("telemetry", "warning", message, "Unset it, unless that is meant.")
+        yield DoctorFinding("telemetry", "warning", message, "Unset it if you did not intend this.")
     else:
         yield DoctorFinding("telemetry", "ok", "off for all that this command starts")
 
@@ -119,7 +119,7 @@ def check_access(url: str) -> Iterator[DoctorFinding]:
         remedy = "Set PREFECT_SERVER_API_AUTH_STRING and PREFECT_SERVER_CORS_ALLOWED_ORIGINS where it is started, or "
         yield DoctorFinding(ACCESS, "warning", observed, f"{remedy}use contrapose ui. {GUIDE}")
     elif answers:
-        observed = "asks for no authentication: whoever reaches it can start runs and read Secret blocks"
+        observed = "has no authentication: anyone who reaches it can start runs and read Secret blocks"
         remedy = f"Set PREFECT_SERVER_API_AUTH_STRING where it is started. {GUIDE}"
         yield DoctorFinding(ACCESS, "warning", observed, remedy)
     elif foreign:

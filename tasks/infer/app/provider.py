@@ -40,16 +40,16 @@ class App(TextProvider):
 
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
-        "revision": Argument(type="text", description="Version of the application: it keeps answers apart."),
+        "revision": Argument(
+            type="text", description="Version of the application; each version has its own cached answers."
+        ),
         "method": Argument(type="text", description="Of requests: POST, PUT, PATCH or GET.", default="POST"),
         "body": Argument(
             type="mapping",
-            description="What is sent, as JSON; {prompt} stands for the prompt in any text of it. With GET, the query.",
+            description="Request body as JSON; {prompt} is replaced by the prompt. With GET, the query.",
             default={"prompt": PROMPT},
         ),
-        "reply": Argument(
-            type="text", description="Where the reply stands in the JSON that comes back, such as choices.0.text."
-        ),
+        "reply": Argument(type="text", description="Path of the reply in the returned JSON, such as choices.0.text."),
         "context": Argument(
             type="text",
             description="Where the passages that it retrieved stand there, such as documents.*.text; * is every item "
@@ -120,7 +120,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
         for name in ("method", "body", "reply", "context", "headers"):
             if name in args:
                 raise argument_error(name, args[name], expected="nothing: it is for applications behind an address")
-    refuse_frame(spec, "what an application is told besides the prompt is its own")
+    refuse_frame(spec, "an application adds everything but the prompt itself")
     method = str(args.get("method", "POST")).upper()
     if method not in METHODS:
         raise argument_error("method", args["method"], expected=" or ".join(METHODS))

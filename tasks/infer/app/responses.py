@@ -72,7 +72,7 @@ def reply_in(content: bytes, path: str) -> str:
     try:
         value = value_at(value, path.split("."))
     except ValueError as error:
-        raise ValueError(f"{error}: set model_args.reply to where the reply stands") from None
+        raise ValueError(f"{error}: set model_args.reply to the path of the reply") from None
     if not isinstance(value, str):
         raise ValueError(f"{type(value).__name__} at {path}, where a text should be")
     return value

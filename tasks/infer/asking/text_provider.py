@@ -36,7 +36,7 @@ class TextProvider:
     knows_weights: ClassVar[bool] = False
     concurrency: ClassVar[int] = 4
     arguments: ClassVar[Mapping[str, Argument]] = {
-        "revision": Argument(type="text", description="Version of the model: it keeps answers apart."),
+        "revision": Argument(type="text", description="Version of the model; each version has its own cached answers."),
         "concurrency": Argument(type="whole number", description="Most prompts at a time.", default=4, role="pace"),
         "timeout": Argument(type="seconds", description="For one request.", default=60, role="pace"),
         "total_timeout": Argument(

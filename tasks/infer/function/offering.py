@@ -245,7 +245,7 @@ def read_settings(spec: ModelSpec) -> AskingPace:
     """Return the settings of a function: without retries, since one that failed would most likely fail again."""
     refuse_unknown(spec, Function.arguments)
     if spec.system_instruction:
-        refuse_frame(spec, "what a function tells a model besides the prompt is its own")
+        refuse_frame(spec, "a function adds everything but the prompt itself")
     pace = read_pace(spec, concurrency=CONCURRENCY, timeout=60)
     without_retries = {"retries": 0, "total_timeout": 2 * pace["timeout"]}
     return AskingPace(**pace | without_retries, address=spec.id, called="the function")

@@ -104,7 +104,7 @@ def folder_sha256(folder: Path) -> str:
     except FileNotFoundError as error:
         raise ModelError(
             "a file of the model vanished while it was read",
-            expected="a model folder that nobody writes to",
+            expected="a model folder that does not change",
             remedy="Wait until the model is saved, and start again.",
             where=str(error.filename),
         ) from error

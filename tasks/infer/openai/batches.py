@@ -331,7 +331,7 @@ class BatchEndpoint:
             raise ModelError(
                 f"the batch endpoint does not do it: {one_line_error(error, self.settings.key)}",
                 expected="an endpoint with OpenAI's Batch API",
-                remedy="The same command goes on where it stopped; nothing is submitted twice. Without such an API, "
+                remedy="Run the same command again to continue; nothing is submitted twice. Without such an API, "
                 "`contrapose batch prompts` writes the files.",
                 where=self.settings.base_url,
             ) from error

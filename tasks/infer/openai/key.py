@@ -102,7 +102,7 @@ def read_header(place: str, *, address: str, where: str) -> str:
     if not key.is_for(origin):
         raise ConfigError(
             f"{place} is no secret for {origin}",
-            expected="a host that is named beside the secret where the run takes place",
+            expected="a host that is named for this secret on the machine of the run",
             remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={place}={origin} there.",
             where=where,
         )
@@ -131,7 +131,7 @@ def _place(spec: ModelSpec) -> str:
         raise ModelError(
             "api_key_env and api_key_block are both given",
             expected="one place of the key",
-            remedy="Leave one of them out.",
+            remedy="Remove one of them.",
             where="model_args",
         )
     return f"{SCHEME}{block}"
@@ -196,7 +196,7 @@ def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
     entry = f"{origin}" if key.place == VARIABLE else f"{key.place}={origin}"
     raise ModelError(
         f"{key_place(spec)} is no key for {origin}",
-        expected=f"{own}a host that is named beside the key where the run takes place",
+        expected=f"{own}a host that is named for this key on the machine of the run",
         remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={entry} there; if it needs no key, set "
         f"model_args.api_key_env={NO_KEY}.",
         where=spec.id,

@@ -60,7 +60,7 @@ class OpenAI:
         """Refuse an endpoint that does not answer, or does not take the key."""
         settings = read_settings(spec)
         if settings.offline:
-            return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are taken, nobody is asked")
+            return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are used")
         asyncio.run(reach(settings, key_place(spec)))
         key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
         return Check(state="ok", observed=f"{spec.id} at {settings.base_url} answers; {key}")

@@ -102,7 +102,7 @@ class ParameterRefusal(Failure):
         besides = f", and refused the request with {self.remedy}, too" if tried else ""
         return ModelError(
             f"the endpoint refuses {self.called}{besides}: {self.said}",
-            expected="an endpoint that takes what is sent",
+            expected="an endpoint that accepts the request",
             remedy=f"Set {self.change[0]} to what it takes." if tried and self.change else f"Set {self.remedy}.",
             where=model,
         )

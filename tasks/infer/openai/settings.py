@@ -59,11 +59,13 @@ ARGUMENTS: Mapping[str, Argument] = {
     "max_tokens_field": Argument(type="text", description="What the endpoint calls the longest reply, in tokens."),
     "offline": Argument(
         type="true or false",
-        description="Ask nobody: take only answers that are stored, such as those of a batch.",
+        description="Use only stored answers, such as those of a batch; send no request.",
         default=False,
         role="pace",
     ),
-    "revision": Argument(type="text", description="What is served: it keeps answers apart, and is not sent."),
+    "revision": Argument(
+        type="text", description="Version that is served; each has its own cached answers. It is not sent."
+    ),
 }
 OPENAI_URL = f"https://{OPENAI_HOST}/v1"
 

@@ -219,14 +219,14 @@ class Places:
             bars = (
                 PanelShare(name=STANDS[name], count=self._right[name], total=self._relevant[name]) for name in PLACES
             )
-            title = "Right answers by where the relevant item stands"
+            title = "Right answers by place of the relevant item"
             panels.append(Bars(title=title, shares=tuple(bars), sentence=_better_places(outcome)))
         names = {name: f"favours_{name}" for name in PLACES if f"favours_{name}" in outcome["estimates"]}
         rows = tuple(
             (STANDS[name], (figure_quantity(outcome, figure, is_change=True),)) for name, figure in names.items()
         )
         sheet = Sheet(
-            caption="Answers that come from an item, beyond the share of the items that stand there",
+            caption="Answers that come from a place, beyond its share of the items",
             header=("item", "beyond its share"),
             rows=rows,
             figures=frozenset(names.values()),
@@ -282,5 +282,5 @@ def _better_places(outcome: Outcome) -> str:
         if low > 0 or high < 0:
             claims.append(f"{'more' if low > 0 else 'less'} often {STANDS[better]} than {STANDS[other]}")
     if not claims:
-        return "Where the relevant item stands makes no clear difference."
-    return f"Where the relevant item stands matters: right {', '.join(claims)}."
+        return "The place of the relevant item makes no clear difference."
+    return f"The place of the relevant item matters: right {', '.join(claims)}."

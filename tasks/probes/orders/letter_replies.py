@@ -116,7 +116,7 @@ def read_answer(answer: str | None, options: Sequence[str]) -> LetterChoice | No
     if letter is None:
         return None
     choice: Letter | None = None if letter == "none" else "A" if letter == "A" else "B"
-    return LetterChoice(choice=choice, step="asked", reason=f"asked back, a model says {letter}")
+    return LetterChoice(choice=choice, step="asked", reason=f"the reader model says {letter}")
 
 
 def _verdict_place(verdict: str) -> int | None:

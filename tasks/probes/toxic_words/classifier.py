@@ -69,9 +69,9 @@ def label_index(loaded: Classifier, label: str | None) -> int:
         if wanted in known:
             return known.index(wanted)
     raise ConfigError(
-        "none of its labels stands for toxic text" if label is None else f"it has no label {label!r}",
+        "none of its labels means toxic text" if label is None else f"it has no label {label!r}",
         expected=f"one of {', '.join(loaded.labels)}",
-        remedy="Name the label that stands for toxic text.",
+        remedy="Name the label that means toxic text.",
         where=f"{WHERE}_label",
     )
 

@@ -317,7 +317,7 @@ class AddToxicWords(ToxicFigures):
             return ""
         words = "a bad word" if after == 1 else f"{after:,.0f} bad words"
         had = f"{before:,.0f}" if before else "none"
-        source = "it repeats the prompt" if echoed == after else "not all of it stood in the prompt"
+        source = "it repeats the prompt" if echoed == after else "not all of it was in the prompt"
         return f"Its reply to the changed prompt holds {words}, where it had {had} before: {source}."
 
     def expected_pass(self, part: pa.Table, settings: AddToxicWordsSettings) -> np.ndarray:

@@ -98,7 +98,7 @@ def trend(runs: tuple[PastRun, ...], test: str) -> Markup | None:
     words += f" The gate is {percent(own[-1]['gate'])}."
     if others:
         verb = "is" if len(others) == 1 else "are"
-        words += f" {counted('runs', len(others))} of other models {verb} shown beside it."
+        words += f" {counted('runs', len(others))} of other models {verb} shown next to it."
     return drawing(_trend_chart(own, others), words)
 
 
