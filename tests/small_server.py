@@ -16,7 +16,7 @@ class Asked(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         type(self).answer(self)
 
-    do_HEAD = do_POST = do_GET  # noqa: N815
+    do_HEAD = do_POST = do_PATCH = do_PUT = do_GET  # noqa: N815
 
     def read(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -6,16 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from linters import DEPLOYMENTS, lint
+from small_server import Asked, answering
 
 ACTION = DEPLOYMENTS / "github" / "action.yml"
 GITLAB = DEPLOYMENTS / "gitlab" / "evaluate.yml"
@@ -24,11 +23,11 @@ BEFORE = 150
 """Comments of other people: more than a page."""
 
 
-class Api(ThreadingHTTPServer):
+class Api:
     """Keeps comments as GitHub and GitLab do; whoever has no token is refused."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = ""
         self.comments = [self.comment(number, f"talk {number}", "User", 1) for number in range(BEFORE)]
         self.comments.append(self.comment(500, "<!-- contrapose -->\nforged by a person", "User", 1))
 
@@ -36,53 +35,37 @@ class Api(ThreadingHTTPServer):
     def comment(number: int, body: str, kind: str, author: int) -> dict[str, Any]:
         return {"id": number, "body": body, "user": {"type": kind}, "author": {"id": author}}
 
+    def answer(self, asked: Asked) -> None:
+        status, content = self.read(asked) if asked.command == "GET" else self.write(asked)
+        asked.reply(json.dumps(content).encode(), status=status)
 
-class Handler(BaseHTTPRequestHandler):
-    server: Api
+    def read(self, asked: Asked) -> tuple[int, object]:
+        if "secret" not in (asked.headers.get("Authorization") or asked.headers.get("PRIVATE-TOKEN") or ""):
+            return 401, {}
+        if asked.path.endswith("/user"):
+            return 200, {"id": 7}
+        page = int(asked.path.rpartition("page=")[2])
+        return 200, self.comments[(page - 1) * 100 : page * 100]
 
-    def reply(self, content: object, status: int = 200) -> None:
-        body = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        if "secret" not in (self.headers.get("Authorization") or self.headers.get("PRIVATE-TOKEN") or ""):
-            return self.reply({}, 401)
-        if self.path.endswith("/user"):
-            return self.reply({"id": 7})
-        page = int(self.path.rpartition("page=")[2])
-        return self.reply(self.server.comments[(page - 1) * 100 : page * 100])
-
-    def write(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
-        if self.command == "POST":
-            self.server.comments.append(self.server.comment(1000 + len(self.server.comments), body, "Bot", 7))
-        else:
-            number = int(self.path.rpartition("/")[2])
-            next(item for item in self.server.comments if item["id"] == number)["body"] = body
-        self.reply({}, 201 if self.command == "POST" else 200)
-
-    do_POST = do_PATCH = do_PUT = write  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def write(self, asked: Asked) -> tuple[int, object]:
+        body = json.loads(asked.read())["body"]
+        if asked.command == "POST":
+            self.comments.append(self.comment(1000 + len(self.comments), body, "Bot", 7))
+            return 201, {}
+        number = int(asked.path.rpartition("/")[2])
+        next(item for item in self.comments if item["id"] == number)["body"] = body
+        return 200, {}
 
 
 @pytest.fixture
 def api() -> Iterator[Api]:
-    server = Api()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    made = Api()
+    with answering(made.answer) as made.url:
+        yield made
 
 
 def environment(api: Api, host: str, token: str = "secret") -> dict[str, str]:
-    address = f"http://127.0.0.1:{api.server_address[1]}/api/v4"
+    address = f"{api.url}/api/v4"
     if host == "github":
         names = {"GITHUB_API_URL": address, "GITHUB_REPOSITORY": "o/r", "GITHUB_TOKEN": token, "PULL_REQUEST": "7"}
     else:
