@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from fake_endpoint import Endpoint, serving_this
+from fake_endpoint import Endpoint
 
 
 @dataclass
@@ -43,10 +42,3 @@ class AppServer(Endpoint):
             return web.Response(status=self.statuses[number], text=text, headers={"Location": "http://localhost/"})
         said = f"Said: {next(body[name] for name in ('question', 'prompt', 'q') if name in body)}"
         return web.json_response({"reply": said, "answers": [{"text": said}]})
-
-
-@contextmanager
-def app_serving() -> Iterator[AppServer]:
-    """Start it on a free port; stop it at the end."""
-    with serving_this(AppServer()) as started:
-        yield started

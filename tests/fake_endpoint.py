@@ -42,10 +42,6 @@ class Endpoint:
     """Where it listens, how it behaves, and what it saw."""
 
     port: int = 0
-    fail: bool = False
-    """Answer every request with status 500."""
-    garble: bool = False
-    """Answer every request with broken JSON."""
     faults: dict[int, str] = field(default_factory=dict)
     """What befalls the request with this number, from 0 on: a key of FAULTS, or `status <code>`."""
     always: str = ""
@@ -144,11 +140,6 @@ class Endpoint:
 
     def answer(self, body: dict[str, object], prompt: str, kind: str) -> web.Response:
         """A server that behaves."""
-        if self.fail:
-            key = self.header
-            return web.json_response({"error": {"message": f"fell over with {key}"}}, status=500)
-        if self.garble:
-            return web.Response(body=b'{"id": "x", "choi', content_type="application/json")
         if len(prompt) > self.window:
             message = "This model's maximum context length is 64 tokens. Please reduce the length of the messages."
             return web.json_response({"error": {"message": message, "code": "context_length_exceeded"}}, status=400)

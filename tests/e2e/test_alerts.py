@@ -61,7 +61,7 @@ def test_a_run_that_fails(prefect: House, receiver: Receiver) -> None:
 
 def test_a_bad_verdict(prefect: House, receiver: Receiver) -> None:
     with serving() as endpoint:
-        endpoint.fail = True
+        endpoint.always = "status 500"
         url = f"http://127.0.0.1:{endpoint.port}/v1"
         config = {"suite": "quickstart", "model": "openai/none", "model_args": {"base_url": url}, "limit": 4}
         run = prefect.run_of("on-demand", config=config)

@@ -122,9 +122,9 @@ def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
 def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
     asked = asking(server.port, "model_args.retries=0")
     arguments = ["run", *asked, "--limit", "4", "--test", "order_bias", "--out", "out"]
-    server.fail = True
+    server.always = "status 500"
     assert main(arguments) == 4
-    server.fail = False
+    server.always = ""
     assert main(arguments) in (0, 1, 3)
     before = dict(server.asked)
     assert main(arguments) in (0, 1, 3)

@@ -113,7 +113,7 @@ def test_the_reader_is_asked_and_named_and_paid_once() -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> None:
-    with serving(Endpoint(says=spoken)) as model, serving(Endpoint(fail=True)) as reader:
+    with serving(Endpoint(says=spoken)) as model, serving(Endpoint(always="status 500")) as reader:
         house = House(model, reader)
         found, _ = house.run("--set", "reader_args.retries=0")
     assert found["usage"]["failures"] == found["usage"]["reader"]["failures"] == house.asked[1] > 0

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
+from places import golden_rows
 
 from contrapose.tasks.probes.negation import negate
-from tests.golden.score_negation import FOLDER
-
-SET = FOLDER.parent / "negation_options"
-
-
-def rows(part: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (SET / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("part", ["tuned", "scored_only"])
 def test_what_is_changed_reverses_the_right_options(part: str) -> None:
-    made = [(row, negate(row["text"], options=row["options"]).text) for row in rows(part)]
+    made = [(row, negate(row["text"], options=row["options"]).text) for row in golden_rows(f"negation_options/{part}")]
     changed = [text in row["accept"] for row, text in made if text is not None]
     wanted = [text is not None for row, text in made if not row["skip"]]
     assert sum(changed) >= 0.97 * len(changed)

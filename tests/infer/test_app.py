@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_server import AppServer, app_serving
+from app_server import AppServer
+from fake_endpoint import serving_this
 from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -199,8 +200,8 @@ def test_a_command_need_not_read() -> None:
 
 @pytest.fixture
 def server() -> Iterator[AppServer]:
-    with app_serving() as serving:
-        yield serving
+    with serving_this(AppServer()) as started:
+        yield started
 
 
 BODY = {"question": "{prompt}", "options": {"k": 3, "note": "before {prompt} after"}, "list": ["{prompt}"]}

@@ -218,7 +218,7 @@ def test_a_server_that_falls_over_a_schema_is_asked_plainly_with_the_retries_lef
 
 
 def test_a_dead_server_gets_no_more_requests_than_without_forms(server: Endpoint) -> None:
-    server.fail = True
+    server.always = "status 500"
     chosen = spec(server, args={"retries": 2})
     ran = run(chosen, [lettered("one", perturbed_prompt="one?")])
     assert ran.form is None

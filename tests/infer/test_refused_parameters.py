@@ -320,11 +320,11 @@ def test_a_parameter_that_is_refused_of_late_stops_the_run_at_once(server: Refus
 
 
 def test_a_server_that_is_down_is_not_asked_one_by_one(server: Refusing) -> None:
-    server.fail = True
+    server.always = "status 500"
     ran = run(spec(server, args={"retries": 1}))
     assert ran.changes == {}
     assert not ran.answered
-    server.fail = False
+    server.always = ""
     server.rules = [GREEDY]
     assert run(spec(server)).changes == {"gen_kwargs.temperature": None}
 

@@ -9,7 +9,6 @@ import pytest
 from asked_prompts import known
 from fake_endpoint import serving
 from forms_of_speaking import BY_LETTER, judges
-from not_yet import waiting
 from openai_server import answered, generate, spec
 from planted_judges import JUDGES, Judge, explains_after
 from planted_model import PlantedModel
@@ -84,23 +83,14 @@ FLOWS = {"always right": "pass", "coin": "fail", "silent": "inconclusive"}
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
-@pytest.mark.parametrize(
-    ("judge", "verdict"),
-    [pytest.param(*each, marks=waiting(each[0], "order_bias, whole flow")) for each in FLOWS.items()],
-)
+@pytest.mark.parametrize(("judge", "verdict"), FLOWS.items())
 def test_a_whole_run_gives_a_planted_judge_its_verdict(judge: str, verdict: str) -> None:
     assert outcome(behind(JUDGES[judge]))["verdict"] == verdict
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
-@pytest.mark.parametrize(
-    "constraint",
-    [
-        pytest.param(each, marks=waiting(f"rejected with which, {each}", "order_bias, whole flow"))
-        for each in ("refused", "ignored", "obeyed")
-    ],
-)
+@pytest.mark.parametrize("constraint", ["refused", "ignored", "obeyed"])
 def test_whoever_explains_passes_whether_or_not_the_server_holds_it_to_a_letter(constraint: Constraint) -> None:
     server = behind(SPOKEN["rejected with which"], constraint=constraint)
     assert outcome(server)["verdict"] == "pass"
