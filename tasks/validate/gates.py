@@ -18,7 +18,7 @@ from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Kin
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
-from contrapose.tasks.validate.expectations import SMALL, SeenRows, every_row, look_at, row_by_row
+from contrapose.tasks.validate.expectations import SMALL, SeenRows, look_at, row_by_row
 from contrapose.tasks.validate.kinds import (
     DERIVED,
     KEYS,
@@ -115,12 +115,9 @@ class ExpectationGroup:
 
 
 def group_expectations(suite: Suite, kind: Kind, handed: Handed) -> list[ExpectationGroup]:
-    """Group the expectations of a suite by scope, without those that need unknown facts of the rows before.
-
-    Those that look at every row of a part are separate, since that is checked quickly.
-    """
+    """Group the expectations of a suite by scope, without those that need unknown facts of the rows before."""
     flags = frozenset((*DERIVED[kind], UNKNOWN, LEFT_OUT))
-    grouped: dict[tuple[Scope, bool], list[ExpectationTally]] = {}
+    grouped: dict[Scope, list[ExpectationTally]] = {}
     for place, expectation in enumerate(suite["expectations"], 1):
         columns = set(named_columns(expectation))
         known = set(named_parameters(expectation["kwargs"])) <= set(handed.parameters)
@@ -129,8 +126,8 @@ def group_expectations(suite: Suite, kind: Kind, handed: Handed) -> list[Expecta
         by_part = row_by_row(expectation) and UNKNOWN not in columns
         scope: Scope = "handed" if LEFT_OUT in columns else "part" if by_part else "whole"
         tally = ExpectationTally(expectation=expectation, place=place, key=KEYS[kind], flags=flags)
-        grouped.setdefault((scope, scope == "part" and every_row(expectation)), []).append(tally)
-    return [ExpectationGroup(suite=suite, scope=scope, tallies=tallies) for (scope, _), tallies in grouped.items()]
+        grouped.setdefault(scope, []).append(tally)
+    return [ExpectationGroup(suite=suite, scope=scope, tallies=tallies) for scope, tallies in grouped.items()]
 
 
 LARGE = 5_000
