@@ -16,9 +16,10 @@ from contrapose.flows.orchestration.library_settings import SETTINGS
 from contrapose.tasks.config.permissions import permission_variables
 from contrapose.tasks.config.run_config import RunnerArgs
 from contrapose.tasks.core.bounds import call_with_timeout
+from contrapose.tasks.core.damage import is_disk_full
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError, require_package
 from contrapose.tasks.core.process_state import lent_variables, restored_variables
-from contrapose.tasks.tables.table import disk_full_error, is_disk_full
+from contrapose.tasks.tables.table import disk_full_error
 
 if TYPE_CHECKING:
     from prefect import Task

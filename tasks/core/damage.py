@@ -32,6 +32,14 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether an error says that the disk, or the user's share of it, is full."""
+    # Arrow keeps the number in its text alone.
+    numbers = (errno.ENOSPC, errno.EDQUOT)
+    in_text = any(f"errno {number}]" in str(error) for number in numbers)
+    return isinstance(error, OSError) and (error.errno in numbers or in_text)
+
+
 def refuse_pipe(path: Path) -> Path:
     """Return a path; raise OSError for a pipe, whose opening waits for a writer, a socket or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import fsspec
 
-from contrapose.tasks.core.damage import warn
+from contrapose.tasks.core.damage import is_disk_full, warn
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
 
 R = TypeVar("R")
@@ -67,8 +66,7 @@ def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
             raise
         except Exception as error:
             name = type(error).__name__
-            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-            if full or isinstance(error, SURE) or any(part in name for part in CREDENTIALS):
+            if is_disk_full(error) or isinstance(error, SURE) or any(part in name for part in CREDENTIALS):
                 raise refusal_error(where, error) from error
             waited = time.monotonic() - begun
             if waited + pause > PATIENCE_SECONDS:

@@ -22,7 +22,7 @@ from prefect.client.schemas.objects import State
 from prefect.serializers import JSONSerializer
 from pydantic_core import to_jsonable_python
 
-from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
+from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
@@ -32,7 +32,6 @@ from contrapose.tasks.tables.table import (
     Table,
     disk_full_error,
     home_folder,
-    is_disk_full,
     is_intact,
     storage,
 )

@@ -67,16 +67,10 @@ class Answer:
 
 def to_json(question: Question) -> str:
     """Return a question as the store keeps it, and as keys are made of it."""
-    content: dict[str, object] = {"kind": question.kind, "prompt": question.prompt}
-    if question.labels:
-        content["labels"] = question.labels
-    if question.text:
-        content["text"] = question.text
-    if question.repeat:
-        content["repeat"] = question.repeat
-    if question.form != "plain":
-        content["form"] = question.form
-    return json.dumps(content)
+    further = {"labels": question.labels, "text": question.text, "repeat": question.repeat}
+    further["form"] = "" if question.form == "plain" else question.form
+    content = {"kind": question.kind, "prompt": question.prompt}
+    return json.dumps({**content, **{name: value for name, value in further.items() if value}})
 
 
 def from_json(text: str) -> Question:

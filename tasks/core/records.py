@@ -182,13 +182,8 @@ class Usage:
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
-    """Return the sum of usages, without a record for each step."""
-    calls = prompt_tokens = completion_tokens = 0
-    for usage in usages:
-        calls += usage.calls
-        prompt_tokens += usage.prompt_tokens
-        completion_tokens += usage.completion_tokens
-    return Usage(calls=calls, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+    """Return the sum of usages."""
+    return sum(usages, Usage())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
-from threading import Lock
+from threading import RLock
 from typing import IO, cast
 
 
@@ -18,26 +18,30 @@ class SideProcess:
     """
 
     def __init__(self, *arguments: str, seconds: float) -> None:
-        self._arguments = arguments
-        self._seconds = seconds
+        self._arguments, self._seconds = arguments, seconds
         self._process: subprocess.Popen[str] | None = None
-        self._ready = False
-        self._lock = Lock()
+        self._ready, self._lock = False, RLock()
 
-    @property
-    def begun(self) -> bool:
-        """Return whether it was begun, and has not been ended."""
-        return self._process is not None
-
-    def begin(self) -> None:
-        """Let it start; one that was begun stays."""
+    def begin(self) -> subprocess.Popen[str]:
+        """Return the process, begun where there is none."""
         with self._lock:
-            self._start()
+            if self._process is None:
+                self._process = subprocess.Popen(
+                    [sys.executable, *self._arguments],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    encoding="utf-8",
+                    # Ctrl-C is for us. No session of its own: Linux would divide the processor between sessions,
+                    # whatever they say of their priority.
+                    process_group=0,
+                )
+            return self._process
 
     def ask(self, line: str) -> str:
         """Return its answer to a line; empty where it ends or takes too long, and the next line goes to a new one."""
         with self._lock:
-            process = self._start()
+            process = self.begin()
             asked, answers = cast(IO[str], process.stdin), cast(IO[str], process.stdout)
             answer = ""
             try:
@@ -51,13 +55,8 @@ class SideProcess:
             finally:
                 # An answer that comes later would be taken for that to the next line.
                 if not answer:
-                    self._end()
+                    self.end()
             return answer
-
-    def end(self) -> None:
-        """End it; it may be begun again."""
-        with self._lock:
-            self._end()
 
     def _read_line(self, stream: IO[str]) -> str:
         """Return the next line; empty where it ends, or takes too long."""
@@ -65,27 +64,13 @@ class SideProcess:
             selector.register(stream, EVENT_READ)
             return stream.readline() if selector.select(self._seconds) else ""
 
-    def _start(self) -> subprocess.Popen[str]:
-        """Return the process, begun where there is none."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, *self._arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                encoding="utf-8",
-                # Ctrl-C is for us. No session of its own: Linux would divide the processor between sessions, whatever
-                # they say of their priority.
-                process_group=0,
-            )
-        return self._process
-
-    def _end(self) -> None:
-        """Kill the process, and let go of its pipes."""
-        process, self._process, self._ready = self._process, None, False
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    cast(IO[str], stream).close()
+    def end(self) -> None:
+        """Kill the process, if there is one, and let go of its pipes; it may be begun again."""
+        with self._lock:
+            process, self._process, self._ready = self._process, None, False
+            if process is not None:
+                process.kill()
+                process.wait()
+                for stream in (process.stdin, process.stdout):
+                    with suppress(OSError):
+                        cast(IO[str], stream).close()

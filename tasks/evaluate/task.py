@@ -19,7 +19,7 @@ from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.figures import form_of_text
-from contrapose.tasks.tables.columnar import shrink_to_fit, split_batches
+from contrapose.tasks.tables.columnar import split_batches
 from contrapose.tasks.tables.passages import COMPARED, came_with_passages, tells_of_passages
 from contrapose.tasks.tables.results import figure_columns, schema_for
 from contrapose.tasks.tables.table import (
@@ -120,7 +120,7 @@ def unscored_example(results: Table) -> tuple[str, str] | None:
 def figures_in(results: Table, test: str) -> pa.Table:
     """Return the results of a test without texts and names; reasons only where replies say not whether they passed."""
     parts = batches(results, columns=_figure_names(results, test))
-    return pa.concat_tables(shrink_to_fit(_without_reasons(part)) for part in parts)
+    return pa.concat_tables(map(_without_reasons, parts))
 
 
 def scored(results: Table, test: str) -> pd.DataFrame:

@@ -24,7 +24,10 @@ from contrapose.tasks.store.replay import answer_receipt, note_receipts, spend
 from contrapose.tasks.store.schema import ANSWERS, CLAIMS, SPENT
 
 CHECKSUM = re.compile(r'(?:, )?"crc": "([0-9a-f]{8})"\}\Z')
-"""End of a kept answer. Those of older versions end without."""
+"""End of a kept answer."""
+CONTENT = ("text", "option_loglikelihoods", "label_mass", "loss", "constrained", "passages", "outcome")
+"""Fields of a completion that are kept where they differ from those of one that holds nothing."""
+NOTHING = Completion()
 STORED = (ANSWERS.c.key, ANSWERS.c.answer, ANSWERS.c.prompt_tokens, ANSWERS.c.completion_tokens)
 
 
@@ -67,16 +70,8 @@ def batch_of(
     now, rows = time.time(), []
     for keyed in answers:
         completion, usage = keyed.answer.completion, keyed.answer.completion.usage
-        content = {
-            "text": completion.text,
-            "option_loglikelihoods": completion.option_loglikelihoods,
-            "label_mass": completion.label_mass,
-            "loss": completion.loss,
-            "constrained": completion.constrained or None,
-            "passages": completion.passages,
-            "outcome": None if completion.outcome == "answered" else completion.outcome,
-        }
-        text = json.dumps({name: value for name, value in content.items() if value is not None})
+        content = {name: getattr(completion, name) for name in CONTENT}
+        text = json.dumps({name: value for name, value in content.items() if value != getattr(NOTHING, name)})
         row = {
             "key": keyed.key,
             "model": model,
@@ -190,18 +185,10 @@ class AnswerTable(StorePart):
 
 def _completion(row: Any) -> Completion:
     """What the model returned, with the tokens that it took."""
-    content: Mapping[str, Any] = json.loads(row.answer)
-    loglikelihoods, passages = content.get("option_loglikelihoods"), content.get("passages")
-    return Completion(
-        text=content.get("text"),
-        option_loglikelihoods=None if loglikelihoods is None else tuple(loglikelihoods),
-        label_mass=content.get("label_mass"),
-        loss=content.get("loss"),
-        constrained=content.get("constrained", False),
-        passages=None if passages is None else tuple(passages),
-        outcome=content.get("outcome", "answered"),
-        usage=Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens),
-    )
+    content = {name: value for name, value in json.loads(row.answer).items() if name in CONTENT}
+    content = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    usage = Usage(calls=1, prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens)
+    return Completion(**content, usage=usage)
 
 
 def with_checksum(key: str, answer: str, prompt_tokens: int, completion_tokens: int) -> str:
@@ -211,14 +198,11 @@ def with_checksum(key: str, answer: str, prompt_tokens: int, completion_tokens: 
 
 
 def checksum_ok(key: str, answer: str, prompt_tokens: object, completion_tokens: object) -> bool:
-    """Whether an answer is what was kept; one of an older version, without a checksum, is if it can be read."""
+    """Whether an answer is what was kept."""
     match = CHECKSUM.search(answer)
-    if match is not None:
-        return _checksum(key, f"{answer[: match.start()]}}}", prompt_tokens, completion_tokens) == match[1]
-    try:
-        return isinstance(json.loads(answer), dict)
-    except ValueError:
+    if match is None:
         return False
+    return _checksum(key, f"{answer[: match.start()]}}}", prompt_tokens, completion_tokens) == match[1]
 
 
 def _checksum(key: str, answer: str, *tokens: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -12,6 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine, Executable, Row
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from contrapose.tasks.core.damage import is_disk_full
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.store.engine import (
     file_of,
@@ -133,8 +133,8 @@ def unwritten(error: OSError, engine: Engine) -> CutShortError:
     """Error for receipts that cannot be written."""
     return CutShortError(
         "the disk of the response store is full"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT)
-        else f"no receipt of an answer can be written next to the response store ({error.strerror})",
+        if is_disk_full(error)
+        else f"no receipt of an answer can be written beside the response store ({error.strerror})",
         expected="a folder that can be written to, with room for more answers",
         remedy="Free some space, or name another store in CONTRAPOSE_STORE; stored answers stay.",
         where=public_address(url_of(engine)),

@@ -7,7 +7,6 @@ that was closed ends with the count and the SHA-256 of its lines.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from contrapose.tasks.core.damage import private_folder, sync
+from contrapose.tasks.core.damage import is_disk_full, private_folder, sync
 from contrapose.tasks.store.owners import is_gone, is_here, new_owner
 
 ROTATED_AT = 64_000_000
@@ -146,7 +145,7 @@ class Receipts:
         try:
             self._write_all(data)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or self._path is None:
+            if not is_disk_full(error) or self._path is None:
                 raise
             self.is_full = True
             self._path.with_suffix(".reserve").unlink(missing_ok=True)

@@ -68,10 +68,7 @@ def regroup_rows(parts: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(kept).combine_chunks()
 
 
-Rows = TypeVar("Rows", pa.Table, pa.ChunkedArray)
-
-
-def shrink_to_fit(part: Rows) -> Rows:
+def shrink_to_fit(part: pa.Table) -> pa.Table:
     """Return rows in no more memory than they fill: what reads texts asks for half as much again."""
     return part.take(pa.array(range(len(part)), pa.int64()))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import tempfile
@@ -16,7 +15,7 @@ from typing import Any, TypedDict, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contrapose.tasks.core.damage import private_folder, put_in_place, sha256
+from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, sha256
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.columnar import from_arrow, regroup_rows, schema_of, split_batches, to_arrow
@@ -116,13 +115,6 @@ def is_intact(table: Table) -> bool:
 def _local_folder(folder: Place) -> Path:
     """Return where tables of a place lie on this machine."""
     return folder.path if folder.is_local else home_folder() / "tables"
-
-
-def is_disk_full(error: OSError) -> bool:
-    """Return whether an error says that the disk, or the user's share of it, is full."""
-    # Arrow keeps the number in its text alone.
-    numbers = (errno.ENOSPC, errno.EDQUOT)
-    return error.errno in numbers or any(f"errno {number}]" in str(error) for number in numbers)
 
 
 def disk_full_error(where: str) -> CutShortError:

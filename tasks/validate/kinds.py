@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.core.records import Case, Trial
+from contrapose.tasks.core.records import Case, ItemSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.validation import Kind
 from contrapose.tasks.probes.values import numbers_of, truths_of
@@ -97,6 +97,8 @@ def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
 
 
 TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence", "instruction", "better", "worse")
+OPTIONAL = ("options", "answers", "items", "relevant")
+"""Columns that samples of some types lack; to the derived columns they hold nothing."""
 MOST_OPTIONS = 26
 ROUND_OFF = 1e-3
 """Nats by which a log-likelihood may exceed 0, from adding up in half precision."""
@@ -105,18 +107,6 @@ ROUND_OFF = 1e-3
 def is_asked(rows: pa.Table) -> pa.Array:
     """Return true for each case that is put to the model."""
     return pc.is_null(rows["skip_reason"])
-
-
-def false_for(rows: pa.Table) -> pa.Array:
-    """Return false for each row."""
-    return pa.repeat(pa.scalar(False), rows.num_rows)
-
-
-def count_items(rows: pa.Table, name: str) -> pa.Array:
-    """Lengths of the lists in a column; 0 for a missing list or column."""
-    if name not in rows.column_names:
-        return pa.repeat(pa.scalar(0), rows.num_rows)
-    return pc.fill_null(pc.list_value_length(rows[name]), 0)
 
 
 def is_any_item(lists: pa.ListArray, is_true: pa.Array) -> pa.Array:
@@ -130,31 +120,10 @@ def is_textless(rows: pa.Table, plan: Plan) -> pa.Array:
     return reduce(pc.or_, (pc.is_null(rows[name]) for name in TEXTS if name in rows.column_names))
 
 
-def is_lone_option(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where a sample has a single option, or more than there are letters."""
-    count = count_items(rows, "options")
-    return pc.or_(pc.equal(count, 1), pc.greater(count, MOST_OPTIONS))
-
-
 def is_foreign_answer(rows: pa.Table, plan: Plan) -> pa.Array:
     """Return true where an accepted answer of a sample with options is none of them."""
-    if "answers" not in rows.column_names:
-        return false_for(rows)
     pairs = zip(rows["answers"].to_pylist(), rows["options"].to_pylist(), strict=True)
     return pa.array([bool(options) and not set(answers) <= set(options) for answers, options in pairs], pa.bool_())
-
-
-def is_lone_item(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where a sample whose type has a list has fewer than two items."""
-    return pc.less(count_items(rows, "items"), 2) if "items" in rows.column_names else false_for(rows)
-
-
-def is_foreign_place(rows: pa.Table, plan: Plan) -> pa.Array:
-    """Return true where the relevant item of a sample is nowhere in its list."""
-    if "relevant" not in rows.column_names:
-        return false_for(rows)
-    outside = pc.or_(pc.less(rows["relevant"], 1), pc.greater(rows["relevant"], count_items(rows, "items")))
-    return pc.fill_null(outside, False)
 
 
 def is_foreign_choice(rows: pa.Table, plan: Plan) -> pa.Array:
@@ -181,7 +150,7 @@ def is_wrong_verdict(rows: pa.Table, plan: Plan) -> pa.Array:
 def is_wrong_about_passages(rows: pa.Table, plan: Plan) -> pa.Array:
     """Return true where the comparison of a row's passages contradicts the passages."""
     if not tells_of_passages(rows.column_names):
-        return false_for(rows)
+        return pa.repeat(pa.scalar(False), rows.num_rows)
     names = ("passages", "passages_kept", "expected_passages", "actual_passages")
     values = zip(*(rows[name].to_pylist() for name in names), strict=True)
     return pa.array(
@@ -198,16 +167,19 @@ Derive = Callable[[pa.Table, Plan], pa.Array]
 
 ASKED, CHOICE = pc.field("skip_reason").is_null(), pc.field("option_loglikelihoods").is_valid()
 NO_REPLY = pc.field("text").is_null() | pc.field("error").is_valid()
-OPTIONS, LABELS = (pc.coalesce(pc.list_value_length(pc.field(name)), 0) for name in ("options", "labels"))
+OPTIONS, LABELS, ITEMS = (
+    pc.coalesce(pc.list_value_length(pc.field(name)), 0) for name in ("options", "labels", "items")
+)
 SCORED, JUDGED = pc.field("eval_score").is_valid(), pc.field("pass").is_valid()
 
 DERIVED: Mapping[Kind, Mapping[str, Derive | pc.Expression]] = {
     "samples": {
         "without_text": is_textless,
-        "lone_option": is_lone_option,
+        # A single option, or more than there are letters.
+        "lone_option": (OPTIONS == 1) | (OPTIONS > MOST_OPTIONS),
         "foreign_answer": is_foreign_answer,
-        "lone_item": is_lone_item,
-        "foreign_place": is_foreign_place,
+        "lone_item": pc.field("items").is_valid() & (ITEMS < 2),
+        "foreign_place": (pc.field("relevant") < 1) | (pc.field("relevant") > ITEMS),
     },
     "cases": {
         "unchanged": ASKED & (pc.field("original_prompt") == pc.field("perturbed_prompt")),
@@ -250,6 +222,9 @@ def derive(kind: Kind, name: str, rows: pa.Table, plan: Plan) -> pa.Array:
     import pyarrow.dataset as ds
 
     column = DERIVED[kind][name]
+    for own in schema_of(ItemSample) if kind == "samples" else ():
+        if own.name in OPTIONAL and own.name not in rows.column_names:
+            rows = rows.append_column(own, pa.nulls(rows.num_rows, own.type))
     if not isinstance(column, pc.Expression):
         return column(rows, plan)
     return pc.fill_null(ds.dataset(rows).to_table(columns={name: column})[name], False)
