@@ -1,9 +1,10 @@
-"""JSON: an object a line, or one document: a list of objects, a list below a key, or columns as pandas writes them."""
+"""JSON: an object a line, or one document: a list of objects, a list below a key, or a table as pandas writes it."""
 
 from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -17,7 +18,7 @@ from contrapose.tasks.load.conversations import is_message_list
 from contrapose.tasks.load.description import CONTEXTS, FIELD_NAMES, NAMES, TEXTS, plain_name
 from contrapose.tasks.load.opening import decoding_error, open_text, source_error
 from contrapose.tasks.load.reading import format_of
-from contrapose.tasks.load.rows import Row, escape, quote, quote_all
+from contrapose.tasks.load.rows import Problem, Row, escape, quote, quote_all
 
 NO_VALUE = object()
 """In place of a JSON value where a text is none."""
@@ -50,6 +51,9 @@ def read_rows(data: DataSettings) -> Iterator[Row]:
             yield from parse_lines(file)
             return
         value = document if data.record_path is None else _follow_path(document, data.record_path, data.source)
+        if _is_split_table(value):
+            yield from _split_rows(value, data.source)
+            return
         records, notes = _find_records(value, data)
         for number, record in enumerate(records, start=1):
             row = row_from(number, record)
@@ -136,7 +140,7 @@ def _is_document(value: Any) -> bool:
     if not isinstance(value, dict) or _has_text(value, (*TEXTS, *CONTEXTS)):
         return False
     below_usual_name = any(plain_name(path) in CONTAINERS for path in _record_lists(value, levels=1))
-    return below_usual_name or (_are_objects(value) and _orient_of(value) == "columns")
+    return below_usual_name or _is_split_table(value) or (_are_objects(value) and _orient_of(value) == "columns")
 
 
 def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[str, ...]]:
@@ -146,7 +150,7 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
     if isinstance(value, list):
         return value, ()
     if isinstance(value, dict):
-        for find_rows in (_list_records, _object_records):
+        for find_rows in (_schema_records, _list_records, _object_records):
             if (records := find_rows(value, data.source)) is not None:
                 return records, ()
     lists = _record_lists(value) if isinstance(value, dict) else {}
@@ -186,6 +190,24 @@ def _find_records(value: Any, data: DataSettings) -> tuple[Sequence[Any], tuple[
     )
 
 
+def _schema_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
+    """Return rows of the orient `table`, without an index that only counts."""
+    schema, records = document.get("schema"), document.get("data")
+    if not isinstance(schema, dict) or not isinstance(records, list) or not isinstance(schema.get("fields"), list):
+        return None
+    keys = schema.get("primaryKey")
+    rows = [record for record in records if isinstance(record, dict)]
+    counted = {
+        key
+        for key in (keys if isinstance(keys, list) else [])
+        if isinstance(key, str) and _only_count([row.get(key) for row in rows])
+    }
+    return [
+        {name: cell for name, cell in record.items() if name not in counted} if isinstance(record, dict) else record
+        for record in records
+    ]
+
+
 def _list_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | None:
     """Return rows of lists that are one column each."""
     if not document or not all(isinstance(column, list) for column in document.values()):
@@ -193,10 +215,8 @@ def _list_records(document: Mapping[str, Any], source: str) -> Sequence[Any] | N
     has_names = any(_is_field(name) and column and isinstance(column[0], str) for name, column in document.items())
     if not has_names and any(isinstance(cell, dict) for column in document.values() for cell in column):
         return None
-    # Of pandas' orient `split`, `data` holds lists.
-    cells: Any = next(iter(document.values())) if len(document) == 1 else document.get("data")
-    if _holds_lists(cells) and (len(document) == 1 or not has_names):
-        raise _nameless_rows(cells, source)
+    if len(document) == 1 and _holds_lists(first := next(iter(document.values()))):
+        raise _nameless_rows(first, source)
     lengths = {name: len(column) for name, column in document.items()}
     if len(set(lengths.values())) > 1:
         listing = ", ".join(f"{quote(name)} {length:,}" for name, length in [*lengths.items()][:12])
@@ -255,6 +275,28 @@ def _orient_of(document: Mapping[str, Mapping[str, Any]]) -> str | None:
     if named_columns != named_rows:
         return "columns" if named_columns else "index"
     return "unclear"
+
+
+def _is_split_table(value: Any) -> bool:
+    """Return whether a value is a table of the orient `split`."""
+    return isinstance(value, dict) and isinstance(value.get("columns"), list) and _holds_lists(value.get("data"))
+
+
+def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
+    """Yield rows of the orient `split`: names of columns, and lists of cells."""
+    names, labels, rows = [str(name) for name in document["columns"]], document.get("index"), document["data"]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        observed = f"two columns are called {quote(twice)}"
+        raise source_error(source, observed, expected="distinct names in columns", remedy="Rename one of them.")
+    if not isinstance(labels, list) or len(labels) != len(rows) or _only_count(labels):
+        labels = None
+    for number, cells in enumerate(rows, start=1):
+        if isinstance(cells, list) and len(cells) == len(names):
+            label = {} if labels is None or "id" in map(plain_name, names) else {"id": labels[number - 1]}
+            yield Row(number=number, values={**label, **dict(zip(names, cells, strict=True))})
+        else:
+            yield Row(number=number, problem=Problem(quote(cells), f"a list of {len(names)} values, as in columns"))
 
 
 def _record_lists(document: Mapping[str, Any], *, levels: int = LEVELS) -> dict[str, list[Any]]:

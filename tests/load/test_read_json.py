@@ -220,32 +220,32 @@ def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) 
 # -------- The forms of pandas
 
 
-@pytest.mark.parametrize("orient", ["records", "index", "columns"])
-def test_rows_and_columns_of_pandas_are_read(orient: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("orient", ["records", "split", "index", "columns", "table"])
+def test_every_orient_of_pandas_with_names_is_read(orient: Any, tmp_path: Path) -> None:
     assert values(written(tmp_path, FRAME.to_json(orient=orient))) == ROWS
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz"])
-@pytest.mark.parametrize("orient", ["records", "columns"])
+@pytest.mark.parametrize("orient", ["records", "split", "columns", "table"])
 def test_orients_are_read_whatever_the_name_of_the_file(orient: Any, name: str, tmp_path: Path) -> None:
     content = FRAME.to_json(orient=orient).encode()
     assert values(written(tmp_path, gzip.compress(content) if name.endswith(".gz") else content, name)) == ROWS
 
 
-@pytest.mark.parametrize("orient", ["index", "columns"])
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
 def test_label_of_a_row_is_its_id(orient: Any, tmp_path: Path) -> None:
     read = values(written(tmp_path, NAMED.to_json(orient=orient)))
     assert [row["id"] for row in read] == ["lake", "hill", "road"]
 
 
-@pytest.mark.parametrize("orient", ["index", "columns"])
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
 def test_label_of_a_row_replaces_no_id(orient: Any, tmp_path: Path) -> None:
     read = values(written(tmp_path, NAMED.assign(ID=["x", "y", "z"]).to_json(orient=orient)))
     assert [row["ID"] for row in read] == ["x", "y", "z"]
     assert "id" not in read[0]
 
 
-@pytest.mark.parametrize("orient", ["index", "columns"])
+@pytest.mark.parametrize("orient", ["split", "index", "columns", "table"])
 @pytest.mark.parametrize("labels", [[0, 1, 2], [1, 2, 3]])
 def test_labels_that_only_count_are_left_out(orient: Any, labels: list[int], tmp_path: Path) -> None:
     assert values(written(tmp_path, FRAME.set_axis(labels).to_json(orient=orient))) == ROWS
@@ -256,13 +256,9 @@ def test_numbers_of_rows_that_were_chosen_are_kept(tmp_path: Path) -> None:
     assert [row["id"] for row in read] == ["12", "7", "30"]
 
 
-@pytest.mark.parametrize("orient", ["split", "table"])
-def test_other_forms_of_pandas_are_refused_with_a_remedy_or_read_as_a_list(orient: Any, tmp_path: Path) -> None:
-    source = written(tmp_path, FRAME.to_json(orient=orient))
-    if orient == "table":
-        assert [{name: row[name] for name in ROWS[0]} for row in values(source)] == ROWS
-    else:
-        assert "to_json(orient='records')" in refused(source)
+def test_index_of_the_orient_table_is_kept_where_it_says_something(tmp_path: Path) -> None:
+    read = values(written(tmp_path, NAMED.to_json(orient="table")))
+    assert read[0] == {"index": "lake", **ROWS[0]}
 
 
 def test_dict_of_lists_is_read(tmp_path: Path) -> None:
@@ -334,6 +330,21 @@ def test_objects_that_may_be_rows_or_columns_are_refused(document: dict[str, Any
     line = refused(written(tmp_path, document))
     assert "may be rows or columns" in line
     assert "to_json(orient='records')" in line
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [(["x"], "['x']; expected a list of 2"), ("x", "'x'; expected a list of 2"), ([1, 2, 3], "[1, 2, 3]")],
+)
+def test_cells_that_do_not_fit_their_names_are_a_bad_row(cells: Any, says: str, tmp_path: Path) -> None:
+    first, second = rows(written(tmp_path, {"columns": ["a", "b"], "data": [["x", "y"], cells]}))
+    assert first.problem is None
+    assert second.problem is not None
+    assert says in f"{second.problem.observed}; expected {second.problem.expected}"
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    assert "two columns are called 'a'" in refused(written(tmp_path, {"columns": ["a", "a"], "data": [["x", "y"]]}))
 
 
 # -------- Lines and documents
