@@ -288,7 +288,7 @@ def _split_rows(document: Mapping[str, Any], source: str) -> Iterator[Row]:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         observed = f"two columns are called {quote(twice)}"
-        raise source_error(source, observed, expected="distinct names in columns", remedy="Rename one of them.")
+        raise source_error(source, observed, expected="distinct names in columns", remedy="Rename one.")
     if not isinstance(labels, list) or len(labels) != len(rows) or _only_count(labels):
         labels = None
     for number, cells in enumerate(rows, start=1):

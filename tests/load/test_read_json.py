@@ -100,7 +100,7 @@ def test_several_lists_are_named_with_their_rows(tmp_path: Path) -> None:
     line = refused(written(tmp_path, {"train": ROWS, "test": ROWS[:2], "name": "lakes"}))
     assert "'train' (3 rows), 'test' (2 rows)" in line
     assert "--set data.record_path=train" in line
-    assert "record_path: train beside the source" in line
+    assert "record_path: train next to the source" in line
 
 
 @pytest.mark.parametrize(
