@@ -27,7 +27,7 @@ AVERAGE = 18.0
 """Words in a sentence, on average over a page."""
 EASE = 55.0
 """Flesch's reading ease of README, tutorial and how-to pages."""
-END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*]*[A-Z0-9`])")
+END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*]*(?:[A-Z0-9`]|\w+(?:, \w+)*: ))")
 WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 SYLLABLES = pyphen.Pyphen(lang="en_US")
 NAMED = "It"

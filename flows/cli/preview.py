@@ -224,9 +224,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--prompt", action="store_true", help=text)
     add_toxic(command)
     text = (
-        "print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
-        "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
-        "has the first at the top level and all of them under cases"
+        "print one JSON object per sample. edits: replaced parts of the original {start, end, new}, in characters. "
+        "cases: all cases of a sample with several"
     )
     add("--json", action="store_true", help=text)
 

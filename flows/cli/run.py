@@ -45,8 +45,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add_outcome(command)
     add = command.add_argument_group("recorded replies").add_argument
     text = (
-        "judge these replies and call no model: a table (.jsonl, .csv, .parquet …), a log of Inspect (.eval, .json), "
-        "samples of lm-eval, or the results of a batch"
+        "judge these replies; call no model. FILE: a table (.jsonl, .csv, .parquet …), an Inspect log (.eval, .json), "
+        "samples of lm-eval, or batch results"
     )
     add("--recorded", metavar="FILE", help=text)
     text = "name a column that holds a field, if it is not found; repeatable"

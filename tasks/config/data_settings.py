@@ -42,9 +42,9 @@ class DataSettings(BaseModel):
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description=f"Our field ({', '.join(FIELDS)}) to the source's column; a field that is not named is found by "
-        "names and values, one with an empty name is not read. Options that have a column each are named together: "
-        "`A,B,C,D`; a key below an object follows a dot: `question.stem`.",
+        description="Field to column of the source. An unnamed field is found by names and values; an empty name skips "
+        "it. Options in a column each are named together: `A,B,C,D`. A key below an object follows a dot: "
+        f"`question.stem`. Fields: {', '.join(FIELDS)}.",
     )
     layout: str | None = Field(
         default=None, description="Known data set whose columns these are, such as race; empty: recognised by itself."

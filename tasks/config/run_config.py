@@ -95,13 +95,13 @@ class RunConfig(BaseModel):
     limit: int | None = Field(default=None, ge=1, description="At most this many samples a test; empty: all.")
     limit_from: LimitFrom = Field(
         default="given",
-        description="Who set the limit: a bundled suite, whose limit is for the bundled samples alone; "
-        "a suite of one's own; or given on the command line or in a form.",
+        description="Who set the limit: a bundled suite (for bundled samples only), your own suite, or you (on the "
+        "command line or in a form).",
     )
     stop: Stop = Field(
         default="all",
-        description="early: a test whose verdict is certain enough asks no further cases; its looks are paid for by "
-        "stricter evidence. all: every case is asked before anything is judged.",
+        description="early: stop a test as soon as its verdict is clear; the evidence must then be stronger. all: ask "
+        "every case before a verdict.",
     )
     skip_bad_rows: bool = Field(
         default=False, description="Leave out rows of any source that cannot be used, and list them in the report."

@@ -55,8 +55,8 @@ class ItemOrderSettings(AnswerSettings):
 
     orders: Literal["cyclic", "sample"] = Field(
         default="cyclic",
-        description="cyclic: every rotation of the list, in which each item stands once at each place; sample: some "
-        "orders, drawn by the seed, none of them twice.",
+        description="cyclic: every rotation of the list, so that each item is once at each place. sample: some random "
+        "orders, each once.",
     )
     count: int | None = Field(
         default=None,
@@ -74,17 +74,17 @@ class ItemOrderSettings(AnswerSettings):
     )
     prompt: str | None = Field(
         default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ items }} and {{ text }}, {{ context }} where "
-        "samples have one, and {{ options }} if it wants them: without, questions with options are asked openly; in a "
-        "suite, `prompt_file` names its file. Empty: our own.",
+        description="Your own prompt as a Jinja2 template. It needs {{ items }} and {{ text }}, and {{ context }} "
+        "where samples have one. Without {{ options }} questions are asked openly. In a suite, `prompt_file` names its "
+        "file. Empty: the built-in prompt.",
     )
     reworded: str | None = Field(
         default=None, description="The same in other words, for the controls of a prompt of your own; empty: none."
     )
     min_right_rate: Proportion | None = Field(
         default=None,
-        description="Share of the cases whose answer must stay and be right, where the right one is known; empty: half "
-        "of them, or where guessing reaches that, a tenth of the way from it to 1.",
+        description="Gate of the right rate: share of the cases whose answer must stay and be right. Used where right "
+        "answers are known. Empty: 0.5, or a little above random guessing where that reaches 0.5.",
     )
 
     @model_validator(mode="after")

@@ -66,19 +66,18 @@ class JudgeOrderSettings(TwoOrdersSettings):
 
     tie: str | None = Field(
         default=None,
-        description="What the prompt has a judge name where both answers are as good, beside the labels; empty: it "
-        "offers no tie.",
+        description="Word with which your prompt lets a judge call a tie. Empty: it offers no tie.",
     )
     writer: str | None = Field(
         default=None,
-        description="The judge's own name in better_by and worse_by: then it is told whether it prefers its own "
-        "answers; empty: it wrote none.",
+        description="Name of the judge in better_by and worse_by. The report then shows whether it prefers its own "
+        "answers. Empty: it wrote none.",
     )
     ask_again: int = Field(
         default=50,
         ge=0,
-        description="Samples whose unchanged prompt is asked once more, to tell how often a judge contradicts itself; "
-        "none where replies are greedy and never differ.",
+        description="Number of samples whose unchanged prompt is asked again, to measure how often a judge contradicts "
+        "itself. None are asked where replies are greedy and never differ.",
     )
     min_same_choice_rate: Proportion | None = Field(
         default=None,

@@ -174,8 +174,8 @@ class OptionOrderSettings(RewordedSettings):
 
     min_right_rate: Proportion | None = Field(
         default=None,
-        description="Share of the pairs of orders that must keep to the right option, where it is known; empty: a "
-        "tenth of the way from what guessing reaches, 1 of the options, to 1.",
+        description="Gate of the right rate: share of the pairs of orders that must keep the right option. Used where "
+        "it is known. Empty: a tenth of the way from random guessing to 1.",
     )
 
 

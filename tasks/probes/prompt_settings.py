@@ -30,15 +30,15 @@ class ReadSettings(ProbeSettings):
 
     read_with: Literal["auto", "likelihood", "ask", "reply"] = Field(
         default="auto",
-        description="How a choice is read. likelihood: the likeliest letter; reply: from the reply's text; ask: the "
-        "same, and the model, or the run's reader, is asked which option a reply chooses that could not be read; auto: "
-        "likelihood where the model gives it, else ask.",
+        description="How a choice is read. likelihood: the letter with the highest log-probability. reply: the text of "
+        "the reply. ask: the text, and the reader model for replies that the rules cannot read. auto: likelihood where "
+        "the model gives it, else ask.",
     )
     answer_in_words: int = Field(
         default=50,
         ge=0,
-        description="Where letters are compared by likelihood: samples that are also answered in words, to tell how "
-        "often the reply says the same; 0: none.",
+        description="With letters compared by log-probability: number of samples that are also answered in words, to "
+        "check that both agree. 0: none.",
     )
 
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
@@ -75,13 +75,13 @@ class PromptSettings(ProbeSettings):
 
     prompt: str | None = Field(
         default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ text }}, and with {{ context }} and "
-        "{{ options }} where samples have them; {{ letters }} and {{ ask }} if it wants them; in a suite, "
-        "`prompt_file` names its file. Empty: our own.",
+        description="Your own prompt as a Jinja2 template. It needs {{ text }}, and {{ context }} and {{ options }} where "
+        "samples have them. It may use {{ letters }} and {{ ask }}. In a suite, `prompt_file` names its file. Empty: "
+        "the built-in prompt.",
     )
     labels: tuple[str, ...] | None = Field(
         default=None,
-        description="What stands before the options in a prompt of your own, such as 1, 2, 3, 4; empty: A, B, C, …",
+        description="Labels of the options in your own prompt, such as 1, 2, 3, 4. Empty: A, B, C, …",
     )
 
     @field_validator("prompt", "reworded", check_fields=False)
@@ -112,8 +112,8 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
 
     pattern: str | None = Field(
         default=None,
-        description="Regular expression whose one group captures a label of the reply; empty: by our rules for "
-        "letters, and for other labels the one that stands in the reply.",
+        description="Regular expression whose one group captures the label in a reply. Empty: the built-in rules for "
+        "letters, or the only label that the reply names.",
     )
     answer_field: str | None = Field(
         default=None,

@@ -74,8 +74,8 @@ class AnswerSettings(OwnPromptSettings):
 
     threshold: Threshold = Field(
         default=DOCUMENTED,
-        description="Scores inside this closed interval (lower, upper) mean that the answer stayed the same; one for "
-        "each scorer; or auto: as far as the answers to the controls move.",
+        description="Scores in this closed interval (lower, upper) mean that the answer stayed the same. One for each "
+        "scorer, or auto: as far as the answers to the controls move.",
     )
     scorer: Scorer = Field(
         default="auto",
@@ -84,19 +84,19 @@ class AnswerSettings(OwnPromptSettings):
     )
     min_contrast_rate: Proportion = Field(
         default=0.5,
-        description="Share of the cases whose answer must change and yet stay under the control; it counts where the "
-        "answer should change and controls are asked.",
+        description="Gate of the contrast rate: share of cases whose answer must change, and stay under the control. "
+        "Used where the answer should change and controls are asked.",
     )
     min_noticed_rate: Proportion | None = Field(
         default=None,
-        description="Share of the samples answered rightly before in which the change must be noticed, where right "
-        "answers are known and the answer should change; empty: halfway between what a guesser reaches and 1, or 0.7 "
-        "without options.",
+        description="Gate of the noticed rate: share of the samples that were right before in which the answer must "
+        "change. Used where right answers are known. Empty: halfway between random guessing and 1, or 0.7 without "
+        "options.",
     )
     documents_scores: bool = Field(
         default=False,
-        description="Also compute the scores of the design documents beside a choice: it loads the embedding model, "
-        "and asks a local model for losses.",
+        description="Also compute the scores of the design documents. This loads the embedding model and asks a local "
+        "model for losses.",
     )
 
     @property

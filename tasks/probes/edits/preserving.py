@@ -25,8 +25,8 @@ class CasingSettings(AnswerSettings):
 
     style: Literal["lower", "upper", "title", "first"] = Field(
         default="lower",
-        description="lower: all small, which people type most; upper: all capital; title: every word capital; "
-        "first: the first letter of the text, the other way round.",
+        description="lower: all lower case. upper: all upper case. title: every word begins with a capital. "
+        "first: the first letter in the other case.",
     )
 
 
@@ -83,9 +83,9 @@ class SpacingSettings(AnswerSettings):
     kinds: tuple[SpacingKind, ...] = Field(
         default=("double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"),
         min_length=1,
-        description="double: a space twice; before_mark: a space before a punctuation mark; trailing: spaces at the "
-        "end; no_stop: the last full stop missing; quotes: the other kind of apostrophe and quotation mark; "
-        "tab, newline: one in place of a space.",
+        description="double: two spaces. before_mark: a space before a punctuation mark. trailing: spaces at the end. "
+        "no_stop: no full stop at the end. quotes: the other kind of apostrophe and quotation mark. tab, newline: one "
+        "instead of a space.",
     )
 
 

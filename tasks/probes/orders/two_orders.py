@@ -56,8 +56,8 @@ class TwoOrdersSettings(RewordedSettings):
     )
     prompt: str | None = Field(
         default=None,
-        description="Template of a prompt of your own (Jinja2), with {{ first }} and {{ second }}, and what else of a "
-        "sample and {{ question }} it wants; in a suite, `prompt_file` names its file. Empty: our own.",
+        description="Your own prompt as a Jinja2 template. It needs {{ first }} and {{ second }}; it may use "
+        "{{ question }} and the other fields of a sample. In a suite, `prompt_file` names its file. Empty: the built-in prompt.",
     )
     reworded: str | None = Field(
         default=None,
