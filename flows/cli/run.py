@@ -38,6 +38,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add_toxic(command)
     add = command.add_argument
     add("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
+    text = "compare with this run, or with the newest run of the suite in this folder: it decides the exit code"
+    add("--against", metavar="FOLDER|URL", help=text)
     add("--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)")
     add("--refresh", action="store_true", help="ask and compute everything again")
     text = "ask again what got such a reply, as after a change of policy; may be given again"
@@ -180,11 +182,16 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.spinner import show_step, silent
 
+    baseline = ""
     with silent(arguments.quiet):
         with show_step("check"):
             from contrapose.flows.cli.validate import check
 
             check(config)
+            if against := getattr(arguments, "against", None):
+                from contrapose.tasks.compare.runs import baseline_folder
+
+                baseline = baseline_folder(against, suite=config.suite)
         with show_step(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
@@ -199,7 +206,12 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
         say(f"to go on: {_next_step(published)}")
-    return 0 if arguments.exit_zero else EXIT_CODES[verdict]
+    code = EXIT_CODES[verdict]
+    if baseline and verdict != "incomplete":
+        from contrapose.flows.cli.compare import compare_with_baseline
+
+        code = compare_with_baseline(baseline, published["folder"], arguments)
+    return 0 if arguments.exit_zero else code
 
 
 def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_toxic: bool) -> None:
@@ -248,5 +260,9 @@ def _add_resume_options(command: argparse.ArgumentParser) -> None:
     add_logs(command)
 
 
-VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=VERDICTS)
+EXITS = (
+    f"{VERDICTS}; with --against the comparison decides: 0 the model is not worse, 1 it is worse, 3 too close to call, "
+    "4 the run is incomplete"
+)
+VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=EXITS)
 RESUME = Verb(options=_add_resume_options, act=_resume, example="resume", exits=VERDICTS)
