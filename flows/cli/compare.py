@@ -16,6 +16,7 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.console import print_comparison
 from contrapose.tasks.report.summary import to_json
+from contrapose.tasks.text.masking import mask_values
 
 EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is, 2 usage, 3 it cannot be told of one"
 
@@ -42,7 +43,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.out:
         folder = rewrite_comparison(Path(arguments.out), comparison, show_toxic=arguments.show_toxic)
     if arguments.json:
-        print_lines([to_json(comparison)])
+        print_lines([to_json(mask_values(comparison, show_toxic=arguments.show_toxic))])
     else:
         print_comparison(comparison, console=Console(highlight=False))
         if arguments.out:

@@ -28,7 +28,7 @@ from contrapose.tasks.report.preview import PreviewTally, print_indented, sample
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
-from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.masking import make_shower, mask_values
 from contrapose.tasks.text.wording import columns_read, skipped
 
 PORTION = 200
@@ -225,7 +225,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--prompt", action="store_true", help=text)
     add_toxic(command)
     text = (
-        "print one JSON object per sample, all of them, as raw text: toxic words are not masked; edits are the "
+        "print one JSON object per sample, all of them; toxic words are masked without --show-toxic; edits are the "
         "parts {start, end, new} of the original that were replaced, in characters; a sample with several cases "
         "has the first at the top level and all of them under cases"
     )
@@ -241,11 +241,10 @@ def _preview(arguments: argparse.Namespace) -> int:
         say(line)
     if arguments.json:
         # Test by test, in the order of the data; escaped to ASCII.
-        return print_lines(
-            json.dumps(as_record(cases, preview if arguments.prompt else None))
-            for preview in tests
-            for cases in preview.cases()
+        records = (
+            as_record(cases, preview if arguments.prompt else None) for preview in tests for cases in preview.cases()
         )
+        return print_lines(json.dumps(mask_values(record, show_toxic=config.show_toxic)) for record in records)
     shown = {"most": arguments.show, "skipped": arguments.skipped, "sent": arguments.prompt}
     return print_lines(as_text(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
 

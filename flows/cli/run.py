@@ -41,6 +41,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     text = "compare with this run, or with the newest run of the suite in this folder: it decides the exit code"
     add("--against", metavar="FOLDER|URL", help=text)
     add("--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)")
+    add("--watch", action="store_true", help="run again when the suite, its data or its templates change, until Ctrl-C")
     add("--refresh", action="store_true", help="ask and compute everything again")
     text = "ask again what got such a reply, as after a change of policy; may be given again"
     add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
@@ -58,6 +59,15 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.watch:
+        return _run_once(arguments)
+    from contrapose.flows.cli.watch import watch
+
+    arguments.changes = {}
+    return watch(_run_once, arguments)
+
+
+def _run_once(arguments: argparse.Namespace) -> int:
     from contrapose.flows.orchestration.spinner import show_step, silent
 
     arguments.changes = {} if arguments.requests is None else {"model_args.requests": arguments.requests}
@@ -219,14 +229,17 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
     from rich.console import Console
 
-    from contrapose.tasks.report.console import print_summary, print_verdict
+    from contrapose.tasks.report.console import print_summary, print_verdict, unread_lines
     from contrapose.tasks.report.summary import to_json
+    from contrapose.tasks.text.masking import mask_values
 
     summary, folder = published["summary"], published["folder"]
     if arguments.json:
-        print(to_json(summary))
+        print(to_json(mask_values(summary, show_toxic=show_toxic)))
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
+        for line in unread_lines(summary):
+            say(line, show_toxic=show_toxic)
     else:
         console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began
         print_summary(summary, console=console, folder=shown, seconds=seconds, show_toxic=show_toxic)

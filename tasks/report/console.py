@@ -19,7 +19,16 @@ from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
 from contrapose.tasks.text.masking import mask_toxic
-from contrapose.tasks.text.wording import first_line, further_reason, number, reason_text, saved_by, span, usage_text
+from contrapose.tasks.text.wording import (
+    first_line,
+    further_reason,
+    number,
+    reason_text,
+    saved_by,
+    span,
+    unscored,
+    usage_text,
+)
 
 STYLES = {
     **dict.fromkeys(("pass", "better", "not worse"), "bold green"),
@@ -37,6 +46,14 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
     """Print the verdict and its reason: one line, whatever the width."""
     reason = text_line(" ".join(filter(None, (reason_text(summary), not_all(summary)))), console, show_toxic=show_toxic)
     console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
+
+
+def unread_lines(summary: Summary) -> Iterator[str]:
+    """Return one line for each test with replies that could not be read or scored."""
+    for outcome in summary["tests"]:
+        clauses = "; ".join(filter(None, (facts_of(outcome).unread, _unscored(outcome))))
+        if clauses:
+            yield f"{outcome['test_type']}: {clauses}"
 
 
 def print_summary(
@@ -102,10 +119,15 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     yield facts.spoken_of
     if facts.skipped:
         yield f"skipped: {facts.skipped}"
-    if outcome["unscored"]:
-        yield f"{outcome['unscored']:,} could not be scored: {facts.unscored}".removesuffix(": ")
+    yield _unscored(outcome)
     if outcome["errors"]:
         yield f"{outcome['errors']:,} got no answer"
+
+
+def _unscored(outcome: Outcome) -> str:
+    """Return how many answered cases have no score, and why; empty where all have one."""
+    count = f"{outcome['unscored']:,} could not be scored: {unscored(outcome)}".removesuffix(": ")
+    return count if outcome["unscored"] else ""
 
 
 def plain_table() -> Table:
