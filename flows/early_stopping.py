@@ -19,7 +19,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import GateDecision, decided_tests, rules
-from contrapose.tasks.evaluate.summarise import verdict_now
+from contrapose.tasks.evaluate.gated_rates import verdict_now
 from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
 from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in

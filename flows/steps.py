@@ -23,6 +23,7 @@ from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.evaluate.gate import correct_outcomes, rules
+from contrapose.tasks.evaluate.reruns import Reruns, with_rerun_shares
 from contrapose.tasks.evaluate.task import judge as judge_task
 from contrapose.tasks.infer.base import HasSomeReplies
 from contrapose.tasks.infer.chunks import chunks, questions_in
@@ -212,10 +213,10 @@ def judge(
     results: Mapping[str, Table],
 ) -> list[Outcome]:
     """Judge every test, corrected for their number and for earlier looks."""
-    schedules, outcomes = dict[str, Schedule](), list[Outcome]()
+    schedules, outcomes, reruns = dict[str, Schedule](), list[Outcome](), dict[str, Reruns]()
     for plan in run.plans:
         schedule = trials[plan.test].schedule or Schedule.at_the_end(run, plan, cases[plan.test])
-        outcome = call_task(
+        own = call_task(
             judge_task,
             run.config.refresh,
             plan=plan,
@@ -224,15 +225,18 @@ def judge(
             data=samples[plan.test]["data"],
             rules=rules(run.config, plan, tests=len(run.plans), looks=schedule.evidence),
         )
+        outcome = own["outcome"]
         if missing := trials[plan.test].unasked:
             # Incomplete, however few are missing.
             reason = f"{missing} of {trials[plan.test].asked} cases could not be asked: {trials[plan.test].stopped}."
             outcome = {**outcome, "verdict": "incomplete", "reason": reason}
             outcome = {**outcome, "gates": [], "reached": None, "missed": None}
+        elif own["reruns"]:
+            reruns[plan.test] = own["reruns"]
         schedules[plan.test] = schedule
         outcomes.append(outcome)
     judged = []
-    for outcome in correct_outcomes(outcomes):
+    for outcome in with_rerun_shares(outcomes, correct_outcomes(outcomes), reruns):
         test = outcome["test_type"]
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])

@@ -93,7 +93,7 @@ def add_outcome(command: argparse.ArgumentParser) -> None:
     """Add the options that shape how the outcome is shown."""
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print summary.json instead of a table")
-    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict only, and no progress")
+    shown.add_argument("-q", "--quiet", action="store_true", help="print the verdict and replies that cannot be read")
     shown.add_argument("--explain", action="store_true", help="print all statistics of each test")
     command.add_argument("--open", action="store_true", help="open the report in the browser")
     command.add_argument("--exit-zero", action="store_true", help="return 0 for every verdict")

@@ -8,14 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from contrapose.flows.cli.arguments import Verb, add_toxic
-from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.flows.comparison_folder import publish_comparison, rewrite_comparison
 from contrapose.tasks.compare.compare import compare
-from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN
+from contrapose.tasks.core.comparison import EXIT_CODES, MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.console import print_comparison
 from contrapose.tasks.report.summary import to_json
+from contrapose.tasks.text.masking import mask_values
 
 EXITS = "exit codes: 0 no model is worse than the baseline, 1 one is worse, 2 usage, 3 undecided"
 
@@ -42,18 +43,42 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.out:
         folder = rewrite_comparison(Path(arguments.out), comparison, show_toxic=arguments.show_toxic)
     if arguments.json:
-        print_lines([to_json(comparison)])
+        print_lines([to_json(mask_values(comparison, show_toxic=arguments.show_toxic))])
     else:
         print_comparison(comparison, console=Console(highlight=False))
-        try:
-            if not arguments.out:
-                base = Place(comparison["models"][0]["folder"].rpartition("/")[0])
-                folder = publish_comparison(comparison, base, show_toxic=arguments.show_toxic)
+        if arguments.out:
             print_lines([f"Page: {folder / 'comparison.html'}"])
-        except ConfigError as error:
-            # A folder that cannot be written costs the page alone.
-            print_lines([f"No page was written: {error}"])
+        else:
+            print_lines([_publish_beside(comparison, comparison["models"][0]["folder"], arguments)])
     return 0 if arguments.exit_zero else EXIT_CODES[comparison["verdict"]]
+
+
+def _publish_beside(comparison: Comparison, run: str, arguments: argparse.Namespace) -> str:
+    """Publish a comparison next to a run; return the line that says where, or why not."""
+    try:
+        folder = publish_comparison(comparison, Place(run.rpartition("/")[0]), show_toxic=arguments.show_toxic)
+    except ConfigError as error:
+        # A folder that cannot be written costs the page alone.
+        return f"No page was written: {error}"
+    return f"Page: {folder / 'comparison.html'}"
+
+
+def compare_with_baseline(baseline: str, run: str, arguments: argparse.Namespace) -> int:
+    """Compare a run with the baseline's, print and publish the comparison, and return its exit code.
+
+    With `--json` and `--quiet` one line says what it found, which does not disturb the output.
+    """
+    comparison = compare([baseline, run])
+    if arguments.json or arguments.quiet:
+        say(f"{comparison['verdict']}: {comparison['reason']}")
+    else:
+        print_comparison(comparison, console=Console(highlight=False))
+    line = _publish_beside(comparison, run, arguments)
+    if arguments.json or arguments.quiet:
+        say(line)
+    else:
+        print_lines([line])
+    return EXIT_CODES[comparison["verdict"]]
 
 
 VERB = Verb(options=_add_options, act=_compare, example="compare RUN OTHER_RUN", exits=EXITS)

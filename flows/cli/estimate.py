@@ -34,6 +34,7 @@ from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.looks import LEAST
 from contrapose.tasks.text.cleaning import one_line
+from contrapose.tasks.text.masking import mask_values
 from contrapose.tasks.text.wording import percent, span
 
 PORTION = 500
@@ -204,7 +205,7 @@ def as_json(run: RunEstimate) -> str:
         "power": run.power and run.power.as_plain(),
         "stop_early": run.early and run.early.as_plain(),
     }
-    return json.dumps(content, indent=2)
+    return json.dumps(mask_values(content, show_toxic=run.config.show_toxic), indent=2)
 
 
 def _count_calls(count: Count) -> dict[str, int]:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from contrapose.flows.cli.arguments import Verb, add_history
+from contrapose.flows.cli.arguments import Verb, add_history, add_toxic
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun
@@ -26,7 +26,7 @@ from contrapose.tasks.history.series import Point, Series, SincePrevious, series
 from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.text.cleaning import cut_text, one_line
-from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.masking import make_shower, mask_values
 from contrapose.tasks.text.wording import percent
 
 STOPPING = ("cases", "judged", "looks", "saved")
@@ -71,16 +71,18 @@ def past_runs(
     return selected, records.warning
 
 
-def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str) -> str:
+def as_data(chosen: Sequence[PastRun], *, changes: bool, style: str, show_toxic: bool = False) -> str:
     """Format runs for programs: a flat row for each test of each run, or for each change.
 
     Args:
         chosen: the oldest first.
         changes: list what changed since the last run that passed, instead of pass rates.
         style: json or csv, which no spreadsheet takes for formulas.
+        show_toxic: leave toxic words as they are.
     """
     columns = CHANGE_COLUMNS if changes else RATE_COLUMNS
-    rows = list(_change_cells(since_green(chosen)) if changes else _rate_cells(series(chosen)))
+    cells = list(_change_cells(since_green(chosen)) if changes else _rate_cells(series(chosen)))
+    rows = mask_values(cells, show_toxic=show_toxic)
     if style == "json":
         return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2)
     sink = io.StringIO()
@@ -109,9 +111,9 @@ def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, .
             yield (run["suite"], run["model"], run["run_id"], *then, *what)
 
 
-def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console) -> Iterator[str]:
+def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_toxic: bool = False) -> Iterator[str]:
     """Format runs, the oldest first, in 80 columns: rates over time, or what changed since the last pass."""
-    show, signs = make_shower(show_toxic=False), BLOCKS if _can_write(BLOCKS, console) else PLAIN
+    show, signs = make_shower(show_toxic=show_toxic), BLOCKS if _can_write(BLOCKS, console) else PLAIN
     with console.capture() as captured:
         for comparison in since_green(chosen) if changes else ():
             console.print()
@@ -199,6 +201,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     style.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add("--out", default="runs", metavar="FOLDER|URL", help="folder of the runs (default: runs)")
     add_history(command)
+    add_toxic(command)
 
 
 def _history(arguments: argparse.Namespace) -> int:
@@ -209,8 +212,10 @@ def _history(arguments: argparse.Namespace) -> int:
     if warning:
         say(warning)
     if arguments.format != "table":
-        return print_lines([as_data(chosen, changes=arguments.changes, style=arguments.format)])
-    return print_lines(as_text(chosen, changes=arguments.changes, console=Console(highlight=False)))
+        shown = {"style": arguments.format, "show_toxic": arguments.show_toxic}
+        return print_lines([as_data(chosen, changes=arguments.changes, **shown)])
+    console = Console(highlight=False)
+    return print_lines(as_text(chosen, changes=arguments.changes, console=console, show_toxic=arguments.show_toxic))
 
 
 VERB = Verb(options=_add_options, act=_history, example="history")

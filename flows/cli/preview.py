@@ -27,7 +27,7 @@ from contrapose.tasks.report.preview import PreviewTally, print_indented, sample
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.diff import edits
-from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.masking import make_shower, mask_values
 from contrapose.tasks.text.wording import columns_read, skipped
 
 PORTION = 200
@@ -224,8 +224,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--prompt", action="store_true", help=text)
     add_toxic(command)
     text = (
-        "print one JSON object per sample. edits: replaced parts of the original {start, end, new}, in characters. "
-        "cases: all cases of a sample with several"
+        "print one JSON object per sample, masked without --show-toxic. edits: replaced parts of the original "
+        "{start, end, new}, in characters. cases: all cases of a sample with several"
     )
     add("--json", action="store_true", help=text)
 
@@ -239,11 +239,10 @@ def _preview(arguments: argparse.Namespace) -> int:
         say(line)
     if arguments.json:
         # Test by test, in the order of the data; escaped to ASCII.
-        return print_lines(
-            json.dumps(as_record(cases, preview if arguments.prompt else None))
-            for preview in tests
-            for cases in preview.cases()
+        records = (
+            as_record(cases, preview if arguments.prompt else None) for preview in tests for cases in preview.cases()
         )
+        return print_lines(json.dumps(mask_values(record, show_toxic=config.show_toxic)) for record in records)
     shown = {"most": arguments.show, "skipped": arguments.skipped, "sent": arguments.prompt}
     return print_lines(as_text(tests, console=Console(highlight=False), show_toxic=config.show_toxic, **shown))
 

@@ -38,7 +38,10 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add_toxic(command)
     add = command.add_argument
     add("--out", metavar="FOLDER|URL", help="write the folder of the run there (default: runs)")
+    text = "compare with this run, or with the newest run of the suite in this folder, which sets the exit code"
+    add("--against", metavar="FOLDER|URL", help=text)
     add("--mlflow", metavar="EXPERIMENT", help="also log the run to this MLflow experiment (extra mlflow)")
+    add("--watch", action="store_true", help="run again when the suite, its data or its templates change, until Ctrl-C")
     add("--refresh", action="store_true", help="ask and compute everything again")
     text = "ask again for replies of this kind, as after a change of policy; repeatable"
     add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
@@ -58,6 +61,15 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.watch:
+        return _run_once(arguments)
+    from contrapose.flows.cli.watch import watch
+
+    arguments.changes = {}
+    return watch(_run_once, arguments)
+
+
+def _run_once(arguments: argparse.Namespace) -> int:
     from contrapose.flows.orchestration.spinner import show_step, silent
 
     arguments.changes = {} if arguments.requests is None else {"model_args.requests": arguments.requests}
@@ -182,11 +194,16 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     from contrapose.flows.cli.start import import_libraries, server_starting, starting, without_heartbeats
     from contrapose.flows.orchestration.spinner import show_step, silent
 
+    baseline = ""
     with silent(arguments.quiet):
         with show_step("check"):
             from contrapose.flows.cli.validate import check
 
             check(config)
+            if against := getattr(arguments, "against", None):
+                from contrapose.tasks.compare.runs import baseline_folder
+
+                baseline = baseline_folder(against, suite=config.suite)
         with show_step(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model
@@ -201,7 +218,12 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
     verdict = published["summary"]["verdict"]
     if verdict == "incomplete" and (arguments.json or arguments.quiet):
         say(f"next: {_next_step(published)}")
-    return 0 if arguments.exit_zero else EXIT_CODES[verdict]
+    code = EXIT_CODES[verdict]
+    if baseline and verdict != "incomplete":
+        from contrapose.flows.cli.compare import compare_with_baseline
+
+        code = compare_with_baseline(baseline, published["folder"], arguments)
+    return 0 if arguments.exit_zero else code
 
 
 def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_toxic: bool) -> None:
@@ -209,14 +231,17 @@ def _print_outcome(published: Published, arguments: argparse.Namespace, *, show_
 
     from rich.console import Console
 
-    from contrapose.tasks.report.console import print_summary, print_verdict
+    from contrapose.tasks.report.console import print_summary, print_verdict, unread_lines
     from contrapose.tasks.report.summary import to_json
+    from contrapose.tasks.text.masking import mask_values
 
     summary, folder = published["summary"], published["folder"]
     if arguments.json:
-        print(to_json(summary))
+        print(to_json(mask_values(summary, show_toxic=show_toxic)))
     elif arguments.quiet:
         print_verdict(summary, console=Console(), show_toxic=show_toxic)
+        for line in unread_lines(summary):
+            say(line, show_toxic=show_toxic)
     else:
         console, shown, seconds = Console(), relative_folder(folder), time.monotonic() - arguments.began
         print_summary(
@@ -259,5 +284,9 @@ def _add_resume_options(command: argparse.ArgumentParser) -> None:
     add_logs(command)
 
 
-VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=VERDICTS)
+EXITS = (
+    f"{VERDICTS}; with --against the comparison decides: 0 the model is not worse, 1 it is worse, 3 too close to call, "
+    "4 the run is incomplete"
+)
+VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=EXITS)
 RESUME = Verb(options=_add_resume_options, act=_resume, example="resume", exits=VERDICTS)

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from contrapose.flows.orchestration.options import resolve_suite, select_tests
+from contrapose.flows.orchestration.spinner import is_silent
 from contrapose.tasks.config.permissions import DATA, allow, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
@@ -67,7 +68,7 @@ class RunArguments:
         changes |= {f"data.columns.{key}": column for key, column in (self.columns or {}).items()}
         changes |= {key: value for key, value in self.plain.items() if value is not None and value is not False}
         config, remarks = resolve_suite(suite, {**changes, **(self.settings or {})}, where="arguments")
-        for remark in remarks:
+        for remark in remarks if not is_silent() else ():
             warnings.warn(remark, stacklevel=2)
         return select_tests(config, [self.test] if isinstance(self.test, str) else self.test, where="test")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import ComparedRuns, EvaluatedRun
-from contrapose.flows.python.session import in_session, prefect_used
+from contrapose.flows.python.session import in_session, prefect_used, quiet_call
 from contrapose.tasks.core.comparison import MARGIN
 from contrapose.tasks.core.errors import ConfigError
 
@@ -65,7 +65,7 @@ def compare(
         out: folder or fsspec URL that receives the comparison, and the runs of `models`; None: `runs`.
         show_toxic: show toxic words instead of masking them.
         settings: any keys of a suite, dotted.
-        quiet: show no progress.
+        quiet: print nothing.
 
     Returns:
         The comparison: `verdict` ("better", "not worse", "cannot tell" or "worse"), `passed`, `summary` (the content
@@ -97,9 +97,11 @@ def compare(
     )
 
     def work() -> ComparedRuns:
-        if models is None:
-            return _compare_runs(runs, baseline=baseline, margin=margin, out=str(out or RUNS), show_toxic=show_toxic)
-        return _compare_models(arguments, models, baseline=baseline, margin=margin, quiet=quiet)
+        with quiet_call(quiet):
+            if models is None:
+                folder = str(out or RUNS)
+                return _compare_runs(runs, baseline=baseline, margin=margin, out=folder, show_toxic=show_toxic)
+            return _compare_models(arguments, models, baseline=baseline, margin=margin)
 
     named = {"suite": suite, "data": data, "columns": columns, "test": test, "settings": settings, **plain}
     idle = [name for name, value in named.items() if name != "show_toxic" and value is not None and value is not False]
@@ -137,9 +139,7 @@ def _compare_runs(
     return _outcome(str(folder), comparison, show_toxic=show_toxic)
 
 
-def _compare_models(
-    arguments: RunArguments, models: Sequence[Named], *, baseline: int, margin: float, quiet: bool
-) -> ComparedRuns:
+def _compare_models(arguments: RunArguments, models: Sequence[Named], *, baseline: int, margin: float) -> ComparedRuns:
     with ExitStack() as stack:
         named: list[tuple[str, Mapping[str, Any]]] = []
         for model in models:
@@ -157,9 +157,6 @@ def _compare_models(
             refuse_elsewhere(config.model_copy(update={"model": name}))
         config = stack.enter_context(arguments.with_frame(config, keep=True))
         begin_server()
-        from contrapose.flows.orchestration.spinner import silent
-
-        stack.enter_context(silent(quiet))
         blocks = (model_args["api_key_block"] for _, model_args in named if "api_key_block" in model_args)
         start = stack.enter_context(prefect_used(next(blocks, config.key_block)))
         from contrapose.flows.cli.validate import check

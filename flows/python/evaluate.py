@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.session import in_session, prefect_used
+from contrapose.flows.python.session import in_session, prefect_used, quiet_call
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,8 @@ def evaluate(
         refresh: ask and compute everything again.
         settings: any keys of a suite, dotted, such as `{"gen_kwargs.max_new_tokens": 64, "tests.defaults.control":
             True}`; they win over everything else.
-        quiet: show no progress. It is shown at a terminal, and every 30 seconds elsewhere.
+        quiet: print nothing. Else progress is shown at a terminal, and every 30 seconds elsewhere, and remarks on the
+            suite are Python warnings.
 
     Returns:
         The run: `verdict` ("pass", "fail", "inconclusive" or "incomplete"), `passed`, `summary` (the content of
@@ -139,21 +140,20 @@ def evaluate(
     named = dict(model_args or {}) | ({} if revision is None else {"revision": revision})
 
     def work() -> EvaluatedRun:
-        with asked_model(model) as name:
+        with quiet_call(quiet), asked_model(model) as name:
             config = arguments.config(name, model_args=named)
             refuse_elsewhere(config)
             with arguments.with_frame(config, keep=True) as complete:
-                return _run(complete, quiet=quiet)
+                return _run(complete)
 
     return in_session(work, show_toxic=show_toxic)
 
 
-def _run(config: RunConfig, *, quiet: bool) -> EvaluatedRun:
+def _run(config: RunConfig) -> EvaluatedRun:
     begin_server()
     from contrapose.flows.cli.validate import check
-    from contrapose.flows.orchestration.spinner import silent
 
-    with silent(quiet), prefect_used(config.key_block) as start:
+    with prefect_used(config.key_block) as start:
         check(config)
         start()
         from contrapose.flows.evaluate_model import evaluate_model

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
-from contrapose.flows.python.session import in_session
+from contrapose.flows.python.session import in_session, quiet_call
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,7 @@ def preview(
     skip_bad_rows: bool = False,
     show_toxic: bool = False,
     settings: Mapping[str, Any] | None = None,
+    quiet: bool = False,
 ) -> pd.DataFrame:
     """Show what a run would ask, as `contrapose preview` does: no model is loaded or asked, and nothing is stored.
 
@@ -51,6 +52,7 @@ def preview(
         show_toxic: show toxic words in errors; the texts of the table are raw in any case.
         settings: any keys of a suite, dotted. Controls are shown where `{"tests.defaults.control": True}` asks for
             them.
+        quiet: print nothing. Else remarks on the data are Python warnings.
 
     Returns:
         One row per case, in the order of the data: `test`, `sample_id`, `case_id`, `changed` (whether it is asked),
@@ -80,7 +82,7 @@ def preview(
     )
 
     def work() -> pd.DataFrame:
-        with asked_model(model) as name:
+        with quiet_call(quiet), asked_model(model) as name:
             config = arguments.config(name, model_args=model_args)
             with arguments.with_frame(config, keep=False) as complete:
                 return _table(complete, temporary=is_frame(data))
@@ -92,6 +94,7 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     import pandas as pd
 
     from contrapose.flows.cli.preview import left_out, previews_to_show
+    from contrapose.flows.orchestration.spinner import is_silent
     from contrapose.tasks.text.wording import foreign_text
 
     tests = previews_to_show(config)
@@ -111,6 +114,8 @@ def _table(config: RunConfig, *, temporary: bool) -> pd.DataFrame:
     firsts = (
         f"{test.plan.test}: {first}" for test in tests if (first := foreign_text(test.skips, len(test.loaded.samples)))
     )
+    if is_silent():
+        return pd.DataFrame(rows, columns=COLUMNS)
     if text := "; ".join((*remarks, *left_out(tests, show_toxic=config.show_toxic), *firsts)):
         # The file of a DataFrame is gone by the time that anybody reads this.
         shown = text.replace(config.data.source, "the DataFrame") if temporary and config.data else text

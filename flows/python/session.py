@@ -24,6 +24,7 @@ from typing import TypeVar
 from contrapose.flows.cli.interruption import interruptible, is_importing
 from contrapose.flows.cli.start import make_home
 from contrapose.flows.orchestration.library_settings import SETTINGS
+from contrapose.tasks.core.damage import LOGGER as DAMAGE
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.process_state import SharedChange
 
@@ -117,6 +118,19 @@ def prefect_used(key_block: object) -> Iterator[Callable[[], None]]:
         use(lacking_key())
         serve_blocks(key_block or os.environ.get("CONTRAPOSE_STORE", "").startswith(SCHEME), use)
         yield start
+
+
+@contextmanager
+def quiet_call(wanted: bool) -> Iterator[None]:
+    """Print nothing of the work inside, if that is wanted: no progress, no remark, no warning of a damaged file."""
+    from contrapose.flows.orchestration.spinner import silent
+
+    logger, drop = logging.getLogger(DAMAGE), (lambda _: False)
+    with silent(wanted), ExitStack() as stack:
+        if wanted:
+            logger.addFilter(drop)
+            stack.callback(logger.removeFilter, drop)
+        yield
 
 
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)

@@ -91,6 +91,31 @@ def run_folder(name: str, runs: Place) -> Place | None:
     return place if (place / "manifest.json").exists() else None
 
 
+def baseline_folder(address: str, *, suite: str) -> str:
+    """Return the folder of a run; of a folder that holds runs, that of its newest finished run of a suite.
+
+    Raises:
+        ComparisonError: there is none.
+    """
+    place = Place.at(address, setting="--against").resolved()
+    if (place / "summary.json").exists():
+        return str(finished_run(str(place), place).folder)
+    # A run's name begins with its time.
+    for name in sorted(place.names(), reverse=True):
+        try:
+            summary = (place / name / "summary.json").json()
+        except (OSError, ValueError):
+            continue
+        if isinstance(summary, dict) and summary.get("suite") == suite and summary.get("verdict") != "incomplete":
+            return str(finished_run(str(place / name), place).folder)
+    raise ComparisonError(
+        f"no finished run of the suite {suite}",
+        expected="the folder of a finished run, or a folder that holds one",
+        remedy="Run the suite on the main branch first, or name another folder.",
+        where=f"--against {address}",
+    )
+
+
 def asked_side_by_side(runs: Sequence[FinishedRun], test: str) -> Looks | None:
     """Return when runs might have been stopped that were asked the same cases side by side; None for any others."""
     own = [run.stopping.get(test) for run in runs]

@@ -253,6 +253,8 @@ class Outcome(TypedDict):
     """`passed / scored`; None where nothing was scored."""
     interval: tuple[float, float] | None
     """95 % of the pass rate (Wilson, effective cases): open cases fail at the lower end, pass at the upper."""
+    rerun_share: NotRequired[float]
+    """Share of 1,000 simulated reruns that give the same verdict (bootstrap over clusters); absent where unknown."""
     coverage: float | None
     """Scored share of the cases that were asked."""
     extremes: tuple[float, float] | None
@@ -334,10 +336,7 @@ class ReaderUsage(TypedDict):
 
 
 class UsageSummary(TypedDict):
-    """What the run asked for itself, and what it found in the response store.
-
-    A resumed run counts what it had asked before it was interrupted.
-    """
+    """What the run asked for itself, before it was resumed too, and what it found in the response store."""
 
     calls: int
     """Answers that the run asked for."""

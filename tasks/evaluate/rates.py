@@ -90,12 +90,17 @@ class Rate:
     @property
     def is_guessed(self) -> bool:
         """True where a model that guesses reaches the gate. A gate of zero asks for nothing."""
-        return self.chance is not None and 0 < self.wanted <= self.chance
+        return is_guessed(self.chance, self.wanted)
 
     @property
     def label(self) -> str:
         """The name as people read it."""
         return self.name.replace("_", " ")
+
+
+def is_guessed(chance: float | None, wanted: float) -> bool:
+    """Return True where a model that guesses at this rate reaches the gate."""
+    return chance is not None and 0 < wanted <= chance
 
 
 def rate_of(

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.config.plan import SET, Plan
+from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import (
     ControlSummary,
     DataSummary,
@@ -23,15 +23,13 @@ from contrapose.tasks.core.outcome import (
     ReaderError,
     Slice,
 )
-from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
+from contrapose.tasks.evaluate.gate import Rules, decide
+from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, clusters_of, count, gated_rates
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
-from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
@@ -39,82 +37,10 @@ from contrapose.tasks.tables.passages import tells_of_passages
 from contrapose.tasks.tables.results import has_verdict, unread_replies
 from contrapose.tasks.text.wording import foreign_text
 
-COUNTED = (
-    *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
-    "control_kind",
-)
-"""Columns that counts and rates need: a million rows are copied without the others."""
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
 MOST_REASONS = 10
 """Reasons named one by one, since a probe of another package may word one for each row."""
-
-
-class GatedRates(NamedTuple):
-    """Counts of the cases of a test, and rates to compare with its gates."""
-
-    counts: Counts
-    rates: list[Rate]
-    """Those with a gate: the pass rate first, where it has one."""
-    documented: Rate | None
-    """The documents' pass rate over all cases; None where none was asked."""
-    too_few: str
-    """The sentence that says that one of them counts too few cases; empty where none does."""
-
-
-def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
-    """Return the counts and rates that the verdict on one test follows from."""
-    results, _ = by_length(results)
-    cases = _cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
-    criteria = probe(plan.test).criteria(results, plan.probe_settings)
-    # What says nothing is open. Chance is that over the cases in which something can be guessed.
-    met, guessed = np.where(has_verdict(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
-    chance = float(guessed.mean()) if len(guessed) else None
-    wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
-    if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
-        # A default gate that a guess among options would reach is raised above it.
-        wanted = gate_above(chance)
-    documented = rate_of("pass_rate", met, clusters_of(cases), wanted=wanted, chance=chance, looks=rules.looks)
-    gated = plan.gate_basis == SET or not any(criterion.knows_answers for criterion in criteria)
-    rates = [documented if gated else None]
-    for criterion in criteria:
-        applies, best = criterion.applies, criterion.at_best
-        rates.append(
-            rate_of(
-                criterion.name,
-                criterion.met[applies],
-                clusters_of(results[applies]),
-                wanted=criterion.wanted,
-                chance=criterion.chance,
-                at_best=None if best is None else best[applies],
-                too_few=bool(criterion.too_few),
-                looks=rules.looks,
-            )
-        )
-    too_few = next((criterion.too_few for criterion in criteria if criterion.too_few), "")
-    return GatedRates(count(cases), [rate for rate in rates if rate is not None], documented, too_few)
-
-
-def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
-    """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
-    counts, rates, _, too_few = gated_rates(results, plan, rules)
-    claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
-    return decide(counts, rates, rules, too_few=too_few) if claims else None
-
-
-def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows whose prompts the model's context window holds, and the other cases as skipped ones."""
-    errors = results["error"].fillna("").astype(str)
-    if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
-        return results, pd.DataFrame()
-    cases = results.loc[long & ~results["control"].astype(bool), ["sample_id"]]
-    return results[~long], cases.assign(skip_reason="context_too_long")
-
-
-def _cases_of(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are no controls; a million rows without any are not copied."""
-    control = results["control"].to_numpy(dtype=bool)
-    return results[~control] if control.any() else results
 
 
 def summarise(
@@ -134,7 +60,7 @@ def summarise(
     results, too_long = by_length(results)
     skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
     counted = results[[name for name in ("control", *COUNTED) if name in results]]
-    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], _cases_of(counted)
+    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], cases_of(counted)
     share, chosen = pass_share(cases), probe(plan.test)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
@@ -184,7 +110,7 @@ def summarise(
         control=noise(controls) if len(controls) else None,
         data=data,
     )
-    if unread := unread_replies(_cases_of(results)):
+    if unread := unread_replies(cases_of(results)):
         outcome["unread_replies"] = unread
     if kinds:
         outcome["kinds"] = dict(kinds)
@@ -216,7 +142,7 @@ def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> Mea
 
     estimated = estimates(measures(), answered)
     unscored = {} if scored else nothing
-    figures = {**chosen.summarise(_cases_of(answered)), **mass_figures(_cases_of(answered)), **unscored}
+    figures = {**chosen.summarise(cases_of(answered)), **mass_figures(cases_of(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
     return MeasuredFigures(
         figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},
@@ -231,17 +157,6 @@ def pass_share(rows: pd.DataFrame) -> Share | None:
     scored = rows.loc[has_verdict(rows), ["pass", "cluster", "sample_id"]]
     true = scored["pass"].to_numpy(dtype=bool)
     return clustered_share(true, clusters_of(scored)) if len(true) else None
-
-
-def count(results: pd.DataFrame) -> Counts:
-    """Count the asked cases."""
-    failed, scored = results["error"].notna(), has_verdict(results)
-    return Counts(
-        asked=len(results),
-        scored=int(scored.sum()),
-        passed=int(results.loc[scored, "pass"].astype(bool).sum()),
-        errors=int(failed.sum()),
-    )
 
 
 def unscored_reasons(cases: pd.DataFrame) -> dict[str, int]:
@@ -334,15 +249,6 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
         return None
     agreed = int((both["langtest_pass"] == both["pass"]).sum())
     return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
-
-
-def clusters_of(results: pd.DataFrame) -> np.ndarray:
-    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
-
-    A cluster may be named as a sample of another one is.
-    """
-    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
-    return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:

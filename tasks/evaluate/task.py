@@ -16,6 +16,7 @@ from contrapose.tasks.core.records import FollowUp, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.reruns import Reruns, simulate_reruns
 from contrapose.tasks.evaluate.scoring import calibrate_plan, controls_in, follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
 from contrapose.tasks.probes.answers.figures import form_of_text
@@ -90,15 +91,24 @@ def find_unread(plan: Plan, trials: Table, embedding_model: str, embedding_revis
     )
 
 
+class Judged(TypedDict):
+    """The outcome of one test, and what reruns of it would say."""
+
+    outcome: Outcome
+    reruns: Reruns | None
+    """None where no case was asked."""
+
+
 @room_task("judge", by_name=PROBE, rests_on=("scipy",), run_name="judge {plan.test}")
-def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Outcome:
-    """Count, rate and judge one test, by all its cases, the skipped ones too, and its results."""
+def judge(plan: Plan, cases: Table, results: Table, data: DataSummary, rules: Rules) -> Judged:
+    """Count, rate and judge one test, by all its cases, the skipped ones too, and its results; simulate reruns."""
     left = skipped_cases(cases)
     kinds = kinds_of(cases) if len(left) and probe(plan.test).sample_type is TextSample else {}
-    outcome = summarise(scored(results, plan.test), left, plan, data=data, rules=rules, kinds=kinds)
+    figures = scored(results, plan.test)
+    outcome = summarise(figures, left, plan, data=data, rules=rules, kinds=kinds)
     if outcome["unscored"] and (example := unscored_example(results)):
         outcome["unscored_example"] = example
-    return outcome
+    return Judged(outcome=outcome, reruns=simulate_reruns(figures, plan, rules))
 
 
 EXAMPLE = 120

@@ -75,9 +75,9 @@ class PromptSettings(ProbeSettings):
 
     prompt: str | None = Field(
         default=None,
-        description="Your own prompt as a Jinja2 template. It needs {{ text }}, and {{ context }} and {{ options }} where "
-        "samples have them. It may use {{ letters }} and {{ ask }}. In a suite, `prompt_file` names its file. Empty: "
-        "the built-in prompt.",
+        description="Your own prompt as a Jinja2 template. It needs {{ text }}, and {{ context }} and {{ options }} "
+        "where samples have them. It may use {{ letters }} and {{ ask }}. In a suite, `prompt_file` names its file. "
+        "Empty: the built-in prompt.",
     )
     labels: tuple[str, ...] | None = Field(
         default=None,

@@ -50,6 +50,14 @@ def print_verdict(summary: Summary, *, console: Console, show_toxic: bool = Fals
     console.print(verdict_text(summary["verdict"]), reason, sep="  ", soft_wrap=True)
 
 
+def unread_lines(summary: Summary) -> Iterator[str]:
+    """Return one line for each test with replies that could not be read or scored."""
+    for outcome in summary["tests"]:
+        clauses = "; ".join(filter(None, (facts_of(outcome).unread, _describe_unscored(outcome))))
+        if clauses:
+            yield f"{outcome['test_type']}: {clauses}"
+
+
 def print_summary(
     summary: Summary,
     *,

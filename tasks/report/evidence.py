@@ -81,6 +81,7 @@ class TestFacts:
     skipped: str
     unscored: str
     langtest: str
+    reruns: str
 
 
 def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
@@ -125,7 +126,15 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         skipped=skipped(outcome["test_type"], outcome["skip_reasons"]),
         unscored=unscored(outcome),
         langtest=langtest,
+        reruns=describe_reruns(outcome),
     )
+
+
+def describe_reruns(outcome: Outcome) -> str:
+    """Return how many reruns would give the same verdict; empty where that is unknown, as in older runs."""
+    share = outcome.get("rerun_share")
+    reruns = "reruns on other samples of this kind would give the same verdict"
+    return "" if share is None else f"{100 * share:.0f} of 100 {reruns}"
 
 
 def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:

@@ -1,18 +1,17 @@
 """junit.xml: the verdicts and some of the cases, for the test views of GitLab, Jenkins and GitHub.
 
-A suite for each test, in which the first case is the gate. What a suite has of failures and errors follows the gate:
-where that is passed, single cases that did not pass are reported as skipped, for readers count one failure as a red
-run.
+A suite for each test, in which the first case is the gate. Failures and errors follow the gate: where it is passed or
+inconclusive, single cases that did not pass are reported as skipped, since readers count one failure as a red run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import describe_looks, looks, sentence, sentences_of
@@ -24,6 +23,9 @@ from contrapose.tasks.text.wording import first_line, further_reason, interval, 
 
 MOST = 50
 """Cases reported of each test: what failed first, then errors, then those without a score, then what passed."""
+
+GATES: Mapping[Verdict, str] = {"fail": "failure", "incomplete": "error", "inconclusive": "skipped"}
+"""Element of the gate, by the verdict; a passed gate has none."""
 
 LONGEST = 400
 """Characters of a text, or of a part that two prompts share."""
@@ -112,8 +114,8 @@ def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
         rate = f"Pass rate {percent(outcome['pass_rate'])} ({sure}), gate {percent(outcome['min_pass_rate'])}."
         first, further = sentence(first_line(outcome)), show(further_reason(outcome))
         lines = (first, further, rate, *sentences_of(describe_looks(outcome)), f"{sums(outcome)}.")
-        kind = "error" if outcome["verdict"] == "incomplete" else "failure"
-        gate = TestCase(kind, outcome["verdict"], show(outcome["reason"]), "\n".join(filter(None, lines)))
+        verdict, body = outcome["verdict"], "\n".join(filter(None, lines))
+        gate = TestCase(GATES[verdict], verdict, show(outcome["reason"]), body)
     yield "gate", gate
     rows = without_controls(of_test(report.results.figures, test))
     ranks = outcomes(rows).map(ORDER.index).sort_values(kind="stable").head(MOST)
@@ -121,7 +123,7 @@ def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
     parts = report.results.at(places)
     asked = zip(places, parts["case_id"], read_rows(parts, show), strict=True)
     for _, case_id, row in sorted(asked, key=lambda entry: (ranks[entry[0]], entry[0])):
-        yield name_of(case_id), _asked_case(row, tolerated=outcome["verdict"] == "pass")
+        yield name_of(case_id), _asked_case(row, outcome["verdict"])
     skipped = report.skipped
     if not skipped.empty:
         for one in skipped[skipped["test_type"] == test].itertuples():
@@ -129,7 +131,7 @@ def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
             yield name_of(f"{one.test_type}/{one.sample_id}"), TestCase("skipped", "skipped", reason)
 
 
-def _asked_case(row: ReportRow, *, tolerated: bool) -> TestCase | None:
+def _asked_case(row: ReportRow, verdict: Verdict) -> TestCase | None:
     """Return a case with its prompts, whose difference is `[-taken away-]` and `{+added+}`, and replies."""
     if row.outcome == "pass":
         return None
@@ -146,8 +148,10 @@ def _asked_case(row: ReportRow, *, tolerated: bool) -> TestCase | None:
         return TestCase(
             "skipped", row.outcome, f"Does not count, because the answer before was wrong: {row.reason}", body
         )
-    if tolerated:
+    if verdict == "pass":
         return TestCase("skipped", "tolerated", f"Did not pass, which the gate allows: {row.reason}", body)
+    if verdict == "inconclusive":
+        return TestCase("skipped", verdict, f"Did not pass; the test is inconclusive: {row.reason}", body)
     return TestCase("error" if row.outcome == "error" else "failure", row.outcome, row.reason, body)
 
 

@@ -24,6 +24,19 @@ def holm(values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
+def holm_step(others: Sequence[float]) -> int:
+    """Return by what Holm's correction divides the level for one more test beside these p values.
+
+    The others that are rejected at their own steps no longer count: of three tests, two of which are certain, the last
+    one is tested at the whole level.
+    """
+    tests = len(others) + 1
+    for place, p in enumerate(sorted(others)):
+        if p > LEVEL / (tests - place):
+            return tests - place
+    return 1
+
+
 def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     """P values adjusted so that the expected share of false findings among all findings stays below the level.
 

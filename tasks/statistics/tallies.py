@@ -19,12 +19,12 @@ LEAST = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the evidence of many runs needs, which all have clusters of the same sizes."""
+    """What the evidence of many runs needs."""
 
     sizes: np.ndarray
     """(kinds,): sizes that clusters have, without repetition."""
     clusters: np.ndarray
-    """(kinds,): how many clusters have each."""
+    """(kinds,): how many clusters have each; (runs, kinds) where the runs differ in it."""
     sums: np.ndarray
     """(runs, powers, kinds): of the first four powers of the true rows in a cluster, over the clusters of each size."""
     most_false: np.ndarray
@@ -33,7 +33,7 @@ class Tally:
     """(runs, 2): the same of true rows."""
 
     def plus(self, true: np.ndarray, sizes: np.ndarray) -> Tally:
-        """With further clusters: (runs, clusters) of true rows, and (clusters,) of sizes, each at least 1."""
+        """With further clusters of the same sizes in every run: (runs, clusters) of true rows, (clusters,) of sizes."""
         kinds = np.union1d(self.sizes, sizes)
         kind = (sizes[:, None] == kinds).astype(float)
         before = (self.sizes[:, None] == kinds).astype(float)
@@ -52,9 +52,14 @@ class Tally:
         return replace(self, **parts)
 
     @property
-    def rows(self) -> float:
-        """Rows in all clusters."""
-        return float(self.sizes @ self.clusters)
+    def rows(self) -> np.ndarray:
+        """Rows in all clusters: a number, or (runs,)."""
+        return np.asarray(self.clusters @ self.sizes)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Clusters: a number, or (runs,)."""
+        return np.asarray(self.clusters.sum(axis=-1))
 
     @property
     def true(self) -> np.ndarray:
@@ -64,12 +69,12 @@ class Tally:
     @property
     def single(self) -> bool:
         """Return whether every cluster is one row."""
-        return bool(self.clusters.sum() == self.rows)
+        return bool(np.all(self.groups == self.rows))
 
     @property
-    def copied_rows(self) -> float:
-        """Effective rows if the rows of each cluster were copies of one."""
-        return self.rows**2 / float(self.sizes**2 @ self.clusters)
+    def copied_rows(self) -> np.ndarray:
+        """Effective rows if the rows of each cluster were copies of one: a number, or (runs,)."""
+        return np.asarray(self.rows**2 / (self.clusters @ self.sizes**2))
 
 
 NOTHING = Tally(
@@ -127,31 +132,39 @@ def _p_values(tally: Tally, true: np.ndarray, worth: np.ndarray, worst: np.ndarr
     if tally.single:
         return whole
     one = tail(tally.rows - worst[:, 0], _effective_of_one(tally, worst))
-    none = tail(np.full(len(true), tally.rows), np.full(len(true), tally.copied_rows))
+    none = tail(*(np.broadcast_to(value, true.shape) for value in (tally.rows, tally.copied_rows)))
     return np.asarray(np.maximum(whole, np.maximum(one, none)))
 
 
 def _effective_rows(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
     """Return the effective rows of each run as `clustered` does, and their freedom; false rows count as true ones."""
-    if tally.single or tally.clusters.sum() == 1:
-        return np.full(len(tally.sums), tally.copied_rows), np.full(len(tally.sums), np.inf)
-    rate, sizes = (tally.true / tally.rows)[:, None], tally.sizes
+    runs = len(tally.sums)
+    if tally.single or np.all(tally.groups == 1):
+        return np.broadcast_to(tally.copied_rows, runs), np.full(runs, np.inf)
+    rate, weights = (tally.true / tally.rows)[:, None], _weights(tally, tally.sizes)
     first, second, third, fourth = np.moveaxis(tally.sums, 1, 0)
-    expected, weights = rate * sizes, (1 - sizes / tally.rows) ** -2
+    expected = rate * tally.sizes
     squares = second - 2 * expected * first + expected**2 * tally.clusters
     fourths = fourth - 4 * expected * third + 6 * expected**2 * second - 4 * expected**3 * first
-    return _worth(tally, rate[:, 0], squares @ weights, (fourths + expected**4 * tally.clusters) @ weights**2)
+    fourths = fourths + expected**4 * tally.clusters
+    return _worth(tally, rate[:, 0], (squares * weights).sum(axis=1), (fourths * weights**2).sum(axis=1))
+
+
+def _weights(tally: Tally, sizes: np.ndarray) -> np.ndarray:
+    """Return the jackknife's weights of clusters of these sizes; 0 of one that is all of its run."""
+    others = 1 - sizes / tally.rows[..., None]
+    return np.where(others > 0, np.where(others > 0, others, 1.0) ** -2, 0.0)
 
 
 def _effective_of_one(tally: Tally, worst: np.ndarray) -> np.ndarray:
     """Return the same if only one cluster had false rows: (runs, 2) of how many, and its size."""
-    if tally.clusters.sum() == 1:
-        return np.full(len(worst), tally.copied_rows)
+    if np.all(tally.groups == 1):
+        return np.broadcast_to(tally.copied_rows, len(worst))
     false, size = worst[:, 0], worst[:, 1]
     missing = false / tally.rows
-    weights, own = (1 - tally.sizes / tally.rows) ** -2, (1 - size / tally.rows) ** -2
+    weights, own = _weights(tally, tally.sizes), _weights(tally, size[:, None])[:, 0]
     squares, fourths = (
-        missing**power * (tally.sizes**power * weights ** (power / 2) @ tally.clusters)
+        missing**power * (tally.sizes**power * weights ** (power / 2) * tally.clusters).sum(axis=-1)
         + own ** (power / 2) * ((missing * size - false) ** power - (missing * size) ** power)
         for power in (2, 4)
     )
@@ -162,7 +175,7 @@ def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndar
     """Effective rows and freedom, from the sums of the jackknife's squares and of their squares."""
     from scipy.special import stdtrit
 
-    rows, clusters, copied = tally.rows, float(tally.clusters.sum()), tally.copied_rows
+    rows, clusters, copied = tally.rows, tally.groups, tally.copied_rows
     total = np.maximum(squares, 0.0)
     varying = fourths - total**2 / clusters
     variance, tail = (clusters - 1) / clusters * total / rows**2, (1 + CONFIDENCE) / 2
@@ -171,5 +184,5 @@ def _worth(tally: Tally, rate: np.ndarray, squares: np.ndarray, fourths: np.ndar
         freedom = np.clip(freedom, None, copied - 1).clip(min=1.0)
         few = (stdtrit(rows - 1, tail) / stdtrit(freedom, tail)) ** 2
         worth = np.minimum(rows, np.maximum(copied, rate * (1 - rate) / variance * few))
-    equal = (rate == 0) | (rate == 1)
+    equal = (rate == 0) | (rate == 1) | (clusters == 1)
     return np.where(equal, copied, np.where(variance == 0, rows, worth)), np.where(equal, np.inf, freedom)

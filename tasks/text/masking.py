@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import mask_word
@@ -37,6 +38,19 @@ def mask_toxic(text: str) -> str:
         pieces += text[place:start], mask_word(text[start:end])
         place = end
     return "".join([*pieces, text[place:]])
+
+
+def mask_values(value: object, *, show_toxic: bool) -> Any:
+    """The value with bad words masked in all its texts, names of fields too; as it is where they are to be shown."""
+    if show_toxic:
+        return value
+    if isinstance(value, str):
+        return mask_toxic(value)
+    if isinstance(value, Mapping):
+        return {mask_toxic(str(name)): mask_values(own, show_toxic=False) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [mask_values(own, show_toxic=False) for own in value]
+    return value
 
 
 # The blanks among the control characters part words, so they are not in it.

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 import yaml
-from linters import DEPLOYMENTS, lint
+from linters import DEPLOYMENTS, lint, understood
+from places import REPOSITORY
 from small_server import Asked, answering
 
-ACTION = DEPLOYMENTS / "github" / "action.yml"
+ACTION = REPOSITORY / "action.yml"
 GITLAB = DEPLOYMENTS / "gitlab" / "evaluate.yml"
-STEPS = {step["name"]: step["run"] for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]}
+STEPS = {step["name"]: step.get("run", "") for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]}
 BEFORE = 150
 """Comments of other people: more than a page."""
 
@@ -150,7 +151,7 @@ def step(name: str, **names: str) -> subprocess.CompletedProcess[str]:
 def test_the_action_hands_on_code_report_and_badge(tmp_path: Path, runner: dict[str, str], code: str) -> None:
     done = step("Evaluate", **runner, CODE=code)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "output").read_text() == f"code={code}\nrun={tmp_path}/runs/a\n"
+    assert (tmp_path / "output").read_text() == f"code={code}\nrun={tmp_path}/runs/a\nverdict=fail\n"
     assert (tmp_path / "summary").read_text() == "# Report\n"
     assert (tmp_path / "badge" / "badge.svg").is_file()
     assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --max-cost 2")
@@ -159,6 +160,49 @@ def test_the_action_hands_on_code_report_and_badge(tmp_path: Path, runner: dict[
 def test_a_model_without_a_known_price_is_given_no_most_cost(tmp_path: Path, runner: dict[str, str]) -> None:
     assert step("Evaluate", **{**runner, "MAX_COST": ""}, CODE="0").returncode == 0
     assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --out")
+
+
+def test_a_run_that_never_began_has_no_folder(tmp_path: Path, runner: dict[str, str]) -> None:
+    program(tmp_path, "contrapose", "exit 2")
+    assert step("Evaluate", **runner).returncode == 0
+    assert (tmp_path / "output").read_text() == "code=2\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "given"), [("runs-of-main/a/summary.json", True), ("runs-of-main/summary.json", True), ("", False)]
+)
+def test_the_main_branch_is_compared_with_where_it_has_a_run(
+    tmp_path: Path, runner: dict[str, str], made: str, given: bool
+) -> None:
+    folder = tmp_path / "runs-of-main"
+    if made:
+        (tmp_path / made).parent.mkdir(parents=True)
+        (tmp_path / made).touch()
+    done = step("Evaluate", **runner, CODE="0", AGAINST=str(folder))
+    assert done.returncode == 0, done.stderr
+    asked = (tmp_path / "asked").read_text()
+    assert (f"--against {folder}" in asked) is given
+    assert ("::warning::There is no run" in done.stdout) is not given
+    assert understood(["contrapose", *asked.replace("my suite.yaml", "suite.yaml").split()])
+
+
+def test_every_installation_is_held_to_the_versions_and_none_sees_the_key(tmp_path: Path) -> None:
+    program(tmp_path, "python", 'echo "$@" >> "$RUNNER_TEMP/calls"; env >> "$RUNNER_TEMP/environment"')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to("/bin/true")
+    names = {"RUNNER_TEMP": str(tmp_path), "HERE": str(REPOSITORY), "OPENAI_API_KEY": "secret"}
+    done = step("Install", **names, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [call for call in calls if f"install -c {REPOSITORY}/constraints.txt" not in call] == []
+    assert f"contrapose[embeddings] @ file://{REPOSITORY}" in calls[-1]
+    assert "secret" not in (tmp_path / "environment").read_text()
+
+
+def test_the_action_is_ready_to_be_published() -> None:
+    action = yaml.safe_load(ACTION.read_text())
+    assert {"name", "description", "branding"} <= set(action)
+    assert {"verdict", "code", "run"} == set(action["outputs"])
 
 
 def test_the_action_comments_once(tmp_path: Path, runner: dict[str, str], api: Api) -> None:

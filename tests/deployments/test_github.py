@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from linters import DEPLOYMENTS, lint, understood
-from packaging.requirements import Requirement
+from linters import DEPLOYMENTS, lint
+from places import REPOSITORY
 
 WORKFLOW = DEPLOYMENTS / "github" / "evaluate.yaml"
 JOBS: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text())["jobs"]
@@ -50,78 +49,9 @@ def test_the_workflow_is_safe() -> None:
 
 
 def test_only_the_job_without_the_code_of_the_pull_request_may_write() -> None:
-    assert JOBS["evaluate"]["permissions"] == {"contents": "read"}
+    assert JOBS["evaluate"]["permissions"] == {"contents": "read", "actions": "read"}
     assert JOBS["comment"]["permissions"] == {"pull-requests": "write"}
     assert not any("checkout" in step.get("uses", "") for step in JOBS["comment"]["steps"])
-
-
-@pytest.mark.parametrize(
-    ("code", "stop_at", "expected"),
-    [("0", "", 0), ("1", "", 1), ("2", "", 2), ("3", "", 0), ("4", "", 0), ("4", "3 4", 4), ("3", "4", 0), ("", "", 2)],
-)
-def test_the_gate_follows_the_exit_code(tmp_path: Path, code: str, stop_at: str, expected: int) -> None:
-    assert run(script("evaluate", "Gate"), tmp_path, CODE=code, STOP_AT=stop_at).returncode == expected
-
-
-def test_nothing_is_installed_until_its_address_is_set() -> None:
-    assert yaml.safe_load(WORKFLOW.read_text())["env"]["CONTRAPOSE"] == ""
-    assert JOBS["evaluate"]["steps"][0]["name"] == "Address"
-
-
-@pytest.mark.parametrize("told", ["", "contrapose", "contrapose==0.1.0"])
-def test_what_has_no_address_is_refused(tmp_path: Path, told: str) -> None:
-    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=told, CONSTRAINTS="constraints.txt")
-    assert done.returncode == 2
-    assert done.stdout.startswith(f"::error::CONTRAPOSE is '{told}'; set it")
-
-
-def test_nothing_is_installed_without_the_versions_of_everything_else(tmp_path: Path) -> None:
-    address = "contrapose @ https://files.example.org/contrapose-0.1.0-py3-none-any.whl"
-    done = run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=address, CONSTRAINTS="")
-    assert done.returncode == 2
-    assert done.stdout.startswith("::error::CONSTRAINTS is empty; set it")
-
-
-def test_every_installation_is_held_to_the_versions_and_none_sees_the_key(tmp_path: Path) -> None:
-    program(tmp_path, "python", 'echo "$@" >> calls; env >> environment')
-    settings = {"CONTRAPOSE": "contrapose @ https://files.example.org/x.whl", "CONSTRAINTS": "my versions.txt"}
-    assert run(script("evaluate", "Install"), tmp_path, **settings).returncode == 0
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert [call for call in calls if " install " in call and "-c my versions.txt" not in call] == []
-    holders = [step["name"] for step in JOBS["evaluate"]["steps"] if "OPENAI_API_KEY" in step.get("env", {})]
-    assert holders == ["Evaluate"]
-    assert "OPENAI_API_KEY" not in JOBS["evaluate"].get("env", {})
-
-
-def test_the_addresses_that_are_shown_are_taken_and_hold_the_embedding_model(tmp_path: Path) -> None:
-    shown = re.findall(r"^ +#   (contrapose.+)$", WORKFLOW.read_text(), re.MULTILINE)
-    assert shown
-    for each in shown:
-        assert Requirement(each).extras == {"embeddings"}
-        assert run(script("evaluate", "Address"), tmp_path, CONTRAPOSE=each, CONSTRAINTS="x").returncode == 0
-
-
-def test_the_workflow_uses_a_command_that_exists() -> None:
-    (command,) = re.findall(r"^contrapose .*(?= \|\|)", script("evaluate", "Evaluate"), re.MULTILINE)
-    assert understood(shlex.split(command.replace('${MAX_COST:+--max-cost "$MAX_COST"}', "--max-cost 2")))
-
-
-@pytest.mark.parametrize("code", [0, 1, 4])
-def test_a_run_hands_on_its_exit_code_and_its_report(tmp_path: Path, code: int) -> None:
-    program(tmp_path, "contrapose", f'mkdir -p "$7/a" && echo "# Report" > "$7/a/report.md"; exit {code}')
-    files = {"GITHUB_OUTPUT": str(tmp_path / "out"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
-    settings = {"SUITE": "suite.yaml", "MAX_COST": "2", "RUNNER_TEMP": str(tmp_path / "temp")}
-    assert run(script("evaluate", "Evaluate"), tmp_path, **files, **settings).returncode == 0
-    assert (tmp_path / "out").read_text() == f"code={code}\nreport=true\n"
-    assert (tmp_path / "summary").read_text() == "# Report\n"
-
-
-def test_a_run_that_never_began_has_no_report(tmp_path: Path) -> None:
-    program(tmp_path, "contrapose", "exit 2")
-    files = {"GITHUB_OUTPUT": str(tmp_path / "out"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
-    settings = {"SUITE": "suite.yaml", "MAX_COST": "2", "RUNNER_TEMP": str(tmp_path / "temp")}
-    assert run(script("evaluate", "Evaluate"), tmp_path, **files, **settings).returncode == 0
-    assert (tmp_path / "out").read_text() == "code=2\n"
 
 
 @pytest.mark.parametrize(
@@ -137,3 +67,33 @@ def test_there_is_one_comment(tmp_path: Path, found: str, call: str) -> None:
     comment = (tmp_path / "comment.md").read_text()
     assert comment.startswith("<!-- contrapose -->\n")
     assert len(comment) < 65_536
+
+
+def action_step() -> dict[str, Any]:
+    return next(step for step in JOBS["evaluate"]["steps"] if step.get("id") == "evaluate")
+
+
+def test_the_workflow_uses_the_action_at_a_commit_that_nobody_can_publish() -> None:
+    action = yaml.safe_load((REPOSITORY / "action.yml").read_text())
+    assert action_step()["uses"].endswith(f"/contrapose@{'0' * 40}")
+    assert set(action_step()["with"]) <= set(action["inputs"])
+    used = re.findall(r"steps\.evaluate\.outputs\.(\w+)", WORKFLOW.read_text())
+    assert set(used) <= set(action["outputs"])
+
+
+def test_the_key_is_in_the_environment_of_one_step() -> None:
+    holders = [step.get("id") for step in JOBS["evaluate"]["steps"] if "OPENAI_API_KEY" in step.get("env", {})]
+    assert holders == ["evaluate"]
+    assert "OPENAI_API_KEY" not in JOBS["evaluate"].get("env", {})
+
+
+@pytest.mark.parametrize(("known", "downloaded"), [("", False), ("12", True)])
+def test_the_last_run_of_the_main_branch_is_downloaded_where_there_is_one(
+    tmp_path: Path, known: str, downloaded: bool
+) -> None:
+    program(tmp_path, "gh", f'echo "$@" >> calls; case "$*" in "run list"*) echo "{known}" ;; *) exit 1 ;; esac')
+    done = run(script("evaluate", "Baseline"), tmp_path, BASE="main", GH_REPO="o/r", RUNNER_TEMP=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    calls = (tmp_path / "calls").read_text()
+    assert "run list --workflow evaluate.yaml --branch main --event push" in calls
+    assert (f"run download 12 --name contrapose --dir {tmp_path}/baseline" in calls) is downloaded

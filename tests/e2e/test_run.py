@@ -90,7 +90,7 @@ def test_emptied_tables_are_computed_again() -> None:
 
 
 def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, summary = run("--json")
+    _, _, summary = run("--json", "--show-toxic")
     printed = capsys.readouterr()
     assert (json.loads(printed.out), printed.err) == (summary, "")
 

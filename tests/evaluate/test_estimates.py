@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.evaluate.summarise import clusters_of, effects, estimates, slices
+from contrapose.tasks.evaluate.gated_rates import clusters_of
+from contrapose.tasks.evaluate.summarise import effects, estimates, slices
 from contrapose.tasks.probes.base import Measure
 
 

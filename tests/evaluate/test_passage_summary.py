@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.evaluate.gated_rates import clusters_of
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.summarise import clusters_of
 from contrapose.tasks.statistics.shares import independent, wilson
 
 SAME, OTHER, REORDERED = "same", "other", "reordered"

@@ -18,10 +18,10 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.gated_rates import count
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import (
     MOST_REASONS,
-    count,
     langtest,
     measure_results,
     noise,

@@ -58,7 +58,7 @@ def test_a_stored_test_tells_why_its_cases_have_no_score(in_tmp: object, monkeyp
     )
     rules = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="rate")
     data = {"source": "x", "sha256": "0", "rows": 4}
-    outcome = judge.fn(plan=plan, cases=skipped, results=results, data=data, rules=rules)
+    outcome = judge.fn(plan=plan, cases=skipped, results=results, data=data, rules=rules)["outcome"]
     assert (outcome["unscored"], outcome["unscored_reasons"]) == (1, {"it is empty": 1})
 
 

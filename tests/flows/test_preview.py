@@ -101,9 +101,9 @@ def test_json_is_not_limited_unless_asked(in_tmp: Path, capsys: pytest.CaptureFi
     assert len(objects(capsys, "--probe", "add_negation", "--input", name, "--limit", "3")) == 3
 
 
-def test_json_is_raw_and_ascii(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_ascii_and_raw_where_toxic_words_are_shown(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = rows(in_tmp, {"id": "é", "text": "The café is full of shit."})
-    text = printed(capsys, "--json", "--probe", "add_negation", "--input", name)
+    text = printed(capsys, "--json", "--show-toxic", "--probe", "add_negation", "--input", name)
     assert text.isascii()
     assert json.loads(text)["original"] == "The café is full of shit."
 

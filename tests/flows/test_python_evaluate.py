@@ -102,7 +102,20 @@ def test_a_run_of_a_frame_can_be_repeated_by_the_command(capsys: pytest.CaptureF
     run = judged(model="mock")
     source = run.summary["tests"][0]["data"]["source"]
     assert Path(source).parts[:2] == ("runs", ".frames")
-    main(["run", "--model", "mock", "--test", "add_toxic_words", "--data", source, "--json", "--exit-zero"])
+    main(
+        [
+            "run",
+            "--model",
+            "mock",
+            "--test",
+            "add_toxic_words",
+            "--data",
+            source,
+            "--json",
+            "--show-toxic",
+            "--exit-zero",
+        ]
+    )
     assert json.loads(capsys.readouterr().out)["tests"] == run.summary["tests"]
 
 
@@ -137,7 +150,7 @@ def test_a_suite_may_be_a_dict(answer: Counted) -> None:
 def test_keys_that_were_read_as_others_are_warned_of(answer: Counted) -> None:
     suite = {"tests": {"sensitivity": {"toxicity": {}}}}
     with pytest.warns(UserWarning, match="toxicity was read as add_toxic_words"):
-        judged(suite=suite, test=None, model=answer, limit=1)
+        judged(suite=suite, test=None, model=answer, limit=1, quiet=False)
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -254,3 +267,8 @@ def test_an_interrupted_call_goes_on_where_it_stopped(interrupting: Any, inside:
     run = called()
     assert run.verdict != "incomplete"
     assert len(interrupting.asked) <= 16 + 2
+
+
+def test_quiet_warns_of_nothing(answer: Counted, recwarn: pytest.WarningsRecorder) -> None:
+    judged(suite={"tests": {"sensitivity": {"toxicity": {}}}}, test=None, model=answer, limit=1)
+    assert not [warning for warning in recwarn if "toxicity" in str(warning.message)]

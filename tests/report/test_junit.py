@@ -50,7 +50,7 @@ def test_there_is_a_suite_for_each_test() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "kind"),
-    [("pass", ""), ("fail", "failure"), ("inconclusive", "failure"), ("incomplete", "error")],
+    [("pass", ""), ("fail", "failure"), ("inconclusive", "skipped"), ("incomplete", "error")],
 )
 def test_the_gate_carries_the_verdict(verdict: Verdict, kind: str) -> None:
     found = suite(outcome(verdict=verdict))
@@ -61,10 +61,18 @@ def test_the_cases_that_failed_come_first() -> None:
     assert kinds(suite(outcome(verdict="fail"), *ROWS)) == ["failure", "failure", "error", "skipped", ""]
 
 
-def test_nothing_fails_where_the_gate_is_passed() -> None:
-    found = suite(outcome(verdict="pass"), *ROWS)
-    assert kinds(found) == ["", "skipped", "skipped", "skipped", ""]
-    assert [found.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "0", "0", "3"]
+@pytest.mark.parametrize(("verdict", "gate", "skipped"), [("pass", "", "3"), ("inconclusive", "skipped", "4")])
+def test_only_a_failed_or_incomplete_gate_is_red(verdict: Verdict, gate: str, skipped: str) -> None:
+    found = suite(outcome(verdict=verdict), *ROWS)
+    assert kinds(found) == [gate, "skipped", "skipped", "skipped", ""]
+    assert [found.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "0", "0", skipped]
+
+
+def test_an_inconclusive_gate_says_why() -> None:
+    told = suite(outcome(verdict="inconclusive", reason="Too few cases.")).find("testcase/skipped")
+    assert told is not None
+    assert told.get("message") == "Too few cases."
+    assert (told.text or "").startswith("Too few cases.")
 
 
 def test_cases_that_were_not_asked_are_skipped_with_their_reason() -> None:
@@ -80,7 +88,7 @@ def test_no_two_cases_of_a_suite_have_one_name() -> None:
 
 
 def test_controls_are_no_cases() -> None:
-    assert kinds(suite(outcome(), row(control=True))) == ["failure"]
+    assert kinds(suite(outcome(), row(control=True))) == ["skipped"]
 
 
 def test_a_failure_shows_what_was_changed_and_what_was_answered() -> None:

