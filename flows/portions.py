@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil
-from threading import Event, Thread
 from typing import TypedDict
 
 from contrapose.flows.run_context import Run
@@ -27,6 +26,7 @@ from contrapose.tasks.infer.task import Asked, Team, Terms, infer, spent_so_far
 from contrapose.tasks.perturb.task import draw_besides, join_cases, perturb, perturb_portion
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
+from contrapose.tasks.store.owners import pulse
 from contrapose.tasks.tables.table import ROWS, Table
 
 LOOK_SECONDS = 0.5
@@ -139,30 +139,22 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
         id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=identity_of_store()
     )
     before, cost = replace(meter), cost_of((spent, own.price), (beside, own.beside_price)) or 0.0
-    over = Event()
 
     def read_counts() -> None:
-        # What is shown is not worth a run.
-        with suppress(ContraposeError):
-            counts = Store().teams.counts(team.id)
-            meter.done, meter.from_store = before.done + counts.done, before.from_store + counts.from_store
-            meter.failed, meter.requests = before.failed + counts.failed, before.requests + counts.requests
-            meter.cost = cost + counts.cost
+        counts = teams.counts(team.id)
+        meter.done, meter.from_store = before.done + counts.done, before.from_store + counts.from_store
+        meter.failed, meter.requests = before.failed + counts.failed, before.requests + counts.requests
+        meter.cost = cost + counts.cost
 
-    def follow() -> None:
-        while not over.wait(LOOK_SECONDS):
-            read_counts()
-
-    thread = Thread(target=follow, name="contrapose-progress", daemon=True)
-    thread.start()
     try:
-        yield replace(own, team=team)
+        with pulse(read_counts, every=LOOK_SECONDS):
+            yield replace(own, team=team)
     except BaseException:
         with suppress(ContraposeError):
             teams.stop(team.id, INTERRUPTED)
         raise
     finally:
-        over.set()
-        thread.join()
-        read_counts()
+        # What is shown is not worth a run.
+        with suppress(ContraposeError):
+            read_counts()
     teams.end(team.id)
