@@ -9,12 +9,11 @@ from string import ascii_uppercase
 from typing import ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.base import Broker, refuse_unknown
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
@@ -29,13 +28,9 @@ AT_ONCE = 1000
 """Questions that are answered before these are put."""
 
 
-class Mock:
+class Mock(LocalProvider):
     """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
 
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
-    knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = 1
     arguments: ClassVar[Mapping[str, Argument]] = {
         "reply": Argument(type="text", description="Every reply."),
         "slip": Argument(type="share", description="Prompts whose reply is `slip_reply` instead.", default=0),
@@ -43,17 +38,9 @@ class Mock:
         "revision": Argument(type="text", description="Which training it stands for: others slip elsewhere."),
     }
 
-    def price(self, spec: ModelSpec) -> Price:
-        """Return that it is free."""
-        return FREE
-
     def check(self, spec: ModelSpec) -> Check:
         """Return that it is there, as always."""
         return Check(state="ok", observed=spec.id)
-
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "all"."""
-        return "all"
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return its own version, and its arguments."""

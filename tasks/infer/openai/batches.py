@@ -60,7 +60,7 @@ def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]
     bodies = Bodies(spec=spec)
     for row in rows:
         body = json.loads(bodies.body(from_json(row.question)))
-        request = {"custom_id": row.key, "method": "POST", "url": f"/v1{bodies.path}", "body": body}
+        request = {"custom_id": row.key, "method": "POST", "url": f"/v1{bodies.settings.path}", "body": body}
         yield json.dumps(request).encode() + b"\n"
 
 
@@ -239,11 +239,11 @@ class BatchEndpoint:
         from openai import OpenAI
 
         bodies = Bodies(spec=spec)
-        self.settings, self.url = bodies.settings, f"/v1{bodies.path}"
+        self.settings, self.url = bodies.settings, f"/v1{bodies.settings.path}"
         # What is meant for one host is not sent to another.
         client = httpx2.Client(follow_redirects=False, timeout=SECONDS)
         self.client = OpenAI(
-            base_url=self.settings.base_url, api_key=self.settings.key, max_retries=TRIES, http_client=client
+            base_url=self.settings.address, api_key=self.settings.key, max_retries=TRIES, http_client=client
         )
         forget_environment(self.client, self.settings)
 
@@ -300,5 +300,5 @@ class BatchEndpoint:
                 expected="an endpoint with OpenAI's Batch API",
                 remedy="The same command goes on where it stopped; nothing is submitted twice. Without such an API, "
                 "`contrapose batch prompts` writes the files.",
-                where=self.settings.base_url,
+                where=self.settings.address,
             ) from error

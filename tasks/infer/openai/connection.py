@@ -87,9 +87,9 @@ class Connection:
     def __init__(self, settings: Settings) -> None:
         from openai import AsyncOpenAI
 
-        self.lean = LeanClient(settings.base_url)
+        self.lean = LeanClient(settings.address)
         self.client = AsyncOpenAI(
-            base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
+            base_url=settings.address, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
         )
         forget_environment(self.client, settings)
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
@@ -165,7 +165,7 @@ class OpenAIWay(Way):
         bodies, key, start = self.bodies, self.bodies.settings.key, time.monotonic()
         try:
             sent = bodies.body(question)
-            content = await self.connection.post(bodies.path, sent, seconds=timeout)
+            content = await self.connection.post(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
             written = bodies.most(question).completion_tokens
             completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
@@ -204,7 +204,7 @@ async def reach(settings: Settings, key_place: str) -> None:
     from openai import APIConnectionError, APIStatusError, AuthenticationError, OpenAIError
 
     def refusal(observed: str, *, expected: str, remedy: str) -> ModelError:
-        return ModelError(observed, expected=expected, remedy=remedy, where=settings.base_url)
+        return ModelError(observed, expected=expected, remedy=remedy, where=settings.address)
 
     connection = Connection(settings)
     try:
@@ -230,8 +230,8 @@ async def reach(settings: Settings, key_place: str) -> None:
                 remedy="Set model_args.base_url to the address that answers.",
             ) from error
         if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
-            remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
-            if settings.base_url.endswith(USUAL_PATH):
+            remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
+            if settings.address.endswith(USUAL_PATH):
                 remedy = "Correct model_args.base_url, by the documentation of the server."
             raise refusal(
                 f"the server has no {settings.path} there (status {NOT_FOUND})",
