@@ -91,8 +91,7 @@ class RecordedReplies(LocalProvider):
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
         """Return warnings: how the replies were found, if that is taken on trust, and about their passages.
 
-        Raises:
-            ModelError: a reply to a perturbed prompt would count for several of these tests.
+        ModelError: a reply to a perturbed prompt would count for several of these tests.
         """
         recording = self.open(spec).recording
         changed = [key for key in recording.replies if key.side == "perturbed" and not key.test]

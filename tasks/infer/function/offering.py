@@ -136,11 +136,7 @@ _OFFERING = Lock()
 
 @contextmanager
 def offer_function(function: Answering) -> Iterator[str]:
-    """Let runs of this process ask a function, until the context is left.
-
-    Yields:
-        The id of the model that it is meanwhile, such as `function/answer`.
-    """
+    """Let runs of this process ask a function; yield the id of the model that it is meanwhile, as `function/answer`."""
     offer = OfferedFunction(function=function, context=copy_context())
     with _OFFERING:
         name = name_of(function)

@@ -126,8 +126,7 @@ class ImportCounts:
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
     """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
 
-    Raises:
-        DataError: there is not one line of results.
+    DataError: there is not one line of results.
     """
     counts = ImportCounts()
     full_lines = ((where, line) for where, line in lines if line.strip())

@@ -44,14 +44,9 @@ LEAST_RETRIES = 2
 
 
 class FormFinder:
-    """Tries how an endpoint must be asked: without which parameters, and in which form.
+    """Tries how an endpoint must be asked: without which parameters, and in which form; see `TriesOut.try_out`.
 
-    Args:
-        asker: makes the requests.
-        forms: to be tried in order; the last is `plain`, unless there is one alone.
-        bodies: of requests; they are adapted to what is found.
-        broker: the asker's; it is adapted, too.
-        changes: settings that are known to be necessary; None where all of them are known, and at work.
+    Broker and bodies are adapted to what is found.
     """
 
     def __init__(

@@ -29,6 +29,8 @@ TEMPLATE_TOKENS = 4_096
 """Of a prompt, beside those that are sent: a chat template, and what a server puts before every prompt."""
 MOST_HIDDEN = 131_072
 """Of thoughts that are not shown: more than any model writes."""
+LONGEST_NUMBER = 300
+"""Digits. What is longer would not be read at all, and take its reply with it."""
 
 PARTS: Mapping[object, str] = {
     **dict.fromkeys(("text", "output_text", "input_text"), "text"),
@@ -65,7 +67,7 @@ def read_reply(body: bytes, question: Question) -> Completion:
     however often it is asked and paid.
     """
     try:
-        reply = json.loads(body)
+        reply = _parse(body)
         text, outcome, logprobs = _read_choice(reply)
         used = reply.get("usage")
         counts = {name: _count(used.get(name)) or 0 for name in COUNTS} if isinstance(used, Mapping) else {}
@@ -97,7 +99,7 @@ def believe_counts(completion: Completion, body: bytes, *, sent: int, written: i
     used = completion.usage
     if 0 < used.prompt_tokens <= sent and 0 < used.completion_tokens <= max(written, 1):
         return completion, None
-    said = json.loads(body).get("usage")
+    said = _parse(body).get("usage")
     if not isinstance(said, Mapping):
         return completion, None if said is None else f"usage: {_shorten(said)}"
     details = said.get("completion_tokens_details")
@@ -214,6 +216,11 @@ def _count(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else None
+
+
+def _parse(body: bytes) -> Any:
+    """Return JSON of an endpoint; Python refuses to read whole numbers of thousands of digits."""
+    return json.loads(body, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
 
 
 def _shorten(value: Any, most: int = 40) -> str:
