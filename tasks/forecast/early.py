@@ -11,7 +11,7 @@ import numpy as np
 
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.infer.looks import ClusterRows, Look, looks_between
+from contrapose.tasks.infer.chunks import ClusterRows, Look, looks_between
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
 from contrapose.tasks.statistics.tallies import NOTHING, evidences

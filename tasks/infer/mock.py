@@ -13,6 +13,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.arguments import number
 from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
@@ -45,7 +46,7 @@ class Mock(LocalProvider):
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
-        _share(spec.args.get("slip", 0))
+        number(spec, "slip", 0, low=0, high=1)
         for name in ("reply", "slip_reply"):
             value = spec.args.get(name)
             if value is not None and not isinstance(value, str):
@@ -65,7 +66,7 @@ class Mock(LocalProvider):
         which these are depends on `revision`, as models that were trained anew err elsewhere.
         """
         args = spec.args
-        revision, slip = str(args.get("revision", "")), _share(args.get("slip", 0))
+        revision, slip = str(args.get("revision", "")), number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 
@@ -120,18 +121,6 @@ def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[f
     """Draw a log-likelihood for each letter; return the letter with the greatest, and all of them."""
     scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
     return max(zip(scores, letters, strict=True))[1], scores
-
-
-def _share(value: object) -> float:
-    try:
-        share = float(str(value))
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise ModelError(
-            repr(value), expected="a share from 0 to 1", remedy="Write 0.1 for a tenth.", where="model_args.slip"
-        )
-    return share
 
 
 def _rng(text: str) -> random.Random:

@@ -145,27 +145,14 @@ def kind_of(spec: ModelSpec) -> Kind:
     if CALLABLE.fullmatch(name):
         return "callable"
     if "://" not in name:
-        raise ModelError(
-            f"{name[:80]!r} is no application",
-            expected="app/package.module:function, app/http://host:port/path or app/cmd:<command>",
-            remedy="Correct the model.",
-            where="model",
-        )
+        expected = "app/package.module:function, app/http://host:port/path or app/cmd:<command>"
+        raise _name_error(f"{name[:80]!r} is no application", expected=expected)
     origin = origin_of(name)
     if holds_password(name) or urlsplit(name).fragment:
-        raise ModelError(
-            "an address with a user, a password or a token",
-            expected="an address without secrets, which every report repeats",
-            remedy="Send them in model_args.headers.",
-            where="model",
-        )
+        expected, remedy = "an address without secrets, which every report repeats", "Send them in model_args.headers."
+        raise _name_error("an address with a user, a password or a token", expected=expected, remedy=remedy)
     if origin is None:
-        raise ModelError(
-            f"{name[:80]!r} is no address",
-            expected="http://host:port/path or https://…",
-            remedy="Correct the model.",
-            where="model",
-        )
+        raise _name_error(f"{name[:80]!r} is no address", expected="http://host:port/path or https://…")
     refuse_forbidden(origin.host, where="model")
     return "http"
 
@@ -174,15 +161,16 @@ def _command_words(spec: ModelSpec) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(spec.name.removeprefix(COMMAND)))
     except ValueError as error:
-        raise ModelError(
-            f"a command that cannot be read ({error})",
-            expected="words and quotes as in a shell",
-            remedy="Correct the model.",
-            where="model",
+        raise _name_error(
+            f"a command that cannot be read ({error})", expected="words and quotes as in a shell"
         ) from error
     if not words:
-        raise ModelError("no command", expected="app/cmd:<command>", remedy="Name one.", where="model")
+        raise _name_error("no command", expected="app/cmd:<command>", remedy="Name one.")
     return words
+
+
+def _name_error(observed: str, *, expected: str, remedy: str = "Correct the model.") -> ModelError:
+    return ModelError(observed, expected=expected, remedy=remedy, where="model")
 
 
 def _read_body(spec: ModelSpec, method: str) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, Tried
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import OpenAIWay, reach
-from contrapose.tasks.infer.openai.form_finder import try_out
+from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
 from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, read_switch, wanted_forms
 
@@ -142,4 +142,8 @@ class OpenAIModel(PooledModel):
         bodies = Bodies(spec=self.bodies.spec)
         way = partial(OpenAIWay, bodies, trying=True)
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=way)
-        return asyncio.run(try_out(pool, forms, bodies, broker, changes=changes))
+        finder = FormFinder(forms, bodies, broker, changes=changes)
+        asyncio.run(pool.try_out(lambda asker: finder.find(asker, questions)))
+        if finder.refusal is not None:
+            raise finder.refusal
+        return TriedOut(finder.form, finder.changes)
