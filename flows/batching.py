@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
@@ -143,8 +144,7 @@ def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | No
         store.prompts.note(portion)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(NamedTuple):
     """Batches that were noted."""
 
     batches: frozenset[str]
@@ -217,8 +217,7 @@ def cancel(row: SubmittedBatch) -> str:
         return f"{row.remote}: {endpoint.cancel(row.remote).status}; `contrapose batch collect` takes what it answered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class Collected(NamedTuple):
     """A batch that has ended."""
 
     row: SubmittedBatch

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil
-from typing import TypedDict
+from typing import Any
 
 from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
@@ -18,7 +18,6 @@ from contrapose.tasks.config.prices import cost_of
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.questions import INTERRUPTED
-from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.chunks import Chunk
 from contrapose.tasks.infer.meter import Meter
@@ -38,13 +37,6 @@ ROUNDS = 2
 """Portions for each worker, where there are few: a worker that is done earlier takes another."""
 
 
-class Seeded(TypedDict):
-    """Inputs on which the cases of every portion depend."""
-
-    seed: int
-    likelihoods: Likelihoods
-
-
 def portion_size(run: Run, cases: Table) -> int:
     """Return the cases of a portion: as many as the provider likes, and fewer where workers would have none."""
     most = run.workers.args.portion or run.provider.cases_per_task
@@ -56,7 +48,7 @@ def portion_size(run: Run, cases: Table) -> int:
 def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
     """Return the cases of a test, perturbed in one piece or in portions."""
     refresh, rows = run.config.refresh, samples["rows"]
-    seeded: Seeded = {"seed": run.config.seed, "likelihoods": run.likelihoods}
+    seeded: dict[str, Any] = {"seed": run.config.seed, "likelihoods": run.likelihoods}
     if run.workers.inside or rows < LEAST_ROWS:
         return call_task(perturb, refresh, plan=plan, samples=samples, **seeded)
     besides = call_task(draw_besides, refresh, plan=plan, samples=samples, **seeded)

@@ -60,11 +60,7 @@ class Mock(LocalProvider):
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """Return a mock model.
-
-        `model_args.reply` fixes every reply. `slip` is a share of the prompts whose reply is `slip_reply` instead;
-        which these are depends on `revision`, as models that were trained anew err elsewhere.
-        """
+        """Return a mock model; `revision` decides which prompts slip, as retrained models err elsewhere."""
         args = spec.args
         revision, slip = str(args.get("revision", "")), number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)

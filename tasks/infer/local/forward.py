@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,11 +209,8 @@ def sharing_window(model: Any) -> int:
 
 
 def _by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
-    grouped, start = [], 0
-    for query in queries:
-        grouped.append(logs[start : start + len(query.targets)])
-        start += len(query.targets)
-    return grouped
+    left = iter(logs)
+    return [list(islice(left, len(query.targets))) for query in queries]
 
 
 SAMPLE = 4
