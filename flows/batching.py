@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
@@ -22,15 +24,13 @@ from contrapose.tasks.infer.budget import open_budget
 from contrapose.tasks.infer.keys import Changes, Keys, changed
 from contrapose.tasks.infer.openai.batches import (
     ENDED,
-    MOST_BYTES,
-    MOST_LINES,
     BatchEndpoint,
     ImportCounts,
-    bodies_of,
-    request_line,
+    request_lines,
     split_files,
     take_results,
 )
+from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.prompts import PREPARED, PromptRow, SubmittedBatch
 from contrapose.tasks.text.wording import counted
@@ -41,8 +41,6 @@ PORTION = 500
 """Questions that are looked up or noted at a time."""
 SHARE = 0.5
 """Of OpenAI's listed price for a batch. Source: OpenAI's guide to the Batch API."""
-CUSTOM_ID = slice(len('{"custom_id": "'), len('{"custom_id": "') + 64)
-"""Where the key stands in a line of requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +60,12 @@ class OpenQuestions:
     under_way: int
     """Number of these others."""
 
-    def lines(self) -> Iterator[bytes]:
-        """Return the questions as lines of a batch file."""
-        return request_lines(self.rows.values(), self.spec)
-
     def left_aside(self) -> Iterator[str]:
         """Say which questions are not asked now."""
         if self.answered:
             yield f"{counted('prompts', self.answered)} answered in the response store, left out"
         if self.under_way:
             yield f"{counted('prompts', self.under_way)} in a batch that was submitted, left out"
-
-
-def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
-    """Return questions as lines of a batch file."""
-    bodies = bodies_of(spec.model_dump_json())
-    return (request_line(row.key, from_json(row.question), bodies) for row in rows)
 
 
 def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> OpenQuestions:
@@ -156,8 +144,7 @@ def note_questions(questions: OpenQuestions, config: RunConfig, *, run: str | No
         store.prompts.note(portion)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(NamedTuple):
     """Batches that were noted."""
 
     batches: frozenset[str]
@@ -172,7 +159,7 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
     Answers and cost are counted to the run; without one, to a new run.
     """
     budget = open_budget(config, spent=Store().runs.usage(run) if run else Usage())
-    bodies = bodies_of(questions.spec.model_dump_json())
+    bodies = Bodies(spec=questions.spec)
     if budget.price is not None and config.price is None:
         cheaper = {name: SHARE * getattr(budget.price, name) for name in ("input", "output")}
         budget.price = budget.price.model_copy(update=cheaper)
@@ -186,16 +173,15 @@ def prepare(questions: OpenQuestions, config: RunConfig, *, run: str | None = No
     if rows:
         whole = replace(budget, spent=budget.reserved, reserved=Usage())
         notices.append(f"at most {whole.in_words()}")
-    chosen = replace(questions, rows=rows)
-    note_questions(chosen, config, run=run)
+    note_questions(replace(questions, rows=rows), config, run=run)
     batches = []
     spec = changed(config.model_spec(), questions.changes).model_dump_json()
-    for part in split_files(chosen.lines(), most_lines=MOST_LINES, most_bytes=MOST_BYTES):
-        keys = [line[CUSTOM_ID] for line in part.splitlines()]
-        content = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
+    for part in split_files(request_lines(rows.values(), questions.spec)):
+        keys = [str(json.loads(line)["custom_id"]) for line in part.splitlines()]
+        content = hashlib.sha256("".join(keys).encode()).hexdigest()[:24]
         # The time first: the endpoint is asked in the order in which batches were made.
         batches.append(f"{time.time_ns():020}-{content}")
-        Store().prompts.prepare(batches[-1], [key.decode() for key in keys], spec=spec)
+        Store().prompts.prepare(batches[-1], keys, spec=spec)
     return Prepared(batches=frozenset(batches), notices=tuple(notices))
 
 
@@ -231,8 +217,7 @@ def cancel(row: SubmittedBatch) -> str:
         return f"{row.remote}: {endpoint.cancel(row.remote).status}; `contrapose batch collect` takes what it answered"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class Collected(NamedTuple):
     """A batch that has ended."""
 
     row: SubmittedBatch

@@ -22,8 +22,7 @@ from contrapose.tasks.evaluate.gate import GateDecision, decided_tests, rules
 from contrapose.tasks.evaluate.gated_rates import verdict_now
 from contrapose.tasks.evaluate.task import figures_in
 from contrapose.tasks.forecast.counting import Counter
-from contrapose.tasks.infer.chunks import Chunk, chunks, questions_in
-from contrapose.tasks.infer.looks import Look, looks
+from contrapose.tasks.infer.chunks import Chunk, Look, chunks, looks, questions_in
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.store import Store

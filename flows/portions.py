@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil
-from threading import Event, Thread
-from typing import TypedDict
+from typing import Any
 
 from contrapose.flows.run_context import Run
 from contrapose.tasks.config.plan import Plan
@@ -19,7 +18,6 @@ from contrapose.tasks.config.prices import cost_of
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.questions import INTERRUPTED
-from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.chunks import Chunk
 from contrapose.tasks.infer.meter import Meter
@@ -27,6 +25,7 @@ from contrapose.tasks.infer.task import Asked, Team, Terms, infer, spent_so_far
 from contrapose.tasks.perturb.task import draw_besides, join_cases, perturb, perturb_portion
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
+from contrapose.tasks.store.owners import pulse
 from contrapose.tasks.tables.table import ROWS, Table
 
 LOOK_SECONDS = 0.5
@@ -36,13 +35,6 @@ LEAST_CASES = 50
 """Cases of a portion, where there are more workers than portions: fewer cost more to hand over than they bring."""
 ROUNDS = 2
 """Portions for each worker, where there are few: a worker that is done earlier takes another."""
-
-
-class Seeded(TypedDict):
-    """Inputs on which the cases of every portion depend."""
-
-    seed: int
-    likelihoods: Likelihoods
 
 
 def portion_size(run: Run, cases: Table) -> int:
@@ -56,7 +48,7 @@ def portion_size(run: Run, cases: Table) -> int:
 def make_cases(run: Run, plan: Plan, samples: Table) -> Table:
     """Return the cases of a test, perturbed in one piece or in portions."""
     refresh, rows = run.config.refresh, samples["rows"]
-    seeded: Seeded = {"seed": run.config.seed, "likelihoods": run.likelihoods}
+    seeded: dict[str, Any] = {"seed": run.config.seed, "likelihoods": run.likelihoods}
     if run.workers.inside or rows < LEAST_ROWS:
         return call_task(perturb, refresh, plan=plan, samples=samples, **seeded)
     besides = call_task(draw_besides, refresh, plan=plan, samples=samples, **seeded)
@@ -139,30 +131,22 @@ def shared_terms(run: Run, own: Terms, meter: Meter) -> Iterator[Terms]:
         id=teams.begin(), spent=spent, beside=beside, processes=run.workers.processes, store=identity_of_store()
     )
     before, cost = replace(meter), cost_of((spent, own.price), (beside, own.beside_price)) or 0.0
-    over = Event()
 
     def read_counts() -> None:
-        # What is shown is not worth a run.
-        with suppress(ContraposeError):
-            counts = Store().teams.counts(team.id)
-            meter.done, meter.from_store = before.done + counts.done, before.from_store + counts.from_store
-            meter.failed, meter.requests = before.failed + counts.failed, before.requests + counts.requests
-            meter.cost = cost + counts.cost
+        counts = teams.counts(team.id)
+        meter.done, meter.from_store = before.done + counts.done, before.from_store + counts.from_store
+        meter.failed, meter.requests = before.failed + counts.failed, before.requests + counts.requests
+        meter.cost = cost + counts.cost
 
-    def follow() -> None:
-        while not over.wait(LOOK_SECONDS):
-            read_counts()
-
-    thread = Thread(target=follow, name="contrapose-progress", daemon=True)
-    thread.start()
     try:
-        yield replace(own, team=team)
+        with pulse(read_counts, every=LOOK_SECONDS):
+            yield replace(own, team=team)
     except BaseException:
         with suppress(ContraposeError):
             teams.stop(team.id, INTERRUPTED)
         raise
     finally:
-        over.set()
-        thread.join()
-        read_counts()
+        # What is shown is not worth a run.
+        with suppress(ContraposeError):
+            read_counts()
     teams.end(team.id)

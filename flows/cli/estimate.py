@@ -31,8 +31,8 @@ from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Experience,
 from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
 from contrapose.tasks.infer.ask import Answers
 from contrapose.tasks.infer.budget import Limits, open_budget, reader_price
+from contrapose.tasks.infer.chunks import LEAST
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.looks import LEAST
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import mask_values
 from contrapose.tasks.text.wording import percent, span

@@ -19,7 +19,7 @@ from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.flows.cli.validate import refused_tests
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.langtest_import import import_langtest
-from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.model_spec import known_provider
 from contrapose.tasks.config.permissions import DATA, Permissions, allow, named_by_user
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, read_values, validate

@@ -16,13 +16,13 @@ from contrapose.tasks.config.permissions import DATA, allow, allow_in_call
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.infer.function.offering import PROVIDER, offer_function
+from contrapose.tasks.infer.function import PROVIDER, offer_function
 from contrapose.tasks.load.frame import frame_lines, keep_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from contrapose.tasks.infer.function.offering import Answering
+    from contrapose.tasks.infer.function import Answering
 
 FRAME = "frame.jsonl"
 """In place of the file of a DataFrame, before there is one."""

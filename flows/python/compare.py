@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from contrapose.tasks.core.comparison import Comparison
-    from contrapose.tasks.infer.function.offering import Answering
+    from contrapose.tasks.infer.function import Answering
 
     Named = str | Answering | Mapping[str, Any]
     """A model, or one with arguments: `{"model": …, "model_args": …}`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from contrapose.tasks.config.run_config import RunConfig
     from contrapose.tasks.core.outcome import Summary
-    from contrapose.tasks.infer.function.offering import Answering
+    from contrapose.tasks.infer.function import Answering
 
 
 def evaluate(

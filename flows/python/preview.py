@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from contrapose.tasks.config.run_config import RunConfig
-    from contrapose.tasks.infer.function.offering import Answering
+    from contrapose.tasks.infer.function import Answering
 
 COLUMNS = [
     *("test", "sample_id", "case_id", "changed", "skip_reason", "confidence", "control"),

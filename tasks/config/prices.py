@@ -51,11 +51,8 @@ def listed_price(name: str) -> Price | None:
 def listed_prices() -> Mapping[str, Price]:
     """Return the bundled table, by name of the model."""
     text = files("contrapose.data").joinpath("prices.csv").read_text(encoding="utf-8")
+    names = {"input": "input_usd_per_million", "output": "output_usd_per_million", "as_of": "as_of"}
     return {
-        row["model"]: Price(
-            input=float(row["input_usd_per_million"]),
-            output=float(row["output_usd_per_million"]),
-            as_of=date.fromisoformat(row["as_of"]),
-        )
+        row["model"]: Price.model_validate({name: row[column] for name, column in names.items()})
         for row in csv.DictReader(text.splitlines())
     }

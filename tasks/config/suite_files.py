@@ -13,7 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from contrapose.tasks.config.langtest_dialect import translate
-from contrapose.tasks.config.model_names import known_provider
+from contrapose.tasks.config.model_spec import known_provider
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.run_config import RunConfig

@@ -86,17 +86,10 @@ class Counter:
         asks_back: bool = False,
         asks_back_instead: bool | None = None,
     ) -> list[Count]:
-        """Count the cases of one test, a portion at a time.
+        """Count the cases of one test; return what it asks up to the end of each portion, beginning with nothing.
 
-        Args:
-            test: its name.
-            portions: its cases.
-            asks_back: whether the model is asked about replies that cannot be read.
-            asks_back_instead: whether it is asked about those that may be read in place of likelihoods; None: these are
-                not counted.
-
-        Returns:
-            What the test asks up to the end of each portion, beginning with nothing.
+        `asks_back`: the model is asked about replies that cannot be read; `asks_back_instead`: about those that may be
+        read in place of likelihoods, too, which are not counted where it is None.
         """
         own: set[int] = set()
         about: dict[int, Count] = {}

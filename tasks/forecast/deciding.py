@@ -83,13 +83,8 @@ def deciding(
 ) -> Deciding | None:
     """Return what one test can decide; None if it asks nothing.
 
-    Args:
-        groups: of its cases.
-        samples: drawn from the `rows` of the source, skipped ones included.
-        rows: of the source.
-        gate: least pass rate.
-        level: p value that a verdict needs.
-        orders: whether two orders of the same things are compared.
+    The `samples` were drawn from the `rows` of the source, skipped ones included; `level` is the p value that a verdict
+    needs, and `orders` says whether two orders of the same things are compared.
     """
     cases = groups.samples.total()
     if not cases:

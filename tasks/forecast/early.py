@@ -11,7 +11,7 @@ import numpy as np
 
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
-from contrapose.tasks.infer.looks import ClusterRows, Look, looks_between
+from contrapose.tasks.infer.chunks import ClusterRows, Look, looks_between
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE
 from contrapose.tasks.statistics.tallies import NOTHING, evidences
@@ -121,12 +121,7 @@ def simulate_rates(
 ) -> Iterator[Expected]:
     """Simulate a test, all of whose cases are scored, for several true pass rates around its gate.
 
-    Args:
-        course: its cases and looks.
-        gate: least pass rate.
-        level: p value that a verdict needs over all looks.
-        cost: of what is asked.
-        seed: of the simulation.
+    `level` is the p value that a verdict needs over all looks.
     """
     calls, costs = np.array([count.calls for count in course.asked]), [cost(count) for count in course.asked]
     parts = [look.judged / course.looks[-1].judged for look in course.looks]

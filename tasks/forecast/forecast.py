@@ -80,11 +80,7 @@ class Experience:
 
 
 def experience_of(config: RunConfig) -> Experience:
-    """The latest answers in the store of runs that asked the same model in the same way.
-
-    Raises:
-        ConfigError: the store cannot be opened.
-    """
+    """The latest answers in the store of runs that asked the same model in the same way."""
     store = Store()
     pasts: list[Past] = []
     for run, stored in store.runs.latest(RUNS_LOOKED_AT):
@@ -148,14 +144,7 @@ class Forecast:
 
 
 def forecast(count: Count, spec: ModelSpec, *, past: Experience, price: Price | None) -> Forecast:
-    """Return the tokens, time and cost of some questions.
-
-    Args:
-        count: of the questions.
-        spec: the model and its settings.
-        past: earlier answers of the same model.
-        price: of its tokens; None if unknown.
-    """
+    """Return the tokens, time and cost of some questions, by earlier answers of the same model."""
     limit = spec.generation.max_new_tokens
     longest = count.replies * limit + count.choices
     if measured := past.characters_per_token:

@@ -16,7 +16,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.ask import asked, for_letters, further_questions, read_instead
-from contrapose.tasks.infer.base import Adapts, AskedKind, Constrains, Model, Provider, TriedOut, TriesOut
+from contrapose.tasks.infer.base import Adapts, AskedKind, Model, Provider, TriedOut, TriesOut
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes, Keys, key_of_parameters
 from contrapose.tasks.store import Store
@@ -29,7 +29,7 @@ PLAIN: tuple[Form, ...] = ("plain",)
 
 def forms_of(provider: Provider, spec: ModelSpec) -> tuple[Form, ...]:
     """Return the forms that a model may be asked in, in the order in which they are tried; a single one is certain."""
-    return tuple(provider.forms(spec)) if isinstance(provider, Constrains) else PLAIN
+    return tuple(provider.forms(spec)) if isinstance(provider, Adapts) else PLAIN
 
 
 def known_form(forms: Sequence[Form], keys: Keys) -> Form:

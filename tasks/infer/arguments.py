@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Argument
 
 DAY = 86_400.0
 """Seconds: the longest that anything is waited for."""
+PACE: Mapping[str, Argument] = {
+    "concurrency": Argument(type="whole number", description="Most prompts at a time.", default=4, role="pace"),
+    "timeout": Argument(type="seconds", description="For one request.", default=60, role="pace"),
+    "total_timeout": Argument(type="seconds", description="For one prompt with all retries.", default=600, role="pace"),
+    "retries": Argument(type="whole number", description="For failures.", default=8, role="pace"),
+    "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+    "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+}
+"""What `read_pace` reads."""
 
 
 def read_pace(spec: ModelSpec, *, concurrency: int, timeout: float) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Described
 from contrapose.tasks.core.questions import Answer, Form, Question
@@ -58,6 +59,23 @@ class Model(Protocol):
         """Return notes for the manifest about how the answers were computed, such as the batch size found."""
 
 
+class LocalProvider:
+    """Facts about a provider that asks nobody outside of this machine."""
+
+    cases_per_task: ClassVar[int] = 5000
+    local: ClassVar[bool] = True
+    knows_weights: ClassVar[bool] = False
+    concurrency: ClassVar[int] = 1
+
+    def price(self, spec: ModelSpec) -> Price:
+        """Return that nothing is paid."""
+        return FREE
+
+    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
+        """Return "all": those of any text."""
+        return "all"
+
+
 class Provider(Described, Protocol):
     """A way to reach models; a line in `PROVIDERS`. Its methods raise ModelError where there is no such model."""
 
@@ -82,16 +100,11 @@ class Provider(Described, Protocol):
 
 
 @runtime_checkable
-class Constrains(Protocol):
-    """A provider whose endpoints may hold a reply to one of some labels."""
+class Adapts(Protocol):
+    """A provider whose endpoints may refuse a parameter of a request, or hold a reply to one of some labels."""
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
         """Return the forms in the order in which they are to be tried; a single one is certain, and is not tried."""
-
-
-@runtime_checkable
-class Adapts(Protocol):
-    """A provider whose endpoints may refuse a parameter of a request."""
 
     def parameters(self, spec: ModelSpec, kind: AskedKind) -> Mapping[str, Any]:
         """Return the fields of a request other than the prompt, by kind, and its address; no key is needed."""
@@ -173,22 +186,14 @@ NO_PASSAGES = "Of some replies the passages are not known"
 
 
 def refuse_frame(spec: ModelSpec, why: str) -> None:
-    """Refuse a system instruction and examples that would not reach the model; `why` they would not.
-
-    Raises:
-        ModelError: there are some.
-    """
+    """Raise ModelError for a system instruction and examples that would not reach the model; `why` they would not."""
     for name, observed in (("system_instruction", "a system instruction"), ("few_shot", "examples before the prompt")):
         if getattr(spec, name):
             raise ModelError(observed, expected=f"none: {why}", remedy=f"Leave {name} out.", where=spec.id)
 
 
 def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
-    """Refuse arguments that would otherwise be ignored without a word.
-
-    Raises:
-        ModelError: an argument is not among the known ones.
-    """
+    """Raise ModelError for an argument that is not among the known ones: it would be ignored without a word."""
     for name in spec.args:
         if name not in known:
             raise ModelError(

@@ -31,10 +31,7 @@ class StoreBroker:
     """Hands out questions without a known answer, and keeps new answers.
 
     Args:
-        keys: of the model that is asked.
         run: id of the run, which must have been begun.
-        model: id of the model.
-        budget: of the run.
         again: take only answers that this run asked for itself.
         ask_again: outcomes of answers that are asked for again, but by a run that has done so itself.
         stopped: why nothing is to be asked, where an earlier part of the run was stopped.
@@ -183,10 +180,6 @@ class Writer:
 
     A crash can lose the answers of the last moment: `GATHER_SECONDS` and one transaction. While the store is away they
     stay in memory, however many they are; where it does not come back, the next run finds their receipts.
-
-    Args:
-        answers: where answers are kept.
-        claims: of the broker that it works for.
     """
 
     def __init__(self, answers: AnswerTable, claims: Claims) -> None:

@@ -140,11 +140,7 @@ def price_of(model_id: str, override: Price | None = None, *, args: Mapping[str,
 
 
 def reader_price(config: RunConfig) -> Price | None:
-    """Return the price of a run's reader; None where it is unknown, or the run has none.
-
-    Raises:
-        ConfigError: the cost is limited, and what the reader costs is not known.
-    """
+    """Return the price of a run's reader; None without one, or where it is unknown and the cost is not limited."""
     if config.reader is None:
         return None
     price = price_of(config.reader, config.reader_price, args=config.reader_args)
@@ -153,11 +149,7 @@ def reader_price(config: RunConfig) -> Price | None:
 
 
 def open_budget(config: RunConfig, *, spent: Usage | None = None) -> Budget:
-    """Return the budget of a run by its configuration.
-
-    Raises:
-        ConfigError: the cost is limited, and what the model costs is not known.
-    """
+    """Return the budget of a run by its configuration, or raise ConfigError as `refuse_unpriced` does."""
     return Budget(
         limits=Limits(max_calls=config.max_calls, max_tokens=config.max_tokens, max_cost=config.max_cost),
         price=price_of(config.model, config.price, args=config.model_args),

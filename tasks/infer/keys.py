@@ -83,11 +83,7 @@ def _hash(content: Mapping[str, object]) -> hashlib._Hash:
 
 
 def refuse_changed(now: Mapping[str, str], before: Mapping[str, str], *, model: str) -> None:
-    """Refuse a model that has become another one.
-
-    Raises:
-        ModelError: they differ.
-    """
+    """Raise ModelError for a model that has become another one."""
     for name in {**before, **now}:
         if now.get(name) != before.get(name):
             raise ModelError(

@@ -9,12 +9,12 @@ from string import ascii_uppercase
 from typing import ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
-from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.base import Broker, refuse_unknown
+from contrapose.tasks.core.records import Completion, Usage
+from contrapose.tasks.infer.arguments import number
+from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
@@ -29,13 +29,9 @@ AT_ONCE = 1000
 """Questions that are answered before these are put."""
 
 
-class Mock:
+class Mock(LocalProvider):
     """Provider `mock`: answers are drawn from a hash of the question, so they never change."""
 
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
-    knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = 1
     arguments: ClassVar[Mapping[str, Argument]] = {
         "reply": Argument(type="text", description="Every reply."),
         "slip": Argument(type="share", description="Prompts whose reply is `slip_reply` instead.", default=0),
@@ -43,22 +39,14 @@ class Mock:
         "revision": Argument(type="text", description="Name of a training; each one makes other mistakes."),
     }
 
-    def price(self, spec: ModelSpec) -> Price:
-        """Return that it is free."""
-        return FREE
-
     def check(self, spec: ModelSpec) -> Check:
         """Return that it is there, as always."""
         return Check(state="ok", observed=spec.id)
 
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "all"."""
-        return "all"
-
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return its own version, and its arguments."""
         refuse_unknown(spec, self.arguments)
-        _share(spec.args.get("slip", 0))
+        number(spec, "slip", 0, low=0, high=1)
         for name in ("reply", "slip_reply"):
             value = spec.args.get(name)
             if value is not None and not isinstance(value, str):
@@ -72,13 +60,9 @@ class Mock:
         return {"dtype": "none", "device": "none", "revision": "mock-2"} | arguments
 
     def open(self, spec: ModelSpec) -> MockModel:
-        """Return a mock model.
-
-        `model_args.reply` fixes every reply. `slip` is a share of the prompts whose reply is `slip_reply` instead;
-        which these are depends on `revision`, as models that were trained anew err elsewhere.
-        """
+        """Return a mock model; `revision` decides which prompts slip, as retrained models err elsewhere."""
         args = spec.args
-        revision, slip = str(args.get("revision", "")), _share(args.get("slip", 0))
+        revision, slip = str(args.get("revision", "")), number(spec, "slip", 0, low=0, high=1)
         return MockModel(reply=args.get("reply"), slip=slip, slip_reply=args.get("slip_reply", ""), revision=revision)
 
 
@@ -133,18 +117,6 @@ def _likeliest(letters: Sequence[str], rng: random.Random) -> tuple[str, tuple[f
     """Draw a log-likelihood for each letter; return the letter with the greatest, and all of them."""
     scores = tuple(rng.uniform(-4, -0.1) for _ in letters)
     return max(zip(scores, letters, strict=True))[1], scores
-
-
-def _share(value: object) -> float:
-    try:
-        share = float(str(value))
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise ModelError(
-            repr(value), expected="a share from 0 to 1", remedy="Write 0.1 for a tenth.", where="model_args.slip"
-        )
-    return share
 
 
 def _rng(text: str) -> random.Random:

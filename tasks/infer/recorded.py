@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
 from contrapose.tasks.infer.ask import asked
-from contrapose.tasks.infer.base import Broker, refuse_frame, refuse_unknown
+from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_frame, refuse_unknown
 from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, Selection, read_recording
 
 SHOWN = 5
@@ -30,13 +29,9 @@ BY_ID = (
 )
 
 
-class RecordedReplies:
+class RecordedReplies(LocalProvider):
     """Replies in a file, found by prompts, or by the id of the sample and the side."""
 
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
-    knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = 1
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
         "columns": Argument(
@@ -46,10 +41,6 @@ class RecordedReplies:
         "requests": Argument(type="text", description="The file of requests that a file of batch results answers."),
         "revision": Argument(type="text", description="Which training gave the replies."),
     }
-
-    def price(self, spec: ModelSpec) -> Price:
-        """Return that nothing is paid: the replies were paid for when they were recorded."""
-        return FREE
 
     def check(self, spec: ModelSpec) -> Check:
         """Read the file."""
@@ -100,8 +91,7 @@ class RecordedReplies:
     def remarks(self, spec: ModelSpec, tests: Sequence[str]) -> list[str]:
         """Return warnings: how the replies were found, if that is taken on trust, and about their passages.
 
-        Raises:
-            ModelError: a reply to a perturbed prompt would count for several of these tests.
+        ModelError: a reply to a perturbed prompt would count for several of these tests.
         """
         recording = self.open(spec).recording
         changed = [key for key in recording.replies if key.side == "perturbed" and not key.test]

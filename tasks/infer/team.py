@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.budget import Budget, Limits, valid_usage
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
+from contrapose.tasks.store.owners import pulse
 from contrapose.tasks.store.teams import Grant, TeamCounts
 
 REPORT_SECONDS = 0.5
@@ -119,17 +119,11 @@ def _covers(granted: Usage, needed: Usage) -> bool:
 
 @contextmanager
 def reporting(owner: str, asking: Broker, meter: Meter) -> Iterator[None]:
-    """Tell the team how far a portion has come, as long as it is asked, and stop it when another one was stopped."""
-    over = threading.Event()
+    """Report to the team how far a portion has come, and stop the portion when another one was stopped."""
 
     def report(*, last: bool = False) -> None:
-        counts = TeamCounts(
-            done=meter.done,
-            from_store=meter.from_store,
-            failed=meter.failed,
-            requests=meter.requests,
-            cost=meter.cost or 0.0,
-        )
+        numbers = {name: getattr(meter, name) for name in ("done", "from_store", "failed", "requests")}
+        counts = TeamCounts(**numbers, cost=meter.cost or 0.0)
         if isinstance(asking.budget, TeamBudget):
             asking.budget.give_back()
             spent = asking.budget.own
@@ -139,18 +133,10 @@ def reporting(owner: str, asking: Broker, meter: Meter) -> Iterator[None]:
         if reason and not asking.stopped:
             asking.stop(reason)
 
-    def go_on() -> None:
-        while not over.wait(REPORT_SECONDS):
-            # A report that cannot be given is not worth the work: answers that cannot be kept stop it anyway.
-            with suppress(ContraposeError):
-                report()
-
-    thread = threading.Thread(target=go_on, name="contrapose-team", daemon=True)
-    thread.start()
     try:
-        yield
+        with pulse(report, every=REPORT_SECONDS):
+            yield
     finally:
-        over.set()
-        thread.join()
+        # A report that fails is not worth the work: answers that cannot be kept stop it anyway.
         with suppress(ContraposeError):
             report(last=True)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from contrapose.tasks.config.model_names import COMPATIBLE, known_provider
+from contrapose.tasks.config.model_spec import COMPATIBLE, known_provider
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.infer.openai.settings import read_settings

@@ -12,7 +12,7 @@ from contrapose.tasks.core.records import Case
 from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import Groups
 from contrapose.tasks.forecast.early import Course, Expected, Stretch, sample_passes, simulate_rates
-from contrapose.tasks.infer.looks import looks
+from contrapose.tasks.infer.chunks import looks
 from contrapose.tasks.statistics.power import IN_CLUSTER, IN_SAMPLE, reach
 from contrapose.tasks.statistics.shares import LEVEL, evidence, independent
 from contrapose.tasks.tables.table import write

@@ -17,8 +17,7 @@ from plain_broker import PlainBroker
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Answer, Question
-from contrapose.tasks.infer.function import Function, offering
-from contrapose.tasks.infer.function.offering import FunctionLoop, find_offered, name_of, offer_function
+from contrapose.tasks.infer.function import Function, FunctionLoop, find_offered, name_of, offer_function
 
 TENANT: ContextVar[str] = ContextVar("tenant", default="nobody")
 
@@ -173,7 +172,7 @@ def test_a_function_sees_the_context_of_whoever_offers_it() -> None:
 
 
 def test_a_function_whose_calls_all_hang_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "MOST_HANGING", 3)
+    monkeypatch.setattr("contrapose.tasks.infer.function.MOST_HANGING", 3)
     over = threading.Event()
     questions, broker = [Question(kind="generate", prompt=str(number)) for number in range(9)], PlainBroker()
     with offer_function(lambda prompt: str(over.wait(30))) as name:

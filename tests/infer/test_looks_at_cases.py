@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from test_chunks import made
 
 from contrapose.tasks.core.records import Case, TextSample
-from contrapose.tasks.infer.chunks import chunks
-from contrapose.tasks.infer.looks import LEAST, MOST_LOOKS, Look, looks
+from contrapose.tasks.infer.chunks import LEAST, MOST_LOOKS, Look, chunks, looks
 from contrapose.tasks.load.task import arrange
 from contrapose.tasks.tables.table import read, write
 

@@ -21,7 +21,7 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.replies import odd_counts, read_reply
+from contrapose.tasks.infer.openai.replies import believe_counts, read_reply
 from contrapose.tasks.store import Store
 
 MOST = 2**31 - 1
@@ -32,6 +32,10 @@ QUESTIONS = [generate(f"Prompt {number}") for number in range(60)]
 
 def body(**usage: object) -> bytes:
     return json.dumps({"choices": [{"text": "A"}], "usage": usage}).encode()
+
+
+def odd_count(content: bytes) -> str | None:
+    return believe_counts(read_reply(content, generate("Hello")), content, sent=MOST, written=MOST)[1]
 
 
 def answered(content: bytes, broker: Broker, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
@@ -50,21 +54,21 @@ def test_what_is_no_count_is_left_out_and_told(name: str, odd: object) -> None:
     completion = read_reply(content, generate("Hello"))
     assert completion.text == "A"
     assert (getattr(completion.usage, name), getattr(completion.usage, other)) == (0, 7)
-    assert str(odd_counts(content)).startswith(f"{name}: ")
+    assert str(odd_count(content)).startswith(f"{name}: ")
 
 
 @pytest.mark.parametrize("usage", [-1, "none", [10, 2], True, 1e300], ids=str)
 def test_usage_that_is_none_is_left_out_and_told(usage: object) -> None:
     content = json.dumps({"choices": [{"text": "A"}], "usage": usage}).encode()
     assert read_reply(content, generate("Hello")).usage == Usage(calls=1)
-    assert str(odd_counts(content)).startswith("usage: ")
+    assert str(odd_count(content)).startswith("usage: ")
 
 
 @pytest.mark.parametrize(("said", "count"), [(0, 0), (12, 12), (12.0, 12), (MOST, MOST), (None, 0)])
 def test_a_count_is_taken_as_it_is(said: object, count: int) -> None:
     content = body(prompt_tokens=said, completion_tokens=1)
     assert read_reply(content, generate("Hello")).usage == Usage(calls=1, prompt_tokens=count, completion_tokens=1)
-    assert odd_counts(content) is None
+    assert odd_count(content) is None
 
 
 @pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20}, {"completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.secrets import holds_password
 from contrapose.tasks.infer.app.responses import PASSAGE_PATH, PROMPT, steps_of
 from contrapose.tasks.infer.app.ways import AppSettings, CallableWay, CommandWay, HttpWay, try_callable
-from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
+from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import TextProvider
 from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
@@ -28,7 +29,6 @@ from contrapose.tasks.infer.openai.key import read_header
 Kind = Literal["http", "callable", "command"]
 
 COMMAND = "cmd:"
-CONCURRENCY = 4
 MEGABYTES = 4096
 CALLABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 METHODS = ("POST", "PUT", "PATCH", "GET")
@@ -60,15 +60,11 @@ class App(TextProvider):
             description="Names of headers to the environment variable, or `secret://<block>`, that holds each.",
             role="key",
         ),
-        "concurrency": Argument(
-            type="whole number", description="Most prompts at a time.", default=CONCURRENCY, role="pace"
-        ),
-        "timeout": Argument(type="seconds", description="For one prompt.", default=60, role="pace"),
-        "total_timeout": Argument(
-            type="seconds", description="For one prompt with all retries.", default=600, role="pace"
-        ),
-        "retries": Argument(type="whole number", description="For failures of an address.", default=8, role="pace"),
-        "requests_per_minute": Argument(type="number", description="The application's limit.", role="pace"),
+        "concurrency": PACE["concurrency"],
+        "timeout": replace(PACE["timeout"], description="For one prompt."),
+        "total_timeout": PACE["total_timeout"],
+        "retries": replace(PACE["retries"], description="For failures of an address."),
+        "requests_per_minute": replace(PACE["requests_per_minute"], description="The application's limit."),
         "memory": Argument(
             type="whole number",
             description="Megabytes that a callable's process may hold; one that holds more is begun anew.",
@@ -128,7 +124,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     if args.get("context") is not None and (not context or args["context"] == args.get("reply")):
         raise argument_error("context", args["context"], expected=PASSAGE_PATH)
     return AppSettings(
-        **read_pace(spec, concurrency=CONCURRENCY, timeout=60),
+        **read_pace(spec, concurrency=App.concurrency, timeout=60),
         address=spec.name,
         command=_command_words(spec) if kind == "command" else (),
         method=method,
@@ -149,27 +145,14 @@ def kind_of(spec: ModelSpec) -> Kind:
     if CALLABLE.fullmatch(name):
         return "callable"
     if "://" not in name:
-        raise ModelError(
-            f"{name[:80]!r} is no application",
-            expected="app/package.module:function, app/http://host:port/path or app/cmd:<command>",
-            remedy="Correct the model.",
-            where="model",
-        )
+        expected = "app/package.module:function, app/http://host:port/path or app/cmd:<command>"
+        raise _name_error(f"{name[:80]!r} is no application", expected=expected)
     origin = origin_of(name)
     if holds_password(name) or urlsplit(name).fragment:
-        raise ModelError(
-            "an address with a user, a password or a token",
-            expected="an address without secrets, which every report repeats",
-            remedy="Send them in model_args.headers.",
-            where="model",
-        )
+        expected, remedy = "an address without secrets, which every report repeats", "Send them in model_args.headers."
+        raise _name_error("an address with a user, a password or a token", expected=expected, remedy=remedy)
     if origin is None:
-        raise ModelError(
-            f"{name[:80]!r} is no address",
-            expected="http://host:port/path or https://…",
-            remedy="Correct the model.",
-            where="model",
-        )
+        raise _name_error(f"{name[:80]!r} is no address", expected="http://host:port/path or https://…")
     refuse_forbidden(origin.host, where="model")
     return "http"
 
@@ -178,15 +161,16 @@ def _command_words(spec: ModelSpec) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(spec.name.removeprefix(COMMAND)))
     except ValueError as error:
-        raise ModelError(
-            f"a command that cannot be read ({error})",
-            expected="words and quotes as in a shell",
-            remedy="Correct the model.",
-            where="model",
+        raise _name_error(
+            f"a command that cannot be read ({error})", expected="words and quotes as in a shell"
         ) from error
     if not words:
-        raise ModelError("no command", expected="app/cmd:<command>", remedy="Name one.", where="model")
+        raise _name_error("no command", expected="app/cmd:<command>", remedy="Name one.")
     return words
+
+
+def _name_error(observed: str, *, expected: str, remedy: str = "Correct the model.") -> ModelError:
+    return ModelError(observed, expected=expected, remedy=remedy, where="model")
 
 
 def _read_body(spec: ModelSpec, method: str) -> Mapping[str, Any]:

@@ -38,12 +38,7 @@ class AskingPace:
 
 
 class Endpoint:
-    """Concurrency, rate limits and counts; any thread may use it.
-
-    Args:
-        settings: of the endpoint.
-        processes: how many share its concurrency and keep its limits per minute together, through the response store.
-    """
+    """Concurrency, rate limits and counts; any thread may use it, and `processes` keep the limits through the store."""
 
     def __init__(self, settings: AskingPace, *, processes: int = 1) -> None:
         self.settings = settings
@@ -315,12 +310,7 @@ SHARED_SECONDS = 0.25
 
 
 class SharedBucket:
-    """Amounts per minute of which several processes take, each at times that no other one has.
-
-    Args:
-        key: of the bucket, the same in all processes.
-        per_minute: the limit.
-    """
+    """Amounts per minute of which several processes take, each at times that no other one has; they share the key."""
 
     def __init__(self, key: str, per_minute: float) -> None:
         self._key, self._rate = key, per_minute / 60

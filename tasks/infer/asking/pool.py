@@ -22,13 +22,7 @@ GRACE_SECONDS = 2.0
 
 
 class PooledModel:
-    """Answers of an endpoint, many at a time.
-
-    Args:
-        settings: its address and pace.
-        open_way: opens the way that requests of a call take.
-        processes: how many share its limits.
-    """
+    """Answers of an endpoint, many at a time; so many `processes` share its limits."""
 
     def __init__(self, settings: AskingPace, open_way: Callable[[], Way], *, processes: int = 1) -> None:
         self.open_way = open_way

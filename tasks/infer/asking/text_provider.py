@@ -12,7 +12,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
-from contrapose.tasks.infer.arguments import read_pace
+from contrapose.tasks.infer.arguments import PACE, read_pace
 from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure
@@ -37,14 +37,7 @@ class TextProvider:
     concurrency: ClassVar[int] = 4
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Version of the model; each version has its own cached answers."),
-        "concurrency": Argument(type="whole number", description="Most prompts at a time.", default=4, role="pace"),
-        "timeout": Argument(type="seconds", description="For one request.", default=60, role="pace"),
-        "total_timeout": Argument(
-            type="seconds", description="For one prompt with all retries.", default=600, role="pace"
-        ),
-        "retries": Argument(type="whole number", description="For failures.", default=8, role="pace"),
-        "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
-        "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+        **PACE,
     }
 
     async def generate(self, prompt: str, spec: ModelSpec) -> str | Completion | Failure:

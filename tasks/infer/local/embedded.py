@@ -54,11 +54,7 @@ class Embedded(RunsHere):
 
 
 def chunk_paths() -> list[Path]:
-    """Return the installed chunk files, through package metadata: no code of those packages runs.
-
-    Raises:
-        ModelError: a chunk package is not installed.
-    """
+    """Return the installed chunk files, through package metadata: no code of those packages runs."""
     paths = []
     for part in range(PARTS):
         name = f"{DISTRIBUTION}-part{part + 1}"

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,12 +49,7 @@ class TokenPlace(NamedTuple):
 
 
 class Forward:
-    """Forward passes of a model.
-
-    Args:
-        model: a causal language model, in eval mode, on its device.
-        pad_id: token that fills rows.
-    """
+    """Forward passes of a causal language model, which is in eval mode; `pad_id` fills rows."""
 
     def __init__(self, model: Any, *, pad_id: int) -> None:
         self.model, self.pad_id = model, pad_id
@@ -214,11 +209,8 @@ def sharing_window(model: Any) -> int:
 
 
 def _by_query(queries: Sequence[Query], logs: Values) -> list[Values]:
-    grouped, start = [], 0
-    for query in queries:
-        grouped.append(logs[start : start + len(query.targets)])
-        start += len(query.targets)
-    return grouped
+    left = iter(logs)
+    return [list(islice(left, len(query.targets))) for query in queries]
 
 
 SAMPLE = 4
@@ -233,14 +225,7 @@ COARSE_BOUND = 0.5
 
 
 class Scoring:
-    """Computes queries.
-
-    Args:
-        forward: the model.
-        memory: of its device.
-        limit: of a batch.
-        fused: its quicker layers, which are in use.
-    """
+    """Computes queries, while the quicker layers of the model are in use."""
 
     def __init__(self, forward: Forward, memory: Memory, limit: Limit, fused: FusedLayers) -> None:
         self.forward, self.memory, self.limit, self.fused = forward, memory, limit, fused

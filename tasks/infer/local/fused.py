@@ -25,11 +25,7 @@ COARSELY_CLOSE = 0.03
 
 
 class FusedLayers:
-    """Quicker layers of a model.
-
-    Args:
-        model: a causal language model, in eval mode, on its device.
-    """
+    """Quicker layers of a causal language model, which is in eval mode and on its device."""
 
     def __init__(self, model: Any) -> None:
         replacements = ((module, _replacement(module)) for module in model.modules())

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.hub import check_model_files, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
-from contrapose.tasks.core.records import Likelihoods
-from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
 from contrapose.tasks.infer.keys import refuse_changed
 from contrapose.tasks.infer.local.machine import placement, use_all_cores
 from contrapose.tasks.infer.local.memory import batch_limit
@@ -30,26 +28,15 @@ ENGINE = "4"
 """Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
 
 
-class RunsHere:
+class RunsHere(LocalProvider):
     """Facts about a provider whose models run on this machine."""
 
-    cases_per_task: ClassVar[int] = 5000
-    local: ClassVar[bool] = True
     knows_weights: ClassVar[bool] = True
-    concurrency: ClassVar[int] = 1
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Branch, tag or commit of a model on the hub."),
         "dtype": Argument(type="text", description="Number type: float32, bfloat16, float16.", default="auto"),
         "device": Argument(type="text", description="Where it runs: cpu, cuda, cuda:1, mps.", default="auto"),
     }
-
-    def price(self, spec: ModelSpec) -> Price:
-        """Return that it is free."""
-        return FREE
-
-    def likelihoods(self, spec: ModelSpec) -> Likelihoods:
-        """Return "all": those of any text."""
-        return "all"
 
 
 class HuggingFace(RunsHere):

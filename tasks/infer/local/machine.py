@@ -27,9 +27,7 @@ def placement(spec: ModelSpec) -> dict[str, str]:
         return _ask_torch(device, dtype)
 
     def is_placement(value: object) -> bool:
-        if not isinstance(value, dict) or set(value) != {"device", "dtype"}:
-            return False
-        return all(isinstance(text, str) for text in value.values())
+        return isinstance(value, dict) and value.keys() == {"device", "dtype"}
 
     name = f"{processor} {device} {dtype}"
     return find_or_remember("machine.json", name, lambda: _ask_torch(device, dtype), sound=is_placement)

@@ -13,11 +13,7 @@ from typing import Any, NamedTuple
 
 
 def read_only_cache(known: Any) -> Any:
-    """Return a cache that shows each layer the known keys and values before its own, and keeps nothing.
-
-    Args:
-        known: a cache of one row, or an empty one.
-    """
+    """Return a cache that shows each layer known keys and values, of one row or none, before its own; it keeps none."""
     import torch
 
     cache = copy.copy(known)
@@ -57,13 +53,7 @@ class _KnownError(Exception):
 
 @contextmanager
 def finish_only(layer: LastLayer, cache: Any, columns: Sequence[Sequence[int]]) -> Iterator[None]:
-    """Finish the last layer for some tokens only; it returns the others as they come.
-
-    Args:
-        layer: the last one.
-        cache: of the pass.
-        columns: of each row, those that are read; as many of every row.
-    """
+    """Finish the last layer for some columns of each row only, as many of every row; return the others as they come."""
     import torch
 
     whole, update = layer.module.forward, cache.update

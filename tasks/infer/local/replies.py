@@ -23,24 +23,13 @@ class Prompt(NamedTuple):
 
 
 class Replies:
-    """Writes replies.
-
-    Args:
-        model: a causal language model, in eval mode, on its device.
-        encoder: its tokenizer.
-        generation: reply length, stops and temperature; without one decoding is greedy.
-        memory: of the model's device.
-    """
+    """Writes replies of a causal language model, which is in eval mode."""
 
     def __init__(self, model: Any, encoder: Encoder, generation: Generation, memory: Memory) -> None:
         self.model, self.encoder, self.generation, self.memory = model, encoder, generation, memory
 
     def compute(self, prompts: Sequence[Prompt]) -> list[Completion]:
-        """Return replies to prompts of similar length, in order.
-
-        Raises:
-            TooLargeError: one prompt alone does not fit in memory.
-        """
+        """Return replies to prompts of similar length, in order; raise TooLargeError where one does not fit alone."""
 
         def size(prompts: Sequence[Prompt]) -> int:
             return len(prompts) * (max(len(prompt.ids) for prompt in prompts) + self.generation.max_new_tokens)

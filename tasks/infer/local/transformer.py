@@ -22,14 +22,7 @@ TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 
 
 class TransformerModel:
-    """A transformers model.
-
-    Args:
-        model: a causal language model, in eval mode, on its device.
-        encoder: its tokenizer.
-        generation: reply length, stops and temperature; without one decoding is greedy.
-        limit: of a batch.
-    """
+    """A causal language model of transformers, in eval mode and on its device."""
 
     def __init__(self, *, model: Any, encoder: Encoder, generation: Generation, limit: Limit) -> None:
         self.model, self.encoder, self.generation, self.limit = model, encoder, generation, limit

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import DataError, ModelError
@@ -53,14 +52,16 @@ SECONDS = 600.0
 """For one request: a file of 200 MB takes its time."""
 
 
-def request_line(key: str, question: Question, bodies: Bodies) -> bytes:
-    """Return a question as a line of a batch file. Its key comes back with the reply, and nothing else that names it.
+def request_lines(rows: Iterable[PromptRow], spec: ModelSpec) -> Iterator[bytes]:
+    """Yield questions as lines of a batch file. A key comes back with its reply, and nothing else that names it.
 
     The address is always below /v1, whatever `base_url` says: the file is not sent there line by line.
     """
-    body = json.loads(bodies.body(question))
-    request = {"custom_id": key, "method": "POST", "url": f"/v1{bodies.path}", "body": body}
-    return json.dumps(request).encode() + b"\n"
+    bodies = Bodies(spec=spec)
+    for row in rows:
+        body = json.loads(bodies.body(from_json(row.question)))
+        request = {"custom_id": row.key, "method": "POST", "url": f"/v1{bodies.settings.path}", "body": body}
+        yield json.dumps(request).encode() + b"\n"
 
 
 def split_files(
@@ -115,8 +116,9 @@ class ImportCounts:
         """Return whether every line was an answer, and every prompt has one."""
         return not (self.failed or self.refused or self.missing)
 
-    def not_taken(self, where: str, why: str) -> None:
-        """Keep the reason, if it is among the first."""
+    def not_taken(self, kind: Literal["failed", "refused"], where: str, why: str) -> None:
+        """Count a line, and keep the reason if it is among the first."""
+        setattr(self, kind, getattr(self, kind) + 1)
         if len(self.reasons) < REASONS:
             self.reasons.append(f"{where}: {why}")
 
@@ -124,8 +126,7 @@ class ImportCounts:
 def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False) -> ImportCounts:
     """Put replies into the store under the keys of the prompts that were written; doing it again changes nothing.
 
-    Raises:
-        DataError: there is not one line of results.
+    DataError: there is not one line of results.
     """
     counts = ImportCounts()
     full_lines = ((where, line) for where, line in lines if line.strip())
@@ -136,8 +137,7 @@ def take_results(lines: Iterable[tuple[str, bytes]], *, any_model: bool = False)
             try:
                 content = _result(line)
             except ValueError as error:
-                counts.failed += 1
-                counts.not_taken(where, str(error))
+                counts.not_taken("failed", where, str(error))
             else:
                 results.setdefault(str(content["custom_id"]), []).append((where, content))
         any_result = any_result or bool(results)
@@ -176,8 +176,7 @@ def _take(
     answers: dict[tuple[str, str], dict[str, Keyed]] = {}
     for key, where, content in ((key, *result) for key, of_key in results.items() for result in of_key):
         if (row := written.get(key)) is None:
-            counts.refused += 1
-            counts.not_taken(where, "no prompt that was written here has this custom_id")
+            counts.not_taken("refused", where, "no prompt that was written here has this custom_id")
             continue
         counts.runs.add(row.run)
         answer = _answer(where, content, row, counts, any_model=any_model)
@@ -204,14 +203,12 @@ def _answer(
     served, asked = str((body.get("model") if isinstance(body, dict) else "") or ""), row.model.partition("/")[2]
     # A model's own name may be a dated version of the one that was asked for.
     if served and not any_model and served != asked and not served.startswith(f"{asked}-"):
-        counts.refused += 1
-        counts.not_taken(where, f"model {served} replied, and {asked} was asked; --any-model takes it")
+        counts.not_taken("refused", where, f"model {served} replied, and {asked} was asked; --any-model takes it")
         return None
     question = from_json(row.question)
     completion = reply_of_line(content, question)
     if completion.error is not None:
-        counts.failed += 1
-        counts.not_taken(where, completion.error)
+        counts.not_taken("failed", where, completion.error)
         return None
     return Answer(question=question, completion=completion, seconds=0.0)
 
@@ -233,32 +230,19 @@ def reply_of_line(content: Mapping[str, Any], question: Question) -> Completion:
         return Completion(error=f"the reply cannot be read: {unread}", outcome="malformed")
 
 
-@cache
-def bodies_of(spec: str) -> Bodies:
-    """Return the request bodies of a model, by its JSON."""
-    return Bodies(spec=ModelSpec.model_validate_json(spec))
-
-
 class BatchEndpoint:
-    """The batches of one model.
-
-    Args:
-        spec: the model and its settings.
-
-    Raises:
-        ModelError: an argument is wrong, or a key is needed and missing, or not for that host.
-    """
+    """The batches of one model. Each method raises ModelError where the endpoint refuses, or nobody answers."""
 
     def __init__(self, spec: ModelSpec) -> None:
         import httpx2
         from openai import OpenAI
 
         bodies = Bodies(spec=spec)
-        self.settings, self.url = bodies.settings, f"/v1{bodies.path}"
+        self.settings, self.url = bodies.settings, f"/v1{bodies.settings.path}"
         # What is meant for one host is not sent to another.
         client = httpx2.Client(follow_redirects=False, timeout=SECONDS)
         self.client = OpenAI(
-            base_url=self.settings.base_url, api_key=self.settings.key, max_retries=TRIES, http_client=client
+            base_url=self.settings.address, api_key=self.settings.key, max_retries=TRIES, http_client=client
         )
         forget_environment(self.client, self.settings)
 
@@ -269,14 +253,11 @@ class BatchEndpoint:
         self.client.close()
 
     def submit(self, ours: str, content: bytes) -> Batch:
-        """Send questions as a batch, unless the endpoint has it: an earlier try may have ended after it was made.
-
-        Raises:
-            ModelError: it is refused, or nobody answers. The batch may have been made: submitting again finds it.
-        """
+        """Send questions as a batch, unless the endpoint has it: an earlier try may have ended after it was made."""
         with self._refusing():
-            if (there := self._find(ours)) is not None:
-                return there
+            for batch in self.client.batches.list():
+                if (batch.metadata or {}).get(OURS) == ours:
+                    return batch
             file = self.client.files.create(file=(f"{ours}.jsonl", content), purpose="batch")
             # Made again by nobody: whether it was made is found out by its name.
             once = self.client.with_options(max_retries=0)
@@ -288,37 +269,22 @@ class BatchEndpoint:
             )
 
     def look(self, remote: str) -> Batch:
-        """Return the state of a batch.
-
-        Raises:
-            ModelError: there is none of that id, or nobody answers.
-        """
+        """Return the state of a batch."""
         with self._refusing():
             return self.client.batches.retrieve(remote)
 
     def cancel(self, remote: str) -> Batch:
-        """Have the endpoint answer no more of a batch.
-
-        Raises:
-            ModelError: it has ended, or nobody answers.
-        """
+        """Have the endpoint answer no more of a batch."""
         with self._refusing():
             return self.client.batches.cancel(remote)
 
     def results(self, batch: Batch) -> Iterator[tuple[str, bytes]]:
-        """Yield the lines that a batch has brought, answers and errors, each with where it stands.
-
-        Raises:
-            ModelError: a file is not there, or its transfer broke off.
-        """
+        """Yield the lines that a batch has brought, answers and errors, each with where it stands."""
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             with self._refusing(), self.client.files.with_streaming_response.content(file) as reply:
                 for row, line in enumerate(reply.iter_lines(), start=1):
                     clean = without_secrets(line, [self.settings.key], least=LEAST_SECRET)
                     yield f"{file}, row {row}", clean.encode()
-
-    def _find(self, ours: str) -> Batch | None:
-        return next((batch for batch in self.client.batches.list() if (batch.metadata or {}).get(OURS) == ours), None)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -333,5 +299,5 @@ class BatchEndpoint:
                 expected="an endpoint with OpenAI's Batch API",
                 remedy="Run the same command again to continue; nothing is submitted twice. Without such an API, "
                 "`contrapose batch prompts` writes the files.",
-                where=self.settings.base_url,
+                where=self.settings.address,
             ) from error

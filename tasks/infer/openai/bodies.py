@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,6 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.text_provider import estimate_tokens
-from contrapose.tasks.infer.base import AskedKind
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
 from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
 from contrapose.tasks.infer.openai.settings import Settings, read_settings
@@ -30,8 +28,8 @@ class Bodies:
     """Which API is asked."""
     refused: dict[str, ParameterRefusal] = field(default_factory=dict, repr=False)
     """Refusals of parameters, by their messages."""
-    _frames: dict[str, dict[str, Any]] = field(init=False, repr=False)
-    """Fields beside the prompt, by the kind of question."""
+    frames: dict[str, dict[str, Any]] = field(init=False, repr=False)
+    """Fields other than the prompt of a plain question, by its kind."""
 
     def __post_init__(self) -> None:
         self.adapt(self.spec)
@@ -48,24 +46,15 @@ class Bodies:
         }
         is_chat = self.settings.endpoint == "chat"
         logprobs = {"logprobs": True, "top_logprobs": listed} if is_chat else {"logprobs": listed}
-        self._frames = {
+        self.frames = {
             # How replies are drawn is no part of a choice, nor of its key.
             "choose": {"model": spec.name, length: 1, **logprobs},
             "generate": {"model": spec.name, **{name: value for name, value in sampling.items() if value is not None}},
         }
 
-    def parameters(self, kind: AskedKind) -> Mapping[str, Any]:
-        """Return the fields beside the prompt of a plain question of a kind."""
-        return self._frames[kind]
-
-    @property
-    def path(self) -> str:
-        """Below the base URL."""
-        return self.settings.path
-
     def body(self, question: Question) -> bytes:
         """Return what is posted, as JSON."""
-        fields = dict(self._frames[question.kind])
+        fields = dict(self.frames[question.kind])
         if self.settings.endpoint == "completions":
             fields["prompt"] = self.spec.in_one_text(question.prompt)
         else:

@@ -5,11 +5,10 @@ The client's own transport spends more time in URL, header, cookie and redirect 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx2
 from multidict import CIMultiDict
@@ -50,76 +49,53 @@ ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
 """Encodings that are unpacked without further libraries."""
 
 
-class LeanClient(httpx2.AsyncClient):
-    """Sends what the official client has built; errors of aiohttp pass through it unchanged."""
-
-    def __init__(self, base_url: str) -> None:
-        # The transport is never used; naming one keeps a second set of certificates from being read.
-        super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False, timeout=None, headers=ENCODINGS)
-        self.http = HttpClient(base_url)
-        self.kept: list[httpx2.Request] | None = None
-        """Requests that are kept instead of sent; the official client takes each for answered."""
-
-    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
-        """Send what the official client has built, and read the complete reply."""
-        if self.kept is not None:
-            self.kept.append(request)
-            return httpx2.Response(200, request=request)
-        headers, url = CIMultiDict(request.headers.multi_items()), URL(str(request.url))
-        received = await self.http.exchange(request.method, url, headers, request.content, seconds=PATIENCE)
-        return httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
-
-    async def aclose(self) -> None:
-        """Close the session and its connections."""
-        await super().aclose()
-        await self.http.close()
-
-
 class Connection:
     """The official client, and the requests it has built, which are repeated with other bodies.
 
     A run sends thousands of requests to one address that differ in their body alone. The client builds the first
     one, with its address, key and headers, and reads every failure; building it again takes longer than sending it.
-    All requests go the same way, so that the first ones of a run do not wait for each other's being built.
     Retries and time limits of the client are off: ours count for the complete run, and cover every hang.
     """
 
     def __init__(self, settings: Settings) -> None:
         from openai import AsyncOpenAI
 
-        self.lean = LeanClient(settings.base_url)
+        self.http = HttpClient(settings.address)
+        # Nothing is sent by it: each request counts as answered.
+        answered = httpx2.MockTransport(lambda request: httpx2.Response(200, request=request))
+        unsent = httpx2.AsyncClient(transport=answered, trust_env=False, timeout=None, headers=ENCODINGS)
         self.client = AsyncOpenAI(
-            base_url=settings.base_url, api_key=settings.key, timeout=None, max_retries=0, http_client=self.lean
+            base_url=settings.address, api_key=settings.key, timeout=None, max_retries=0, http_client=unsent
         )
         forget_environment(self.client, settings)
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
-        self._building = asyncio.Lock()
 
-    async def post(self, path: str, body: bytes, *, seconds: float) -> bytes:
-        """Post JSON, and return the body of the reply."""
+    async def exchange(self, path: str, body: bytes | None, *, seconds: float) -> bytes:
+        """Post JSON, or get what is there without a body; return the body of the reply."""
         if path not in self._built:
-            async with self._building:
-                if path not in self._built:
-                    self._built[path] = await self._build(path, body)
-        url, headers = self._built[path]
-        received = await self.lean.http.exchange("POST", url, headers, body, seconds=seconds)
+            self._built[path] = await self._build(path, body)
+        (url, headers), method = self._built[path], "GET" if body is None else "POST"
+        received = await self.http.exchange(method, url, headers, body or b"", seconds=seconds)
         if 200 <= received.status < 300:
             return received.content
-        request = httpx2.Request("POST", str(url))
+        request = httpx2.Request(method, str(url))
         failed = httpx2.Response(received.status, headers=received.headers, content=received.content, request=request)
         raise self.client._make_status_error_from_response(failed)
 
-    async def _build(self, path: str, body: bytes) -> tuple[URL, CIMultiDict[str]]:
-        """Return address and headers, by the client's method for addresses it has no method of its own for."""
-        kept: list[httpx2.Request] = []
-        self.lean.kept = kept
-        try:
-            await self.client.post(path, cast_to=httpx2.Response, content=body)
-        finally:
-            self.lean.kept = None
-        headers = CIMultiDict(kept[0].headers.multi_items())
+    async def _build(self, path: str, body: bytes | None) -> tuple[URL, CIMultiDict[str]]:
+        """Return address and headers, by the client's methods for addresses it has no method of its own for."""
+        if body is None:
+            answered = await self.client.get(path, cast_to=httpx2.Response)
+        else:
+            answered = await self.client.post(path, cast_to=httpx2.Response, content=body)
+        headers = CIMultiDict(answered.request.headers.multi_items())
         headers.pop("Content-Length", None)
-        return URL(str(kept[0].url)), headers
+        return URL(str(answered.request.url)), headers
+
+    async def close(self) -> None:
+        """Close the session and its connections."""
+        await self.client.close()
+        await self.http.close()
 
 
 def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None:
@@ -131,12 +107,7 @@ def forget_environment(client: OpenAI | AsyncOpenAI, settings: Settings) -> None
 
 
 class OpenAIWay(Way):
-    """Requests to the OpenAI API of one endpoint.
-
-    Args:
-        bodies: of requests.
-        trying: whether it is found out what the endpoint refuses: then a parameter that it refuses stops nothing.
-    """
+    """Requests to the OpenAI API of one endpoint; while `trying`, a parameter that it refuses stops nothing."""
 
     def __init__(self, bodies: Bodies, *, trying: bool = False) -> None:
         self.bodies, self.trying = bodies, trying
@@ -144,7 +115,7 @@ class OpenAIWay(Way):
 
     async def close(self) -> None:
         """Close the connection."""
-        await self.connection.client.close()
+        await self.connection.close()
 
     def max_usage(self, question: Question) -> Usage:
         """Return what a request takes at most."""
@@ -165,7 +136,7 @@ class OpenAIWay(Way):
         bodies, key, start = self.bodies, self.bodies.settings.key, time.monotonic()
         try:
             sent = bodies.body(question)
-            content = await self.connection.post(bodies.path, sent, seconds=timeout)
+            content = await self.connection.exchange(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
             written = bodies.most(question).completion_tokens
             completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
@@ -201,17 +172,17 @@ async def reach(settings: Settings, key_place: str) -> None:
     Servers that do not list their models answer with another status: they were reached.
     """
     from aiohttp import ClientError
-    from openai import APIConnectionError, APIStatusError, AuthenticationError, OpenAIError
+    from openai import APIStatusError, AuthenticationError, OpenAIError
 
     def refusal(observed: str, *, expected: str, remedy: str) -> ModelError:
-        return ModelError(observed, expected=expected, remedy=remedy, where=settings.base_url)
+        return ModelError(observed, expected=expected, remedy=remedy, where=settings.address)
 
     connection = Connection(settings)
     try:
-        await connection.client.models.list()
-    except (APIConnectionError, OSError, ClientError) as error:
+        await connection.exchange("/models", None, seconds=PATIENCE)
+    except (OSError, ClientError) as error:
         raise refusal(
-            f"no answer from the endpoint ({type(error.__cause__ or error).__name__})",
+            f"no answer from the endpoint ({type(error).__name__})",
             expected="an OpenAI-compatible server at that address",
             remedy="Start the server, or correct model_args.base_url.",
         ) from error
@@ -230,19 +201,19 @@ async def reach(settings: Settings, key_place: str) -> None:
                 remedy="Set model_args.base_url to the address that answers.",
             ) from error
         if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
-            remedy = f"Did you mean {settings.base_url}{USUAL_PATH}? Set it as model_args.base_url."
-            if settings.base_url.endswith(USUAL_PATH):
+            remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
+            if settings.address.endswith(USUAL_PATH):
                 remedy = "Correct model_args.base_url, by the documentation of the server."
             raise refusal(
                 f"the server has no {settings.path} there (status {NOT_FOUND})",
                 expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
                 remedy=remedy,
             ) from None
-    except (OpenAIError, ValueError, TypeError, AttributeError):
+    except (OpenAIError, ReplyTooLargeError):
         # Whatever it said, it was there.
         return
     finally:
-        await connection.client.close()
+        await connection.close()
 
 
 async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
@@ -254,7 +225,7 @@ async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
     from openai import APIStatusError, OpenAIError
 
     try:
-        await connection.post(settings.path, b"{}", seconds=PATIENCE)
+        await connection.exchange(settings.path, b"{}", seconds=PATIENCE)
     except APIStatusError as error:
         return is_missing_path(error)
     except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError):

@@ -11,8 +11,7 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
-from contrapose.tasks.infer.asking.pool import Pool
-from contrapose.tasks.infer.base import AdaptingBroker, TriedOut
+from contrapose.tasks.infer.base import AdaptingBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
@@ -44,20 +43,18 @@ LEAST_RETRIES = 2
 
 
 class FormFinder:
-    """Tries how an endpoint must be asked: without which parameters, and in which form.
+    """Tries how an endpoint must be asked: without which parameters, and in which form; see `TriesOut.try_out`.
 
-    Args:
-        asker: makes the requests.
-        forms: to be tried in order; the last is `plain`, unless there is one alone.
-        bodies: of requests; they are adapted to what is found.
-        broker: the asker's; it is adapted, too.
-        changes: settings that are known to be necessary; None where all of them are known, and at work.
+    Broker and bodies are adapted to what is found.
     """
 
+    asker: Asker
+    """Makes the requests, once `find` has begun."""
+
     def __init__(
-        self, asker: Asker, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
+        self, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
     ) -> None:
-        self.asker, self._bodies, self._broker = asker, bodies, broker
+        self._bodies, self._broker = bodies, broker
         self.form: Form | None = None
         """The form that was found; None until then."""
         self.changes: Changes | None = {} if changes is None else None
@@ -71,8 +68,9 @@ class FormFinder:
         self._silent = self._failed = 0
         self._refusals: list[ModelError] = []
 
-    async def find(self, questions: Sequence[Question]) -> None:
+    async def find(self, asker: Asker, questions: Sequence[Question]) -> None:
         """Ask until all is known, the questions are used up, or the run stops."""
+        self.asker = asker
         for question in questions:
             if self.asker.broker.stopped:
                 return
@@ -232,23 +230,3 @@ def _blames_form(failure: Failure | None) -> TypeGuard[Failure]:
 def _blames_prompt(failure: Failure | None) -> bool:
     """Return whether a request was refused for what it asks, or how."""
     return failure is not None and failure.then == "give up" and 400 <= (failure.status or 0) < 500
-
-
-async def try_out(
-    pool: Pool, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
-) -> TriedOut:
-    """Ask one question after the other until it is known how the endpoint must be asked, or the run stops."""
-    tried = TriedOut(None, None)
-
-    async def find(asker: Asker) -> None:
-        nonlocal tried
-        finder = FormFinder(asker, forms, bodies, broker, changes=changes)
-        try:
-            await finder.find(pool.questions)
-        finally:
-            tried = TriedOut(finder.form, finder.changes)
-        if finder.refusal is not None:
-            raise finder.refusal
-
-    await pool.try_out(find)
-    return tried

@@ -173,9 +173,7 @@ def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
     """Return the place of a key and a host that it is for, of an entry of HOSTS at `where`.
 
     An entry is `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
-
-    Raises:
-        ConfigError: it is none of these.
+    ConfigError: it is none of these.
     """
     place, equals, host = entry.rpartition("=")
     block = place.removeprefix(SCHEME) if place.startswith(SCHEME) else None

@@ -20,9 +20,9 @@ from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, Tried
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import OpenAIWay, reach
-from contrapose.tasks.infer.openai.form_finder import try_out
+from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
-from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, wanted_forms, wants_logprobs
+from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, read_switch, wanted_forms
 
 OFFLINE = (
     "model_args.offline is set, and some prompts have no stored answer: `contrapose batch prompts` writes them "
@@ -63,11 +63,11 @@ class OpenAI:
             return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are used")
         asyncio.run(reach(settings, key_place(spec)))
         key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
-        return Check(state="ok", observed=f"{spec.id} at {settings.base_url} answers; {key}")
+        return Check(state="ok", observed=f"{spec.id} at {settings.address} answers; {key}")
 
     def likelihoods(self, spec: ModelSpec) -> Likelihoods:
         """Return "choices" where `model_args.logprobs` says that the endpoint returns those of option letters."""
-        return "choices" if wants_logprobs(spec) else "none"
+        return "choices" if read_switch(spec, "logprobs") else "none"
 
     def forms(self, spec: ModelSpec) -> Sequence[Form]:
         """Return the forms that `model_args.constrained` wants: all that the API may have, one of them, or none."""
@@ -77,7 +77,7 @@ class OpenAI:
         """Return the fields of a request other than the prompt, and its address."""
         bodies = Bodies(spec=spec.model_copy(update={"args": {**spec.args, "offline": True}}))
         served = spec.args.get("revision")
-        return {**bodies.parameters(kind), "address": bodies.settings.base_url + bodies.path, "served": served}
+        return {**bodies.frames[kind], "address": bodies.settings.address + bodies.settings.path, "served": served}
 
     def concerning(self, changes: Changes, kind: AskedKind) -> Changes:
         """Return the changes for a kind: sampling is no part of a choice, and log-probabilities are none of a reply."""
@@ -98,7 +98,7 @@ class OpenAI:
         if not settings.offline:
             asyncio.run(reach(settings, key_place(spec)))
         return {
-            "revision": f"{settings.base_url}#{settings.endpoint}",
+            "revision": f"{settings.address}#{settings.endpoint}",
             "model": spec.name,
             "max_tokens_field": settings.length_field,
             "dtype": "unknown",
@@ -142,4 +142,8 @@ class OpenAIModel(PooledModel):
         bodies = Bodies(spec=self.bodies.spec)
         way = partial(OpenAIWay, bodies, trying=True)
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=way)
-        return asyncio.run(try_out(pool, forms, bodies, broker, changes=changes))
+        finder = FormFinder(forms, bodies, broker, changes=changes)
+        asyncio.run(pool.try_out(lambda asker: finder.find(asker, questions)))
+        if finder.refusal is not None:
+            raise finder.refusal
+        return TriedOut(finder.form, finder.changes)

@@ -100,27 +100,18 @@ def believe_counts(completion: Completion, body: bytes, *, sent: int, written: i
     if 0 < used.prompt_tokens <= sent and 0 < used.completion_tokens <= max(written, 1):
         return completion, None
     said = _parse(body).get("usage")
-    details = said.get("completion_tokens_details") if isinstance(said, Mapping) else None
+    if not isinstance(said, Mapping):
+        return completion, None if said is None else f"usage: {_shorten(said)}"
+    details = said.get("completion_tokens_details")
     hidden = _count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
-    most = sent + TEMPLATE_TOKENS, max(len(body), written) + min(hidden or 0, MOST_HIDDEN)
-    counts = used.prompt_tokens, used.completion_tokens
-    beyond = [f"{name}: {count:,}" for name, count, limit in zip(COUNTS, counts, most, strict=True) if count > limit]
-    if not beyond:
-        return completion, odd_counts(body)
-    read, wrote = (count if count <= limit else 0 for count, limit in zip(counts, most, strict=True))
-    bounded = replace(used, prompt_tokens=read, completion_tokens=wrote)
-    return replace(completion, usage=bounded), beyond[0]
-
-
-def odd_counts(body: bytes) -> str | None:
-    """Return the text in place of a count of tokens in a readable reply; None where there is none."""
-    used = _parse(body).get("usage")
-    if used is None:
-        return None
-    if not isinstance(used, Mapping):
-        return f"usage: {_shorten(used)}"
-    odd = (name for name in COUNTS if used.get(name) is not None and _count(used[name]) is None)
-    return next((f"{name}: {_shorten(used[name])}" for name in odd), None)
+    limits = sent + TEMPLATE_TOKENS, max(len(body), written) + min(hidden or 0, MOST_HIDDEN)
+    odd, counts = list[str](), dict[str, int]()
+    for name, limit in zip(COUNTS, limits, strict=True):
+        count = _count(said.get(name))
+        counts[name] = count if count is not None and count <= limit else 0
+        if said.get(name) is not None and counts[name] != count:
+            odd.append(f"{name}: {_shorten(said[name]) if count is None else format(count, ',')}")
+    return replace(completion, usage=replace(used, **counts)), odd[0] if odd else None
 
 
 def shows_schema(text: str) -> bool:
@@ -227,13 +218,9 @@ def _count(value: Any) -> int | None:
     return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else None
 
 
-_READER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
-"""Python refuses to read whole numbers of thousands of digits."""
-
-
 def _parse(body: bytes) -> Any:
-    """Return JSON of an endpoint, in any encoding that JSON may have."""
-    return _READER.decode(body.decode(json.detect_encoding(body), "surrogatepass"))
+    """Return JSON of an endpoint; Python refuses to read whole numbers of thousands of digits."""
+    return json.loads(body, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits))
 
 
 def _shorten(value: Any, most: int = 40) -> str:

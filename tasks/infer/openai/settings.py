@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Form
-from contrapose.tasks.infer.arguments import argument_error, read_pace, whole_number
+from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_own, read_key
@@ -27,19 +27,14 @@ TOP_LOGPROBS = 20
 ARGUMENTS: Mapping[str, Argument] = {
     "base_url": Argument(type="address", description="The endpoint, up to and including /v1; empty: OpenAI's own."),
     "endpoint": Argument(type="text", description="The API that is asked: chat or completions.", default="chat"),
-    "concurrency": Argument(
-        type="whole number",
+    **PACE,
+    "concurrency": replace(
+        PACE["concurrency"],
         description="Most requests at a time; halved while the endpoint says that it is overloaded.",
         default=CONCURRENCY,
-        role="pace",
     ),
-    "timeout": Argument(type="seconds", description="For one request.", default=30, role="pace"),
-    "total_timeout": Argument(type="seconds", description="For one prompt with all retries.", default=600, role="pace"),
-    "retries": Argument(
-        type="whole number", description="For failures; rate-limited requests do not count.", default=8, role="pace"
-    ),
-    "requests_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
-    "tokens_per_minute": Argument(type="number", description="The account's limit.", role="pace"),
+    "timeout": replace(PACE["timeout"], default=30),
+    "retries": replace(PACE["retries"], description="For failures; rate-limited requests do not count."),
     "logprobs": Argument(
         type="true or false", description="Compare option letters by the endpoint's log-probabilities.", default=False
     ),
@@ -75,7 +70,7 @@ USER_INFO = re.compile(r"//[^/@\s]+@")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(AskingPace):
-    """Address and pace of an endpoint, and how it is asked."""
+    """Address, up to and including /v1, and pace of an endpoint, and how it is asked."""
 
     key: str
     """The API key, or NO_KEY."""
@@ -91,11 +86,6 @@ class Settings(AskingPace):
     """How many of the likeliest tokens are listed."""
     length_field: str
     """Name that the API has for the greatest number of tokens to write."""
-
-    @property
-    def base_url(self) -> str:
-        """Address up to and including /v1."""
-        return self.address
 
     @property
     def path(self) -> str:
@@ -114,7 +104,7 @@ def read_settings(spec: ModelSpec) -> Settings:
         )
     refuse_unknown(spec, ARGUMENTS)
     wanted_forms(spec)
-    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), _switch(spec, "offline")
+    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), read_switch(spec, "offline")
     # OpenAI's own chat API renamed the field; other servers know the old name.
     own_chat = endpoint == "chat" and urlsplit(base_url).hostname == OPENAI_HOST
     return Settings(
@@ -124,15 +114,10 @@ def read_settings(spec: ModelSpec) -> Settings:
         offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
-        logprobs=wants_logprobs(spec),
+        logprobs=read_switch(spec, "logprobs"),
         top_logprobs=whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
         length_field=str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens")),
     )
-
-
-def wants_logprobs(spec: ModelSpec) -> bool:
-    """Return whether log-probabilities are asked for; no key is needed for that."""
-    return _switch(spec, "logprobs")
 
 
 def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
@@ -177,7 +162,8 @@ def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:
     return cast(Literal["chat", "completions"], endpoint)
 
 
-def _switch(spec: ModelSpec, name: str) -> bool:
+def read_switch(spec: ModelSpec, name: str) -> bool:
+    """Return an argument that is true or false; no key is needed for that."""
     value = spec.args.get(name, False)
     if not isinstance(value, bool):
         raise argument_error(name, value, expected="true or false")

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from threading import Lock, Thread
@@ -27,7 +27,7 @@ from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.app.ways import outcome_of
 from contrapose.tasks.infer.app.worker import error_text, reply_message
-from contrapose.tasks.infer.arguments import read_pace
+from contrapose.tasks.infer.arguments import PACE, read_pace
 from contrapose.tasks.infer.asking.asker import Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
@@ -36,11 +36,8 @@ from contrapose.tasks.infer.asking.text_provider import TextProvider
 from contrapose.tasks.infer.base import refuse_frame, refuse_unknown
 
 PROVIDER = "function"
-CONCURRENCY = 4
 MOST_HANGING = 64
 """Calls that may hang: no thread can be ended from outside, and each keeps what it holds."""
-LEFT_SECONDS = 5.0
-"""Time in which an event loop must end its tasks, once nobody asks any more."""
 
 Answering = Callable[[str], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
 """A function that takes a prompt and returns the reply, or will; with what it retrieved, a mapping with both."""
@@ -85,22 +82,13 @@ class FunctionLoop:
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-    async def cancel_tasks() -> None:
-        others = asyncio.all_tasks(loop) - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        if others:
-            await asyncio.wait(others, timeout=LEFT_SECONDS)
-        await loop.shutdown_asyncgens()
-
-    # What a task of the function's own raises, such as SystemExit, comes up here; the others go on.
-    while True:
-        with suppress(BaseException):
-            loop.run_forever()
-            break
-    with suppress(BaseException):
-        loop.run_until_complete(cancel_tasks())
-    loop.close()
+    with suppress(BaseException), asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop()
+        # What a task of the function's own raises, such as SystemExit, comes up here; the others go on.
+        while True:
+            with suppress(BaseException):
+                loop.run_forever()
+                break
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -148,11 +136,7 @@ _OFFERING = Lock()
 
 @contextmanager
 def offer_function(function: Answering) -> Iterator[str]:
-    """Let runs of this process ask a function, until the context is left.
-
-    Yields:
-        The id of the model that it is meanwhile, such as `function/answer`.
-    """
+    """Let runs of this process ask a function; yield the id of the model that it is meanwhile, as `function/answer`."""
     offer = OfferedFunction(function=function, context=copy_context())
     with _OFFERING:
         name = name_of(function)
@@ -195,11 +179,9 @@ class Function(TextProvider):
     answers_only: ClassVar[Literal[True]] = True
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Version of the function: it keeps answers, and finds them."),
-        "concurrency": Argument(
-            type="whole number", description="Most calls at a time.", default=CONCURRENCY, role="pace"
-        ),
-        "timeout": Argument(type="seconds", description="For one call.", default=60, role="pace"),
-        "requests_per_minute": Argument(type="number", description="Most calls a minute.", role="pace"),
+        "concurrency": replace(PACE["concurrency"], description="Most calls at a time."),
+        "timeout": replace(PACE["timeout"], description="For one call."),
+        "requests_per_minute": replace(PACE["requests_per_minute"], description="Most calls a minute."),
     }
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
@@ -246,6 +228,6 @@ def read_settings(spec: ModelSpec) -> AskingPace:
     refuse_unknown(spec, Function.arguments)
     if spec.system_instruction:
         refuse_frame(spec, "a function adds everything but the prompt itself")
-    pace = read_pace(spec, concurrency=CONCURRENCY, timeout=60)
+    pace = read_pace(spec, concurrency=Function.concurrency, timeout=60)
     without_retries = {"retries": 0, "total_timeout": 2 * pace["timeout"]}
     return AskingPace(**pace | without_retries, address=spec.id, called="the function")
