@@ -111,7 +111,6 @@ class ModelSpec(BaseModel):
 OF_OPENAI = re.compile(r"(?:gpt|chatgpt|o\d|text-embedding|davinci)\b", re.IGNORECASE)
 """How the models of OpenAI's own address begin."""
 
-
 COMPATIBLE = {
     "anthropic": "https://api.anthropic.com/v1",
     "azure": "https://RESOURCE.openai.azure.com/openai/v1",
@@ -150,12 +149,9 @@ def _remedy(model: str) -> str:
     if rest and (address := COMPATIBLE.get(name.lower())):
         local = address.startswith("http://")
         key, host = f"{name.upper()}_API_KEY", urlsplit(address).hostname
-        sent = (
-            ""
-            if local
-            else f" --set model_args.api_key_env={key}, and allow its host: CONTRAPOSE_KEY_HOSTS={key}={host}"
-        )
-        return f"Use --model openai/{rest} --set model_args.base_url={address}{sent}."
+        used = f"Use --model openai/{rest} --set model_args.base_url={address}"
+        sent = f" --set model_args.api_key_env={key}, and allow its host: CONTRAPOSE_KEY_HOSTS={key}={host}"
+        return f"{used}." if local else f"{used}{sent}."
     if close := suggest_name(name, names("providers"), otherwise=""):
         return close
     if rest and "/" not in rest:

@@ -47,4 +47,4 @@ def test_a_provider_that_speaks_openais_protocol_is_reached_as_the_remedy_says(
     config, _ = load_config("quickstart", {"model": model, **changes})
 
     assert known_provider(config.model) == "openai"
-    assert read_settings(config.model_spec()).base_url.lower() == COMPATIBLE[provider].lower()
+    assert read_settings(config.model_spec()).address.lower() == COMPATIBLE[provider].lower()
