@@ -24,6 +24,7 @@ from pydantic_core import to_jsonable_python
 
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
 from contrapose.tasks.tables.table import (
@@ -31,7 +32,6 @@ from contrapose.tasks.tables.table import (
     STORAGE,
     Table,
     disk_full_error,
-    home_folder,
     is_disk_full,
     is_intact,
     storage,

@@ -187,7 +187,7 @@ def check_memory(_: object) -> Iterator[DoctorFinding]:
 
 def check_disk(_: object) -> Iterator[DoctorFinding]:
     """Measure the free space of the folder that holds converted models, tables and answers."""
-    from contrapose.tasks.tables.table import home_folder
+    from contrapose.tasks.core.home import home_folder
 
     place = next(folder for folder in (home_folder().absolute(), *home_folder().absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
