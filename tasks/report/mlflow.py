@@ -9,12 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.errors import require_package
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.process_state import SharedChange, lent_variables
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import show_hidden
-from contrapose.tasks.text.wording import saved_by
+from contrapose.tasks.text.wording import criteria_text, saved_by
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """Files kept with the run; the raw results stay in its folder."""
@@ -97,11 +98,21 @@ def values_of_run(summary: Summary) -> Logged:
         rates = (outcome["pass_rate"], *(outcome["interval"] or (None, None)), outcome["scored"], outcome["errors"])
         metrics |= {f"{test}.{n}": v for n, v in zip(("pass_rate", "low", "high", "n", "errors"), rates, strict=True)}
         tags[f"{test}.verdict"] = outcome["verdict"]
+        tags[f"{test}.criteria"] = criteria_text(criteria := criteria_of(outcome))
+        for criterion in criteria:
+            if criterion["name"] != "pass_rate":
+                own = f"{test}.{criterion['name']}"
+                metrics |= {own: criterion["rate"], f"{own}.low": criterion["low"], f"{own}.high": criterion["high"]}
+                metrics[f"{own}.gate"] = criterion["gate"]
         if stopping := outcome.get("stopping"):
             metrics[f"{test}.looks"] = stopping["looks"]
             metrics[f"{test}.not_asked"] = stopping["cases"] - stopping["judged"]
             tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
-    tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": summary["reason"]}
+    decided = [
+        f"{test['test_type']}: {test['verdict']}, {criteria_text(criteria_of(test))}" for test in summary["tests"]
+    ]
+    note = "\n\n".join((summary["reason"], *decided))
+    tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": note}
     return Logged(
         params={name: show_hidden(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},
