@@ -133,7 +133,7 @@ def send(url: str, body: bytes, *, secret: str, delivery: str, pause: Callable[[
             raise ContraposeError(
                 f"the webhook was not taken ({outcome})",
                 expected=f"an answer with a status of 200 to 299 within {TIMEOUT:.0f} s",
-                remedy="Mend the receiver, and announce the model again: the verdict stays, only this is repeated.",
+                remedy="Fix the receiver, and announce the model again: the verdict stays, only this is repeated.",
                 where=urlsplit(url).hostname or "webhook",
             )
         pause(WAIT * number)

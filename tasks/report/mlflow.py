@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from contrapose.tasks.core.criteria import criteria_of
-from contrapose.tasks.core.errors import require_package
+from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.process_state import SharedChange, lent_variables
+from contrapose.tasks.core.secrets import without_addresses
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.wording import criteria_text, saved_by
@@ -25,6 +26,9 @@ PATIENCE = lent_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGI
 
 LONGEST = 500
 """Characters of a value, which every store of MLflow takes."""
+
+LONGEST_CAUSE = 800
+"""Characters of an error that are shown; MLflow's advice on its stores has 550."""
 
 _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
@@ -46,10 +50,20 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
         with PATIENCE.needed(), RETRIES_UNHEARD.needed():
             log(folder, summary, experiment=experiment)
     except Exception as error:
-        # Whatever it is built on, a store raises errors of many kinds; their texts may hold its address.
-        kind = type(error).__name__
-        return [f"The run was not logged into MLflow's experiment {experiment} ({kind}); its folder is whole."]
+        return [
+            f"The run was not logged into MLflow's experiment {experiment}: {_cause(error)} Its folder is complete."
+        ]
     return []
+
+
+def _cause(error: Exception) -> str:
+    """Return why a run could not be logged, and what to do."""
+    if isinstance(error, ContraposeError):
+        return str(error)
+    kind, remedy = type(error).__name__, "See MLFLOW_TRACKING_URI, and the log of its server."
+    # Whatever it is built on, a store raises errors of many kinds; MLflow's own say what to do.
+    own = type(error).__module__.partition(".")[0] == "mlflow"
+    return f"{kind}: {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
 
 
 def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:

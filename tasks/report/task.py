@@ -73,7 +73,8 @@ def publish(
         _create_artifacts(report, folder)
     except Exception as error:
         # Prefect's client has asked again by now, and raises errors of many kinds. The run is finished.
-        return [f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is whole."]
+        why = f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is complete."
+        return [f"{why} The log of Prefect's server says why; `contrapose doctor` checks the server."]
     return []
 
 
