@@ -39,6 +39,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--out", metavar="FOLDER|URL", help="what receives the folder of the run (default: runs)")
     add("--mlflow", metavar="EXPERIMENT", help="log the run into this MLflow experiment too (extra mlflow)")
+    add("--flow-run-name", metavar="NAME", help="name of the run in Prefect (default: suite and model)")
     add("--refresh", action="store_true", help="ask and compute everything again")
     text = "ask again what got such a reply, as after a change of policy; may be given again"
     add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
@@ -192,7 +193,9 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
 
         # Before that nothing has to be finished: a signal ends the process where it is.
         with interruptible(), without_heartbeats():
-            published = evaluate_model(as_parameter(config), resumed=resumed)
+            name = getattr(arguments, "flow_run_name", None)
+            flow = evaluate_model.with_options(flow_run_name=lambda: name) if name else evaluate_model
+            published = flow(as_parameter(config), resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
     _print_outcome(published, arguments, show_toxic=config.show_toxic)
