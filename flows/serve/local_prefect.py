@@ -56,7 +56,7 @@ def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: 
         with stopping() as asked, serving_reports(folder, guard, reports_port) as served:
             os.environ[REPORTS_URL] = served.url
             if reports_port is None and served.url != f"http://{HOST}:{chosen + 1}":
-                yield f"port {chosen + 1} is taken: links to reports are at {served.url} until this ends (--reports-port)"
+                yield f"port {chosen + 1} is taken: until this ends, reports are at {served.url} (--reports-port)"
             yield "starting; the first time takes a minute"
             with running(SERVER, name="server") as server:
                 _wait_for(server, asked, guard, "/api/health", b"true")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from tempfile import gettempdir
 from types import SimpleNamespace
@@ -127,7 +126,8 @@ def test_links_to_reports_are_served_again_at_the_next_start(tmp_path: Path) -> 
                 assert urlopen(request, timeout=10).read() == b"the report"
                 with local_prefect.serving_reports(tmp_path, guard, None) as other:
                     assert other.url != served.url
-                with pytest.raises(ConfigError, match="cannot be used"), ExitStack() as stack:
-                    taken = int(served.url.rpartition(":")[2])
-                    stack.enter_context(local_prefect.serving_reports(tmp_path, guard, taken))
+                taken = int(served.url.rpartition(":")[2])
+                again = local_prefect.serving_reports(tmp_path, guard, taken)
+                with pytest.raises(ConfigError, match="cannot be used"), again:
+                    pass
         assert links == [f"http://127.0.0.1:{port + 1}/a/report.html"] * 2
