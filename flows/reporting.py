@@ -10,6 +10,8 @@ from platform import platform
 from time import monotonic
 from typing import Any, TypedDict
 
+from prefect import get_run_logger
+
 from contrapose.flows.orchestration.spinner import warn_of_undone
 from contrapose.flows.reader import idle_reader
 from contrapose.flows.run_context import Run, Trials, time_stage
@@ -41,6 +43,7 @@ from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.report.templates import compile_page
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
+from contrapose.tasks.text.wording import usage_text
 
 
 class Published(TypedDict):
@@ -98,6 +101,8 @@ def report(
         undone += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
     for text in undone:
         warn_of_undone(text)
+    usage = usage_text(summary["usage"])
+    get_run_logger().info(f"{summary['verdict']}: {usage}; {summary['seconds']:,.0f} s; {folder.resolved()}")
     summary["warnings"] += undone
     Store().runs.end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolved()), run=run.id, summary=summary)
@@ -149,7 +154,8 @@ def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary
     return ModelSummary(
         id=spec.id,
         provider=spec.provider,
-        revision=identity["revision"],
+        # Of a model behind an endpoint, the one that was announced or set; a tab parts it from its training run.
+        revision=identity.get("served", identity["revision"]).replace("\t", " ").strip(),
         dtype=identity["dtype"],
         device=identity["device"],
     )

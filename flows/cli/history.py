@@ -17,7 +17,7 @@ from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines, say
-from contrapose.tasks.core.criteria import Criterion
+from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun, criteria_of_past
 from contrapose.tasks.core.stopping import early_stop
@@ -173,7 +173,7 @@ def _rate_table(points: Sequence[Point], console: Console) -> Table:
     return table
 
 
-def _criterion_cells(criterion: Criterion, console: Console) -> Iterator[Text]:
+def _criterion_cells(criterion: DecidingRate, console: Console) -> Iterator[Text]:
     """Cells of a rate: its value, interval and gate."""
     low, high = criterion["low"], criterion["high"]
     yield _line(percent(criterion["rate"]), console)

@@ -129,12 +129,14 @@ def _resume(arguments: argparse.Namespace) -> int:
 def list_unfinished() -> Iterator[str]:
     """List runs that did not come to their end, the newest first."""
     from contrapose.tasks.store import Store
+    from contrapose.tasks.store.owners import is_gone
     from contrapose.tasks.store.runs import ALIVE_SECONDS
     from contrapose.tasks.text.wording import counted
 
     rows = Store().runs.find_unfinished()
     for row in rows:
-        state = "running" if row.seen > time.time() - ALIVE_SECONDS else "interrupted"
+        is_running = row.seen > time.time() - ALIVE_SECONDS and not is_gone(row.owner)
+        state = "running" if is_running else "interrupted"
         state = "incomplete" if row.state == "incomplete" else state
         seen = f"{datetime.fromtimestamp(row.seen, UTC):%Y-%m-%d %H:%M} UTC"
         yield f"{row.id}  {state}, {counted('answers', row.answers)}, last seen {seen}"

@@ -10,7 +10,7 @@ from contrapose.tasks.core.outcome import GateSummary, Outcome
 from contrapose.tasks.statistics.shares import LEVEL
 
 
-class Criterion(TypedDict):
+class DecidingRate(TypedDict):
     """A rate and its gate."""
 
     name: str
@@ -25,18 +25,18 @@ class Criterion(TypedDict):
     """None where other rates decide."""
 
 
-def criteria_of(outcome: Outcome) -> list[Criterion]:
+def criteria_of(outcome: Outcome) -> list[DecidingRate]:
     """Return every rate that decides a test, the one that decided first; the pass rate is always among them."""
     ordered = sort_gates(outcome)
     criteria = [
-        Criterion(name=gate["name"], rate=gate["rate"], low=low, high=high, gate=gate["wanted"])
+        DecidingRate(name=gate["name"], rate=gate["rate"], low=low, high=high, gate=gate["wanted"])
         for gate in ordered
         for low, high in [gate["interval"]]
         if gate["name"] != "pass_rate"
     ]
     ends = outcome["interval"] or (None, None)
     rate, wanted = outcome["pass_rate"], outcome["min_pass_rate"]
-    own = Criterion(name="pass_rate", rate=rate, low=ends[0], high=ends[1], gate=wanted)
+    own = DecidingRate(name="pass_rate", rate=rate, low=ends[0], high=ends[1], gate=wanted)
     names = [gate["name"] for gate in ordered]
     criteria.insert(names.index("pass_rate") if "pass_rate" in names else len(criteria), own)
     return criteria

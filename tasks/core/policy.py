@@ -129,12 +129,15 @@ def log_facts(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def facts_of(outcome: object) -> Iterator[str]:
-    """Facts about the outcome of a task: its verdict, the rows of its tables, and calls to the model."""
+    """Facts about the outcome of a task: a test's verdict, rows, broken expectations, and calls to the model."""
     if not isinstance(outcome, Mapping):
         return
     if "verdict" in outcome:
-        yield f"verdict: {outcome['verdict']}"
-    if tables := _tables(outcome):
+        yield f"verdict {outcome['verdict']}, as if it were the only test"
+    if "findings" in outcome:
+        broken = sum(not finding["holds"] for finding in outcome["findings"])
+        yield f"{outcome['rows']:,} rows, {len(outcome['findings'])} expectations, {broken} of them broken"
+    elif tables := _tables(outcome):
         yield f"{sum(table['rows'] for table in tables):,} rows"
     if "calls" in outcome:
         yield f"{outcome['calls']:,} calls, {outcome['from_store']:,} answers from the store"

@@ -108,7 +108,9 @@ def test_the_log_of_a_task_says_what_came_of_it() -> None:
         "1,200 rows",
         "3 calls, 1,197 answers from the store",
     ]
-    assert [*facts_of({"verdict": "fail"})] == ["verdict: fail"]
+    assert [*facts_of({"verdict": "fail"})] == ["verdict fail, as if it were the only test"]
+    checked = {"rows": 12, "findings": [{"holds": True}, {"holds": False}], "broken": None}
+    assert [*facts_of(checked)] == ["12 rows, 2 expectations, 1 of them broken"]
     assert [*facts_of([])] == []
 
 

@@ -52,6 +52,8 @@ class Listed:
     colour: str = ""
     """The verdict of a run that has the same colour; empty for none."""
     model: str = ""
+    revision: str = ""
+    """Empty where only the address of an endpoint is known."""
     suite: str = ""
     started: str = ""
     """As in the summary, for programs."""
@@ -70,6 +72,7 @@ class Listed:
 def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
     """Describe a run: its tests with their pass rates, and whether they were stopped early."""
     verdict, started, rates = str(summary["verdict"]), str(summary["started"]), list[str]()
+    revision = str(summary["model"].get("revision") or "")
     for test in summary["tests"]:
         rate = None if test["pass_rate"] is None else float(test["pass_rate"])
         early = ", stopped early" if early_stop(test) else ""
@@ -80,6 +83,7 @@ def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links
         verdict=verdict if verdict in SEVERITY else "unknown",
         colour=verdict if verdict in SEVERITY else "",
         model=show(str(summary["model"]["id"])),
+        revision="" if "://" in revision else show(revision),
         suite=show(str(summary["suite"])),
         started=show(started),
         moment=show(moment(started)),
