@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from bench.process import run
-from contrapose.tasks.tables.table import home_folder
+from contrapose.tasks.core.home import home_folder
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import psutil
 
-from contrapose.tasks.tables.table import home_folder
+from contrapose.tasks.core.home import home_folder
 
 NOTHING = "from prefect import flow\n@flow\ndef nothing():\n    pass\nnothing()\nprint('done', flush=True)"
 COMMAND = ("-m", "contrapose.flows.cli")

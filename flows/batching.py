@@ -64,7 +64,11 @@ class OpenQuestions:
         """Say which questions are not asked now."""
         if self.answered:
             yield f"{counted('prompts', self.answered)} answered in the response store, left out"
-        if self.under_way:
+        rows = [row for row in Store().prompts.batches() if row.id in self.batches]
+        if self.under_way and any(row.state == PREPARED for row in rows):
+            where = "in a batch that is prepared" if len(rows) == 1 else "in batches, some of them only prepared"
+            yield f"{counted('prompts', self.under_way)} {where}, left out; `contrapose batch collect` submits it"
+        elif self.under_way:
             yield f"{counted('prompts', self.under_way)} in a batch that was submitted, left out"
 
 

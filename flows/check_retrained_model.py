@@ -16,6 +16,7 @@ from prefect import flow, get_run_logger
 from prefect.runtime import flow_run
 
 from contrapose.flows.orchestration.form import Form
+from contrapose.flows.orchestration.run_names import name_after
 from contrapose.flows.orchestration.verdict_state import carry_verdict
 from contrapose.flows.retraining.decision import RetrainedCheck, announce_decision, announce_failure, ask, judge
 from contrapose.tasks.compare.compare import refuse_margin
@@ -26,7 +27,7 @@ from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
 from contrapose.tasks.promotion.candidate import ALIKE, Candidate, check_key
 from contrapose.tasks.promotion.settings import Promotion, retrained_payload
 from contrapose.tasks.promotion.task import promote
-from contrapose.tasks.report.decision_markdown import write_decision
+from contrapose.tasks.report.decision_markdown import answer_words, write_decision
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.checks import OvertakenError
 
@@ -44,7 +45,7 @@ class CheckedModel(TypedDict):
 
 @flow(
     name="check-retrained-model",
-    flow_run_name="{model} {revision} {training_run}",
+    flow_run_name=name_after(lambda sent: f"{sent['model']} {sent['revision']} {sent['training_run']}"),
     description="Holds a retrained model against the baseline on the same samples, and decides whether to promote it.",
     persist_result=True,
     result_storage=RESULTS,
@@ -122,7 +123,7 @@ def check_retrained_model(
 
 def _end(checked: CheckedModel) -> CheckedModel:
     decision = checked["decision"]
-    message = f"{decision['verdict'].capitalize()}. {' '.join(decision['reasons'])}".strip()
+    message = f"{decision['verdict'].capitalize()}. {' '.join([*decision['reasons'], *answer_words(decision)])}".strip()
     return carry_verdict(checked, verdict=decision["verdict"], message=message)
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from contrapose.flows.comparison_folder import publish_comparison
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration.form import Form, as_parameter
+from contrapose.flows.orchestration.run_names import name_after
 from contrapose.flows.orchestration.spinner import silent
 from contrapose.flows.run_context import resolve_run
 from contrapose.flows.side_by_side import ask_side_by_side, is_compared
@@ -75,7 +76,7 @@ Outcomes = dict[tuple[str, int], "str | ContraposeError"]
 
 @flow(
     name="compare-models",
-    flow_run_name="{config.suite} on several models",
+    flow_run_name=name_after(lambda sent: f"{sent['config'].suite} on several models"),
     description="Evaluates several models on the same suites and shows which pass more often, and how sure that is.",
     persist_result=True,
     result_storage=RESULTS,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from prefect import flow
 
 from contrapose.flows.orchestration.form import Form
+from contrapose.flows.orchestration.run_names import name_after
 from contrapose.flows.orchestration.verdict_state import FailFlow, emit_finished, end_in_state
 from contrapose.flows.reporting import Published, report
 from contrapose.flows.run_lifecycle import alive, begin
@@ -27,10 +28,13 @@ from contrapose.flows.steps import (
 )
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER
 
+HIDDEN = ("resumed", "fail_flow")
+"""Parameters that the form does not show: commands and deployments send them."""
+
 
 @flow(
     name="evaluate-model",
-    flow_run_name="{config.suite} on {config.model}",
+    flow_run_name=name_after(lambda sent: f"{sent['config'].suite} on {sent['config'].model}"),
     description="Perturbs prompts, asks a model both versions, and judges what the change did to its answers.",
     persist_result=True,
     result_storage=RESULTS,
@@ -68,3 +72,7 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
         published = report(run, samples, cases, trials, results, outcomes, checked)
         emit_finished(published)
         return end_in_state(published, fail_flow=fail_flow)
+
+
+for name in HIDDEN:
+    evaluate_model.parameters.properties.pop(name)

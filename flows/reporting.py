@@ -10,6 +10,9 @@ from platform import platform
 from time import monotonic
 from typing import Any, TypedDict
 
+from prefect import get_run_logger
+
+from contrapose.flows.orchestration.spinner import warn_of_undone
 from contrapose.flows.reader import idle_reader
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -40,6 +43,7 @@ from contrapose.tasks.report.task import publish, track
 from contrapose.tasks.report.templates import compile_page
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
+from contrapose.tasks.text.wording import usage_text
 
 
 class Published(TypedDict):
@@ -80,7 +84,7 @@ def report(
         remembered = remember(run, summary)
         kept = {"history": record_of(file_name(remembered.key), remembered.run)}
         summary["warnings"] += remembered.warnings
-        summary["warnings"] += publish(
+        undone = publish(
             folder=str(folder.resolved()),
             summary=summary,
             cases=list(cases.values()),
@@ -92,9 +96,14 @@ def report(
             calls=Store().calls.find_greatest(run.id, prices=prices),
             checked=checked,
         )
-    summary["warnings"] += record(run, remembered)
+    undone += record(run, remembered)
     if run.config.mlflow:
-        summary["warnings"] += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
+        undone += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
+    for text in undone:
+        warn_of_undone(text)
+    usage = usage_text(summary["usage"])
+    get_run_logger().info(f"{summary['verdict']}: {usage}; {summary['seconds']:,.0f} s; {folder.resolved()}")
+    summary["warnings"] += undone
     Store().runs.end(run.id, "incomplete" if summary["verdict"] == "incomplete" else "finished")
     return Published(folder=str(folder.resolved()), run=run.id, summary=summary)
 
@@ -145,7 +154,8 @@ def _model_summary(spec: ModelSpec, identity: Mapping[str, str]) -> ModelSummary
     return ModelSummary(
         id=spec.id,
         provider=spec.provider,
-        revision=identity["revision"],
+        # Of a model behind an endpoint, the one that was announced or set; a tab parts it from its training run.
+        revision=identity.get("served", identity["revision"]).replace("\t", " ").strip(),
         dtype=identity["dtype"],
         device=identity["device"],
     )
@@ -266,4 +276,5 @@ def _warn_of_history(error: Exception, done: str) -> str:
     """Return a warning without the text of a foreign error, which may repeat an address with its secrets."""
     if isinstance(error, ContraposeError):
         return f"history: {error}"
-    return f"history: it could not be {done} ({type(error).__name__}); expected a folder or URL that can be {done}"
+    why = f"history: it could not be {done} ({type(error).__name__}); expected a folder or URL that can be {done}"
+    return f"{why}. Correct --history, the setting history, or CONTRAPOSE_HISTORY."

@@ -16,6 +16,7 @@ from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.flows.validation_gate import admit
 from contrapose.tasks.config.plan import SET
+from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.records import Case
@@ -36,7 +37,7 @@ from contrapose.tasks.probes.asking_back import made_up_estimate
 from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
-from contrapose.tasks.text.wording import usage_and_latency
+from contrapose.tasks.text.wording import criteria_text, usage_and_latency
 from contrapose.tasks.validate import task as validation
 from contrapose.tasks.validate.expectations import SMALL, prepare_to_look
 
@@ -241,6 +242,7 @@ def judge(
         if schedules[test].looks and run.config.tests.defaults.gate != "rate":
             outcome = _with_looks(outcome, trials[test], schedules[test])
         judged.append(_with_reader(outcome, trials[test]))
+        get_run_logger().info(f"{test}: {outcome['verdict']}; {criteria_text(criteria_of(outcome))}")
     return judged
 
 

@@ -23,6 +23,7 @@ from places import SHARED_DATA
 from plain_prefect import put_database, serving_prefect
 
 from contrapose.flows.cli.start import be_quiet
+from contrapose.flows.serve.prefect_database import own_file
 from contrapose.flows.serve.temporary_server import collect_seldom
 
 LOOKS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
@@ -62,7 +63,7 @@ def _own_folder(prefix: str) -> str:
 
 def _own_home() -> str:
     """A home of this test session, with a link to the models that were converted before."""
-    from contrapose.tasks.tables.table import home_folder
+    from contrapose.tasks.core.home import home_folder
 
     models = home_folder() / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -129,7 +130,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def prefect_server() -> Iterator[None]:
     """One Prefect server for all tests that run a flow."""
     # For the servers that tests start by a command.
-    put_database(Path(os.environ["PREFECT_HOME"]) / "prefect.db")
+    put_database(own_file())
     with serving_prefect():
         yield
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from contrapose.flows.serve.temporary_server import OWN_SETTINGS, collect_seldom
-from contrapose.tasks.tables.table import home_folder
+from contrapose.tasks.core.home import home_folder
 
 MADE = (home_folder() / "models").resolve().parent / f"prefect-{metadata.version('prefect')}.db"
 """A new database. To make it takes seconds, so that it is kept where the converted models are."""
@@ -60,6 +60,11 @@ def serving_prefect(*, records: bool = False) -> Iterator[None]:
                 EventsWorker.set_client_override(NullEventsClient)
 
 
+def put_own_database(home: Path) -> None:
+    """Put a new database in place in a home of Contrapose, where a temporary server uses it."""
+    put_database(home / "prefect" / metadata.version("prefect") / "prefect.db")
+
+
 def put_database(file: Path) -> None:
     """Put a new database in place, unless one is there."""
     MADE.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +77,7 @@ def put_database(file: Path) -> None:
             subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
             part.rename(MADE)
     if not file.exists():
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(MADE, file)
 
 

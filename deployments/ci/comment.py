@@ -134,7 +134,8 @@ def main() -> int:
         print(f"{error} is not set; expected the environment of GitHub's or GitLab's runner", file=sys.stderr)
         return 2
     except (CannotCommentError, OSError, ValueError) as error:
-        print(f"no comment was written: {error}", file=sys.stderr)
+        remedy = "Give the token pull-requests: write (GitHub) or the scope api (GitLab). The report is in its folder."
+        print(f"no comment was written: {error}. {remedy}", file=sys.stderr)
         return 2
     return 0
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from contrapose.flows.cli.arguments import Verb
 from contrapose.flows.cli.terminal import confirm, print_lines
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Entry, Place
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, public_address, store_url
 from contrapose.tasks.store.opening import find_damage, rebuild_damaged
 from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
-from contrapose.tasks.tables.table import home_folder
 from contrapose.tasks.text.wording import counted
 
 DAY = 86_400

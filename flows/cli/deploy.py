@@ -202,13 +202,17 @@ def _deploy(arguments: argparse.Namespace) -> int:
 
 def _add_ui_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=int, metavar="N", help="port on loopback (default: 4200, or any that is free)")
+    text = "port of the links to reports (default: the one above --port)"
+    command.add_argument("--reports-port", type=int, metavar="N", help=text)
     add_deployment(command)
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     from contrapose.flows.serve.local_prefect import serve
 
-    return print_lines(serve(deployment_options(arguments), port=arguments.port), at_once=True)
+    return print_lines(
+        serve(deployment_options(arguments), port=arguments.port, reports_port=arguments.reports_port), at_once=True
+    )
 
 
 VERB = Verb(options=_add_options, act=_deploy, example="deploy --suite suite.yaml")

@@ -11,13 +11,15 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_history, add_toxic
 from contrapose.flows.cli.terminal import print_lines, say
+from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.history_records import PastRun
+from contrapose.tasks.core.history_records import PastRun, criteria_of_past
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
@@ -27,13 +29,13 @@ from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.text.cleaning import cut_text, one_line
 from contrapose.tasks.text.masking import make_shower, mask_values
-from contrapose.tasks.text.wording import percent
+from contrapose.tasks.text.wording import criteria_text, ends, percent
 
 STOPPING = ("cases", "judged", "looks", "saved")
 """Columns about a test that might stop early; empty for others."""
 RATE_COLUMNS = (
     *("suite", "model", "test_type", "run_id", "started", "verdict"),
-    *("pass_rate", "low", "high", "min_pass_rate", "scored", *STOPPING, "changed"),
+    *("pass_rate", "low", "high", "min_pass_rate", "scored", *STOPPING, "changed", "criteria"),
 )
 CHANGE_COLUMNS = ("suite", "model", "run_id", "since", "since_verdict", "facet", "name", "before", "after")
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -100,7 +102,8 @@ def _rate_cells(histories: Sequence[Series]) -> Iterator[tuple[Any, ...]]:
             own = (history.suite, history.model, history.test, run["run_id"], run["started"], test["verdict"])
             rate = (test["pass_rate"], *(test["interval"] or (None, None)), test["min_pass_rate"], test["scored"])
             stopping: Any = test.get("stopping") or {}
-            yield (*own, *rate, *(stopping.get(name) for name in STOPPING), list(changed))
+            decided = criteria_text(test["criteria"]) if "criteria" in test else ""
+            yield (*own, *rate, *(stopping.get(name) for name in STOPPING), list(changed), decided)
 
 
 def _change_cells(comparisons: Sequence[SincePrevious]) -> Iterator[tuple[Any, ...]]:
@@ -150,25 +153,34 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_
 
 def _rate_table(points: Sequence[Point], console: Console) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    table.add_column("started, UTC", no_wrap=True, max_width=16)
+    table.add_column("started, UTC", overflow="fold", max_width=16)
     for title in ("rate", "95 % CI", "gate", "scored"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True, max_width=12)
     table.add_column("changed", overflow="fold", max_width=14)
     for point in points:
-        test, ends = point.test, point.test["interval"]
+        test, criteria = point.test, criteria_of_past(point.test)
         # Of how many cases, where the test was stopped early.
         early = early_stop(test)
         table.add_row(
             _line(point.run["started"][:16].replace("T", " "), console),
-            _line(percent(test["pass_rate"]), console),
-            "-" if ends is None else f"{100 * ends[0]:.1f}-{100 * ends[1]:.1f}%",
-            percent(test["min_pass_rate"]),
+            *(_criterion_cells(criteria[0], console) if len(criteria) == 1 else ("", "", "")),
             f"{test['scored']}/{early['cases']}" if early else str(test["scored"]),
             Text(one_line(test["verdict"]).upper(), style=STYLES.get(test["verdict"], "bold")),
             _line(" ".join(point.changed), console),
         )
+        for criterion in criteria if len(criteria) > 1 else ():
+            name = _line(criterion["name"].replace("_", " "), console)
+            table.add_row(Padding(name, (0, 0, 0, 2)), *_criterion_cells(criterion, console))
     return table
+
+
+def _criterion_cells(criterion: DecidingRate, console: Console) -> Iterator[Text]:
+    """Cells of a rate: its value, interval and gate."""
+    low, high = criterion["low"], criterion["high"]
+    yield _line(percent(criterion["rate"]), console)
+    yield _line("-" if low is None or high is None else ends((low, high)), console)
+    yield _line(percent(criterion["gate"]), console)
 
 
 def _line(text: str, console: Console) -> Text:

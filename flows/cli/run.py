@@ -42,6 +42,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--against", metavar="FOLDER|URL", help=text)
     add("--mlflow", metavar="EXPERIMENT", help="also log the run to this MLflow experiment (extra mlflow)")
     add("--watch", action="store_true", help="run again when the suite, its data or its templates change, until Ctrl-C")
+    add("--flow-run-name", metavar="NAME", help="name the run in Prefect (default: suite and model)")
     add("--refresh", action="store_true", help="ask and compute everything again")
     text = "ask again for replies of this kind, as after a change of policy; repeatable"
     add("--ask-again", action="append", choices=get_args(AskedAgain), help=text)
@@ -142,12 +143,14 @@ def _resume(arguments: argparse.Namespace) -> int:
 def list_unfinished() -> Iterator[str]:
     """List runs that did not come to their end, the newest first."""
     from contrapose.tasks.store import Store
+    from contrapose.tasks.store.owners import is_gone
     from contrapose.tasks.store.runs import ALIVE_SECONDS
     from contrapose.tasks.text.wording import counted
 
     rows = Store().runs.find_unfinished()
     for row in rows:
-        state = "running" if row.seen > time.time() - ALIVE_SECONDS else "interrupted"
+        is_running = row.seen > time.time() - ALIVE_SECONDS and not is_gone(row.owner)
+        state = "running" if is_running else "interrupted"
         state = "incomplete" if row.state == "incomplete" else state
         seen = f"{datetime.fromtimestamp(row.seen, UTC):%Y-%m-%d %H:%M} UTC"
         yield f"{row.id}  {state}, {counted('answers', row.answers)}, last seen {seen}"
@@ -211,7 +214,9 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
 
         # Before that nothing has to be finished: a signal ends the process where it is.
         with interruptible(), without_heartbeats():
-            published = evaluate_model(as_parameter(config), resumed=resumed)
+            name = getattr(arguments, "flow_run_name", None)
+            flow = evaluate_model.with_options(flow_run_name=lambda: name) if name else evaluate_model
+            published = flow(as_parameter(config), resumed=resumed)
     from contrapose.tasks.core.outcome import EXIT_CODES
 
     _print_outcome(published, arguments, show_toxic=config.show_toxic)

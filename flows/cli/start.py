@@ -13,6 +13,7 @@ from threading import Thread
 
 from contrapose.flows.orchestration.error_display import shorten_logged_errors
 from contrapose.flows.orchestration.library_settings import SETTINGS
+from contrapose.flows.serve.prefect_database import used_file
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
@@ -73,9 +74,10 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
         return
     if why := home_problem():
         raise ConfigError(
-            f"Prefect's home cannot be written ({why})",
-            expected="a folder for the database of a temporary server",
-            remedy="Name another one in PREFECT_HOME, or a server in PREFECT_API_URL.",
+            f"the database of a temporary Prefect server cannot be written ({why})",
+            expected="a folder that can be written",
+            remedy="Name another home in CONTRAPOSE_HOME, or a server in PREFECT_API_URL.",
+            where=str(used_file()),
         )
     own_server().begin()
     yield
@@ -106,13 +108,9 @@ def without_heartbeats() -> Iterator[None]:
 
 
 def home_problem() -> str:
-    """Say why a temporary server cannot keep its database in Prefect's home; empty where it need not or can."""
-    from prefect.settings import get_current_settings
-
-    settings = get_current_settings()
-    url = settings.server.database.connection_url
-    inside = url is None or str(settings.home) in url.get_secret_value()
-    return write_problem(settings.home) if inside else ""
+    """Say why a temporary server cannot write its database; empty where it can, or where no file is written."""
+    file = used_file()
+    return "" if file is None else write_problem(file.parent)
 
 
 def write_problem(folder: Path) -> str:

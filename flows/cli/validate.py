@@ -17,6 +17,7 @@ from contrapose.flows.validation_gate import hold, refuse_bad
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require_package
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import PROBES, find, probe
@@ -25,7 +26,7 @@ from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.tables.columnar import split_batches, to_arrow
-from contrapose.tasks.tables.table import STORAGE, home_folder, storage
+from contrapose.tasks.tables.table import STORAGE, storage
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import columns_read, counted, foreign_text, skipped

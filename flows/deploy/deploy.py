@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -141,7 +142,7 @@ def keep_settings(client: SyncPrefectClient, deployment: Mapping[str, Any]) -> t
         existing = client.read_deployment_by_name(_full_name(deployment))
     except ObjectNotFound:
         return dict(deployment), ()
-    known, before = resolve_name(deployment["entrypoint"]).parameters.properties, existing.parameters
+    known, before = signature(resolve_name(deployment["entrypoint"])).parameters, existing.parameters
     kept = {name: before[name] for name in before if name in known and name not in wanted}
     if "promotion" in wanted:
         follows = before.get("promotion") or {}

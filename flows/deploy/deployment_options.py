@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from contrapose.tasks.compare.compare import refuse_margin
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
 from contrapose.tasks.config.wrong_values import refused_value
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.infer.openai.key import HOSTS as KEY_HOSTS
 from contrapose.tasks.infer.openai.key import read_entry
 from contrapose.tasks.promotion.settings import Promotion
@@ -52,6 +53,29 @@ class DeploymentOptions:
     def __post_init__(self) -> None:
         for entry in self.key_hosts:
             read_entry(entry, where="--key-host")
+        refuse_times(self.cron, self.timezone)
+
+
+def refuse_times(cron: str | None, timezone: str | None) -> None:
+    """Raise ConfigError for times that Prefect does not understand."""
+    if cron is None and timezone is None:
+        return
+    from prefect.client.schemas.schedules import CronSchedule
+
+    def refuse_wrong(value: str, *, where: str, expected: str, example: str, **times: str) -> None:
+        try:
+            CronSchedule(**{"cron": "0 2 * * *", **times})
+        except ValidationError:
+            # Without its cause, which is in Prefect's own words.
+            remedy = f"Write, for example, {where} {example}."
+            raise ConfigError(repr(value), expected=expected, remedy=remedy, where=where) from None
+
+    if cron is not None:
+        expected = "minute, hour, day, month and weekday"
+        refuse_wrong(cron, where="--cron", expected=expected, example='"0 2 * * *"', cron=cron)
+    if timezone is not None:
+        expected = "the name of a time zone"
+        refuse_wrong(timezone, where="--timezone", expected=expected, example="Europe/Paris", timezone=timezone)
 
 
 def check_parameters(*, baseline: str | None, margin: float | None, promotion: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 
 from contrapose.flows.orchestration.deployed_config import complete_from_deployment, drop_empty
+from contrapose.flows.orchestration.error_display import FLOW_RUN
 from contrapose.flows.orchestration.options import select_tests
 from contrapose.tasks.config.data_settings import merge_settings
+from contrapose.tasks.config.permissions import OUTPUT, allow
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import bundled_suites, load_config, validate
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.home import home_folder
+from contrapose.tasks.history.dataset import FOLDER
 
 OPENED_FIRST = ("model_args", "max_calls", "max_tokens", "max_cost")
 """Settings that come first under `advanced`, after the tests."""
@@ -30,7 +37,21 @@ def read_form(values: Any) -> Any:
     Raises:
         ConfigError: a key or value is wrong.
     """
-    return _read(complete_from_deployment(values))
+    config = _read(complete_from_deployment(values))
+    return keep_reports(config, Path.cwd()) if isinstance(config, RunConfig) else config
+
+
+def keep_reports(config: RunConfig, folder: Path) -> RunConfig:
+    """Return the configuration with an output folder that stays, where the run takes place in one that does not.
+
+    A worker without a working folder runs each flow in a temporary one, and deletes it afterwards.
+    """
+    temporary = folder.name.endswith("prefect") and folder.parent == Path(gettempdir()).resolve()
+    if not temporary or not os.environ.get(FLOW_RUN) or "://" in config.output or Path(config.output).is_absolute():
+        return config
+    output = str(home_folder().absolute() / config.output)
+    allow({OUTPUT: [output, f"{output}/{FOLDER}"]})
+    return config.model_copy(update={"output": output})
 
 
 def as_parameter(config: RunConfig) -> Any:

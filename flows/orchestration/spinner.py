@@ -50,6 +50,15 @@ def warn(text: str) -> None:
         print(f"contrapose: {text}", file=sys.stderr)
 
 
+def warn_of_undone(text: str) -> None:
+    """Log what a run was to do and could not; a person who asked for quiet sees it too, others in the summary."""
+    from prefect import get_run_logger
+
+    get_run_logger().warning(text)
+    if is_silent():
+        print(f"contrapose: {text}", file=sys.stderr)
+
+
 def show_step(step: str) -> AbstractContextManager[object]:
     """Show on a terminal which step is going on inside, as long as it does."""
     if is_silent() or step not in STEPS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from uuid import UUID
 
@@ -52,21 +52,32 @@ def end_in_state(published: Published, *, fail_flow: FailFlow = "on_error") -> P
         error = ContraposeError(
             message, expected="a run that passes its gates", remedy=f"Its report is in {published['folder']}."
         )
-    return carry_verdict(published, verdict=verdict, message=message, name=NAMES[verdict], error=error)
+    summary = published["summary"]
+    tags = (f"suite:{summary['suite']}", f"model:{summary['model']['id']}")
+    return carry_verdict(published, verdict=verdict, message=message, name=NAMES[verdict], error=error, further=tags)
 
 
-def carry_verdict(value: T, *, verdict: str, message: str, name: str = "", error: ContraposeError | None = None) -> T:
+def carry_verdict(
+    value: T,
+    *,
+    verdict: str,
+    message: str,
+    name: str = "",
+    error: ContraposeError | None = None,
+    further: Sequence[str] = (),
+) -> T:
     """Return a flow's value in a state that carries a verdict, where a server keeps it.
 
     Callers of the flow get the value itself: Prefect takes it out of the state. Not after an attempt that failed: with
     a state, Prefect would raise the error of that attempt at the end of the one that went well. Tag and label carry the
-    verdict then. `error` is what the flow run fails with, if it does.
+    verdict then. `error` is what the flow run fails with, if it does; `further` are more tags.
     """
     context = FlowRunContext.get()
     if context is None or context.flow_run is None or not is_kept():
         return value
     flow_run = context.flow_run
     tags = [tag for tag in flow_run.tags if not tag.startswith("verdict:")] + [f"verdict:{verdict}"]
+    tags += [tag for tag in further if tag not in tags]
     # A flow run that fails by its verdict is not tried again, since it would end the same.
     policy = FlowRunPolicy(retries=0, retry_delay=0) if error is not None else None
     with get_client(sync_client=True) as client:

@@ -171,6 +171,7 @@ class ApprovalReply(RunInput):
     # No list to choose from: in the older interface a list inside a dialog closes as soon as a mouse opens it.
     approve: bool = Field(default=False, description="Promotes the candidate; otherwise it is held.")
     reason: str = Field(min_length=1, max_length=500, description="Why; it is kept with the verdict.")
+    by: str = Field(default="", max_length=100, description="Your name; it is kept with the verdict.")
 
 
 def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
@@ -189,4 +190,5 @@ def ask(decision: Decision, *, hours: float) -> PersonsAnswer | None:
             reply = pause_flow_run(wait_for_input=form, timeout=seconds, poll_interval=POLL_SECONDS, key=key)
     except FlowPauseTimeout:
         return None
-    return PersonsAnswer(approved=reply.approve, reason=reply.reason)
+    answer = PersonsAnswer(approved=reply.approve, reason=reply.reason)
+    return PersonsAnswer(**answer, by=reply.by.strip()) if reply.by.strip() else answer

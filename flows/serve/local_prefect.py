@@ -8,7 +8,7 @@ import socket
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
@@ -18,7 +18,7 @@ from contrapose.flows.serve.guard import HOST, Guard, basic, new_key
 from contrapose.flows.serve.prefect_app import KEPT
 from contrapose.flows.serve.prefect_app import settings as guarded_settings
 from contrapose.flows.serve.processes import Part, running, stopping
-from contrapose.flows.serve.report_server import port_error, reports, serving_site
+from contrapose.flows.serve.report_server import Served, port_error, reports, serving_site
 from contrapose.flows.serve.server_key import ADDRESS, KEY, keeping
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.report.publish import REPORTS_URL
@@ -30,8 +30,10 @@ STARTING = 180.0
 """Seconds that a server may take: the first time it creates its database."""
 
 
-def serve(options: DeploymentOptions, *, port: int | None = None) -> Iterator[str]:
+def serve(options: DeploymentOptions, *, port: int | None = None, reports_port: int | None = None) -> Iterator[str]:
     """Serve Prefect with a worker and all deployments, until Ctrl-C, TERM, or the terminal is closed; yield lines.
+
+    Reports have a port of their own, which is the same at the next start: links to them are kept in Prefect.
 
     Raises ConfigError where the port is taken, or one of the processes ended by itself.
     """
@@ -51,8 +53,10 @@ def serve(options: DeploymentOptions, *, port: int | None = None) -> Iterator[st
             **guarded_settings(key, chosen),
         }
         folder = Path(options.work_dir, "runs").resolve()
-        with stopping() as asked, serving_site(reports(folder), guard=guard) as served:
+        with stopping() as asked, serving_reports(folder, guard, reports_port) as served:
             os.environ[REPORTS_URL] = served.url
+            if reports_port is None and served.url != f"http://{HOST}:{chosen + 1}":
+                yield f"port {chosen + 1} is taken: until this ends, reports are at {served.url} (--reports-port)"
             yield "starting; the first time takes a minute"
             with running(SERVER, name="server") as server:
                 _wait_for(server, asked, guard, "/api/health", b"true")
@@ -60,6 +64,20 @@ def serve(options: DeploymentOptions, *, port: int | None = None) -> Iterator[st
                 if not asked.is_set():
                     yield from _run_worker(server, guard, asked)
         yield "stopped"
+
+
+@contextmanager
+def serving_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[Served]:
+    """Serve the reports in a folder on the port, or else the one above Prefect's, or else any that is free."""
+    with ExitStack() as stack:
+        try:
+            wanted = guard.port + 1 if port is None else port
+            served = stack.enter_context(serving_site(reports(folder), port=wanted, guard=guard))
+        except ConfigError:
+            if port is not None:
+                raise
+            served = stack.enter_context(serving_site(reports(folder), guard=guard))
+        yield served
 
 
 def _deploy(options: DeploymentOptions, asked: Event) -> Iterator[str]:

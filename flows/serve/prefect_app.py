@@ -42,7 +42,10 @@ def serve(port: int, *, log_level: str) -> None:
     import uvicorn
     from prefect.settings import get_current_settings
 
+    from contrapose.flows.serve.prefect_database import use_own_database
     from contrapose.flows.serve.queued_sqlite import queued
+
+    use_own_database()
 
     api = get_current_settings().server.api
     with queued():

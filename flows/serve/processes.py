@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.tables.table import home_folder
+from contrapose.tasks.core.home import home_folder
 
 ENDING = 30.0
 """Seconds that a process may take to end before it is killed."""

@@ -23,7 +23,7 @@ ADDRESS = "PREFECT_API_URL"
 def key_file(port: int) -> Path:
     """Return the file that keeps the key of the server on a port of this machine."""
     # Imported here: it brings the libraries of tables, which a command that only looks for a key does without.
-    from contrapose.tasks.tables.table import home_folder
+    from contrapose.tasks.core.home import home_folder
 
     return home_folder() / "ui" / f"{port}.key"
 

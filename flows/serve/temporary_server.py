@@ -15,7 +15,6 @@ import subprocess
 import sys
 from functools import cache
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
 from time import monotonic, sleep
@@ -23,6 +22,7 @@ from typing import IO
 
 from contrapose.flows.serve.guard import HOST, new_key
 from contrapose.flows.serve.prefect_app import serve, settings
+from contrapose.flows.serve.prefect_database import NAMED, own_file, used_file
 from contrapose.flows.serve.server_key import ADDRESS, KEY
 from contrapose.tasks.core.errors import ConfigError
 
@@ -31,8 +31,6 @@ ENDING = 60.0
 LOOK_SECONDS = 0.05
 SELDOM = (200_000, 20, 100)
 """New objects, and looks at younger ones, between two looks for garbage; Python's own numbers are 700, 10 and 10."""
-DATABASES = ("PREFECT_SERVER_DATABASE_CONNECTION_URL", "PREFECT_API_DATABASE_CONNECTION_URL")
-"""Environment variables that name another database."""
 OWN_SETTINGS = {
     "PREFECT_UI_ENABLED": "0",
     "PREFECT__SERVER_EPHEMERAL": "1",
@@ -80,8 +78,7 @@ class TemporaryServer:
             return
         with socket.create_server((HOST, 0)) as trial:
             self.port = int(trial.getsockname()[1])
-        home = Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser()
-        self.makes_database = not any(map(os.environ.get, DATABASES)) and not (home / "prefect.db").exists()
+        self.makes_database = not any(map(os.environ.get, NAMED)) and not own_file().exists()
         set_in_python: dict[str, str] = {}
         if "prefect.settings" in sys.modules:
             from prefect.settings import get_current_settings
@@ -108,7 +105,7 @@ class TemporaryServer:
         end = monotonic() + get_current_settings().server.ephemeral.startup_timeout_seconds
         while not self._answers():
             if not self.running or monotonic() > end:
-                raise self._start_error(get_current_settings().home)
+                raise self._start_error()
             sleep(LOOK_SECONDS)
         # It is of the version that is installed here: no client need ask.
         return {KEY: self._key, ADDRESS: self.url, "PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED": "false"}
@@ -132,7 +129,7 @@ class TemporaryServer:
         finally:
             connection.close()
 
-    def _start_error(self, home: Path) -> ConfigError:
+    def _start_error(self) -> ConfigError:
         status, output = None, [""]
         if self._process is not None and self._errors is not None:
             self._process.kill()
@@ -143,9 +140,9 @@ class TemporaryServer:
         why = next((line for line in output if "Error" in line and not line.startswith(" ")), "it said nothing")
         return ConfigError(
             f"the temporary Prefect server did not start (status {status}: {why})",
-            expected=f"one that can use its database, in {home}",
-            remedy="Name another folder in PREFECT_HOME, or a server in PREFECT_API_URL; `contrapose doctor` looks at "
-            "both. Run the same command again to continue.",
+            expected=f"one that can use its database, {used_file() or 'at the address that you set'}",
+            remedy="Rename that file, or name a server in PREFECT_API_URL; `contrapose doctor` checks both. Run the "
+            "same command again to continue.",
         )
 
 

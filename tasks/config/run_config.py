@@ -122,7 +122,9 @@ class RunConfig(BaseModel):
     apply_chat_template: bool | None = Field(
         default=None, description="Wrap prompts in the model's chat template; empty: when it has one."
     )
-    gen_kwargs: Annotated[Generation, BeforeValidator(as_mapping)] = Generation()
+    gen_kwargs: Annotated[Generation, BeforeValidator(as_mapping)] = Field(
+        default=Generation(), description="How replies are generated: length, temperature and stop texts."
+    )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2", description="Sentence-transformers model: the bundled one, a folder or a hub id."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from contrapose.tasks.core import comparison, outcome
 
@@ -40,6 +40,8 @@ class PersonsAnswer(TypedDict):
 
     approved: bool
     reason: str
+    by: NotRequired[str]
+    """Who answered, as they wrote; absent in decisions of older versions."""
 
 
 class Decision(TypedDict):

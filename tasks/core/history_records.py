@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NotRequired, TypedDict
 
+from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.outcome import Verdict
 from contrapose.tasks.core.stopping import Stopping
 
@@ -23,6 +24,8 @@ class PastTest(TypedDict):
     min_pass_rate: float | None
     """The gate of the pass rate; None where others decided."""
     scored: int
+    criteria: NotRequired[list[DecidingRate]]
+    """The rates that decided, the one that decided first; absent where the pass rate alone did."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
 
@@ -50,6 +53,13 @@ class Change(TypedDict):
     """Empty where the earlier run had no such thing."""
     after: str
     """Empty where this run has none."""
+
+
+def criteria_of_past(test: PastTest) -> list[DecidingRate]:
+    """Return the rates that decided a test, the one that decided first: the pass rate where there is no other."""
+    low, high = test["interval"] or (None, None)
+    rate, gate = test["pass_rate"], test["min_pass_rate"]
+    return test.get("criteria") or [DecidingRate(name="pass_rate", rate=rate, low=low, high=high, gate=gate)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

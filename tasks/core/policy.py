@@ -8,22 +8,24 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from prefect import Task, task
+from prefect import Task, get_run_logger, task
 from prefect.cache_policies import NO_CACHE, CacheKeyFnPolicy
 from prefect.client.schemas.objects import State
+from prefect.context import TaskRunContext
 from prefect.serializers import JSONSerializer
 from pydantic_core import to_jsonable_python
 
 from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
 from contrapose.tasks.tables.table import (
@@ -31,7 +33,6 @@ from contrapose.tasks.tables.table import (
     STORAGE,
     Table,
     disk_full_error,
-    home_folder,
     is_intact,
     storage,
 )
@@ -103,11 +104,42 @@ def room_task(
             # No tags: Prefect asks its server for the limits of each before every task, and waits where that is busy.
             retries=1,
             retry_delay_seconds=1,
+            # Tasks that failed together do not come back together.
+            retry_jitter_factor=0.5,
             retry_condition_fn=_worth_a_retry,
             **options,
-        )(function)
+        )(log_facts(function))
 
     return wrap
+
+
+def log_facts(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function of a task, which also logs in Prefect what came of it and how long it took."""
+
+    @wraps(function)
+    def run(*args: P.args, **inputs: P.kwargs) -> R:
+        begun = time.monotonic()
+        outcome = function(*args, **inputs)
+        if TaskRunContext.get() is not None:
+            get_run_logger().info("; ".join((*facts_of(outcome), f"{time.monotonic() - begun:.1f} s")))
+        return outcome
+
+    return run
+
+
+def facts_of(outcome: object) -> Iterator[str]:
+    """Facts about the outcome of a task: a test's verdict, rows, broken expectations, and calls to the model."""
+    if not isinstance(outcome, Mapping):
+        return
+    if "verdict" in outcome:
+        yield f"verdict {outcome['verdict']}, as if it were the only test"
+    if "findings" in outcome:
+        broken = sum(not finding["holds"] for finding in outcome["findings"])
+        yield f"{outcome['rows']:,} rows, {len(outcome['findings'])} expectations, {broken} of them broken"
+    elif tables := _tables(outcome):
+        yield f"{sum(table['rows'] for table in tables):,} rows"
+    if "calls" in outcome:
+        yield f"{outcome['calls']:,} calls, {outcome['from_store']:,} answers from the store"
 
 
 def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:

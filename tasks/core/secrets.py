@@ -14,6 +14,8 @@ SCHEME = "secret://"
 """Begins the value of an environment variable that names a Prefect Secret block."""
 USER = re.compile(r"([A-Za-z0-9+.-]+)://([^/\s]*)@")
 """The user in an address: its scheme and what stands before the host."""
+ADDRESS = re.compile(r"""[A-Za-z0-9+.-]+://[^/\s'"]\S*""")
+"""An address with a server in it, and what stands behind it; a file's, such as `sqlite:///a.db`, has none."""
 SECRET_PART = re.compile(r"[?&;#](?:sig|auth|[^=&;#]*(?:signature|token|key|secret|password|passwd|pwd))=[^&;#]", re.I)
 """A part of a query that is named as secrets are, with a value."""
 
@@ -79,6 +81,11 @@ def holds_password(address: str) -> bool:
 def without_user(text: str) -> str:
     """Return an address, or a text with addresses in it, without users and passwords: it can be shown."""
     return USER.sub(r"\1://", text)
+
+
+def without_addresses(text: str) -> str:
+    """Return a text of another library in one line, without addresses of servers: any of these may hold a secret."""
+    return " ".join(ADDRESS.sub("…", text).split())
 
 
 def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from contrapose.tasks.core.criteria import criteria_of, further_gates
 from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import Facet, PastRun, PastTest
 from contrapose.tasks.core.outcome import SEVERITY, Summary
@@ -38,6 +39,17 @@ STOPPING = pa.struct(
         _field("beside", pa.list_(pa.string()), "Runs that were asked side by side; empty where it was asked alone."),
     ]
 )
+CRITERIA = pa.list_(
+    pa.struct(
+        [
+            _field("name", pa.string(), "Name of the rate, such as contrast_rate."),
+            _field("rate", pa.float64(), "The rate, 0 to 1; missing where nothing was scored."),
+            _field("low", pa.float64(), "Lower end of its 95 % interval."),
+            _field("high", pa.float64(), "Upper end of its 95 % interval."),
+            _field("gate", pa.float64(), "Its gate, 0 to 1; missing where other rates decide."),
+        ]
+    )
+)
 TESTS = pa.list_(
     pa.struct(
         [
@@ -50,6 +62,7 @@ TESTS = pa.list_(
             _field("high", pa.float64(), "Upper end of its 95 % interval."),
             _field("min_pass_rate", pa.float64(), "The gate, 0 to 1."),
             _field("scored", pa.int64(), "Cases that were scored."),
+            _field("criteria", CRITERIA, "Rates that decided, the first one first; missing where the pass rate did."),
             _field("stopping", STOPPING, "How far it was asked; missing where it was not to stop early."),
         ]
     )
@@ -86,7 +99,7 @@ def from_row(row: Mapping[str, Any]) -> PastRun:
         ends = test["low"], test["high"]
         kept = {name: test[name] for name in ("test_type", "verdict", "pass_rate", "min_pass_rate", "scored")}
         kept["interval"] = None if None in ends else ends
-        tests.append(kept if test["stopping"] is None else {**kept, "stopping": test["stopping"]})
+        tests.append(kept | {name: test[name] for name in ("criteria", "stopping") if test[name] is not None})
     return cast(PastRun, {**row, "tests": tests, "made_of": json.loads(row["made_of"])})
 
 
@@ -112,6 +125,10 @@ def _is_possible(row: Mapping[str, Any]) -> bool:
         shares = (test[name] for name in ("pass_rate", "low", "high", "min_pass_rate"))
         if not all(share is None or 0 <= share <= 1 for share in shares):
             return False
+        for criterion in test["criteria"] or ():
+            shares = (criterion[name] for name in ("rate", "low", "high", "gate"))
+            if criterion["name"] is None or not all(share is None or 0 <= share <= 1 for share in shares):
+                return False
         if stop := test["stopping"]:
             if None in stop.values() or not 0 <= stop["judged"] <= stop["cases"]:
                 return False
@@ -192,7 +209,8 @@ def past_run(summary: Summary, made_of: dict[Facet, dict[str, str]]) -> PastRun:
         cast(
             PastTest,
             {name: outcome[name] for name in names if name in outcome}  # type: ignore[literal-required]
-            | {"interval": outcome["interval"] and tuple(outcome["interval"])},
+            | {"interval": outcome["interval"] and tuple(outcome["interval"])}
+            | ({"criteria": criteria_of(outcome)} if further_gates(outcome) else {}),
         )
         for outcome in summary["tests"]
     ]

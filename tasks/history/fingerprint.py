@@ -43,6 +43,7 @@ def fingerprint(
     for plan in plans:
         settings = plan.data.model_dump(mode="json", exclude_defaults=True, exclude=PLACE)
         data |= {f"{plan.test}.{name}": value for name, value in settings.items()}
+        data |= {f"{plan.test}.limit": plan.limit} if plan.limit is not None else {}
     facets: dict[Facet, Facts] = {
         "model": _model_facts(config.model_spec(), identity),
         "data": data,
@@ -86,7 +87,7 @@ def _prompt_facts(
         **({"stop": "early", "runner_args.portion": config.runner_args.portion} if config.stop == "early" else {}),
     }
     for plan in plans:
-        facts |= {f"{plan.test}.limit": plan.limit, f"{plan.test}.control": plan.control}
+        facts |= {f"{plan.test}.control": plan.control}
     for test in tests:
         facts |= {f"{test['test_type']}.probe_version": test["probe_version"]}
         facts |= _settings(test, scoring=False)

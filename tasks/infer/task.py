@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pyarrow.compute as pc
 
@@ -104,6 +104,10 @@ class Asked(TypedDict):
     """Number of replies without a text to read, by outcome; `empty`: the model wrote none."""
     warnings: dict[str, str]
     """Warnings about the answers, by kind."""
+    calls: NotRequired[int]
+    """Answers that the model was asked for."""
+    from_store: NotRequired[int]
+    """Answers that were there."""
     notes: dict[str, str | float]
     """Notes of the model about how it computed; empty where it was not needed."""
 
@@ -230,6 +234,8 @@ def _ask_portion(
         unread=dict(Counter(filter(None, unread))),
         stopped=broker.stopped,
         warnings={**_passage_warning(replies, spec), **broker.warnings},
+        calls=broker.asked,
+        from_store=broker.hits,
         notes=notes,
     )
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from contrapose.tasks.core.decision import Decision
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, require_package
-from contrapose.tasks.core.secrets import from_block, from_environment
+from contrapose.tasks.core.secrets import from_block, from_environment, without_addresses
 from contrapose.tasks.promotion import webhook
 from contrapose.tasks.promotion.settings import BLOCK, Promotion
 
 VARIABLE = "CONTRAPOSE_WEBHOOK_SECRET"
 REGISTRIES = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
 """Variables that name the registry to MLflow."""
+LONGEST_CAUSE = 800
+"""Characters of an error of MLflow that are shown."""
 SHORTEST = 16
 """Characters of a secret that is not guessed."""
 
@@ -139,9 +141,11 @@ def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any
     try:
         return ask(*args, **options)
     except Exception as error:
-        # Whatever it is built on, a registry raises errors of many kinds; their texts may hold its address.
+        # Whatever it is built on, a registry raises errors of many kinds; MLflow's own say what to do.
+        own = type(error).__module__.partition(".")[0] == "mlflow"
+        why = f": {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else ""
         raise ContraposeError(
-            f"the MLflow registry did not answer ({type(error).__name__})",
+            f"the MLflow registry did not answer ({type(error).__name__}{why})",
             expected="a registry in which the model is registered",
             remedy="See MLFLOW_TRACKING_URI and the name of the registered model.",
             where=name,
@@ -152,4 +156,4 @@ def _mlflow_client() -> Any:
     require_package("mlflow", extra="mlflow", where="promotion.mlflow_alias")
     from mlflow import MlflowClient
 
-    return MlflowClient()
+    return _ask_registry("promotion.mlflow_alias", MlflowClient)

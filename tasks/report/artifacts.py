@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.markdown import render
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.text.cleaning import escape
 from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.wording import criteria_text
 
 
 def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float | None]:
@@ -23,6 +25,7 @@ def verdict_row(outcome: Outcome, *, model: str) -> dict[str, str | int | float 
         "test": name_of(outcome["test_type"]),
         "model": name_of(model),
         "verdict": outcome["verdict"],
+        "criteria": criteria_text(criteria_of(outcome)),
         **{
             name: share if share is None or name == "min_pass_rate" else round(share, 4)
             for name, share in shares.items()

@@ -16,12 +16,10 @@ MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evid
 
 def render(decision: Decision) -> bytes:
     """Verdict and reasons, the two models, then each test. Every text is escaped."""
-    verdict, answer = decision["verdict"], decision["answer"]
+    verdict = decision["verdict"]
     facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
     named = ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
-    reasons = list(decision["reasons"])
-    if answer:
-        reasons.append(f"{'Approved' if answer['approved'] else 'Rejected'} by a person: {answer['reason']}")
+    reasons = [*decision["reasons"], *answer_words(decision)]
     sides = (
         (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], show_hidden(side["folder"]))
         for name, side in (("candidate", decision["candidate"]), ("baseline", decision["baseline"]))
@@ -39,6 +37,14 @@ def render(decision: Decision) -> bytes:
         bullets([margin, *(f"{name}: {meaning}" for name, meaning in DEFINITIONS.items())]),
     ]
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def answer_words(decision: Decision) -> list[str]:
+    """Return who approved or rejected a candidate that was held, and why; empty where nobody answered."""
+    if (answer := decision["answer"]) is None:
+        return []
+    who = answer.get("by") or "a person"
+    return [f"{'Approved' if answer['approved'] else 'Rejected'} by {who}: {answer['reason']}"]
 
 
 def write_decision(folder: Place, decision: Decision) -> None:

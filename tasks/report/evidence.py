@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from contrapose.tasks.core.criteria import further_gates
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
@@ -248,11 +249,6 @@ def describe_gate(gate: GateSummary) -> str:
     chance = "" if gate["chance"] is None else f", guessing {percent(gate['chance'])}"
     text = f"{percent(gate['rate'])} ({ends(gate['interval'])}) of {counted('cases', gate['rows'])}{open_}"
     return f"{text}; gate {percent(gate['wanted'])}{chance}"
-
-
-def further_gates(outcome: Outcome) -> list[GateSummary]:
-    """Return the rates with a gate besides the documents' pass rate."""
-    return [gate for gate in outcome["gates"] if gate["name"] != "pass_rate"]
 
 
 def describe_slice(part: Slice) -> str:

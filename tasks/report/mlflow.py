@@ -9,12 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from contrapose.tasks.core.errors import require_package
+from contrapose.tasks.core.criteria import criteria_of
+from contrapose.tasks.core.errors import ContraposeError, require_package
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.process_state import SharedChange, lent_variables
+from contrapose.tasks.core.secrets import without_addresses
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.cleaning import show_hidden
-from contrapose.tasks.text.wording import saved_by
+from contrapose.tasks.text.wording import criteria_text, saved_by
 
 FILES = ("report.html", "report.md", "summary.json", "junit.xml")
 """Files kept with the run; the raw results stay in its folder."""
@@ -24,6 +26,9 @@ PATIENCE = lent_variables({"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_LOGGI
 
 LONGEST = 500
 """Characters of a value, which every store of MLflow takes."""
+
+LONGEST_CAUSE = 800
+"""Characters of an error that are shown; MLflow's advice on its stores has 550."""
 
 _ODD = re.compile(r"[^\w./ -]", re.ASCII)
 
@@ -45,10 +50,20 @@ def track(folder: Path, summary: Summary, *, experiment: str) -> list[str]:
         with PATIENCE.needed(), RETRIES_UNHEARD.needed():
             log(folder, summary, experiment=experiment)
     except Exception as error:
-        # Whatever it is built on, a store raises errors of many kinds; their texts may hold its address.
-        kind = type(error).__name__
-        return [f"The run was not logged into MLflow's experiment {experiment} ({kind}); its folder is complete."]
+        return [
+            f"The run was not logged into MLflow's experiment {experiment}: {_cause(error)} Its folder is complete."
+        ]
     return []
+
+
+def _cause(error: Exception) -> str:
+    """Return why a run could not be logged, and what to do."""
+    if isinstance(error, ContraposeError):
+        return str(error)
+    kind, remedy = type(error).__name__, "See MLFLOW_TRACKING_URI, and the log of its server."
+    # Whatever it is built on, a store raises errors of many kinds; MLflow's own say what to do.
+    own = type(error).__module__.partition(".")[0] == "mlflow"
+    return f"{kind}: {without_addresses(str(error))[:LONGEST_CAUSE]}" if own else f"{kind}. {remedy}"
 
 
 def log(folder: Path, summary: Summary, *, experiment: str, client: Any = None) -> str:
@@ -97,11 +112,21 @@ def values_of_run(summary: Summary) -> Logged:
         rates = (outcome["pass_rate"], *(outcome["interval"] or (None, None)), outcome["scored"], outcome["errors"])
         metrics |= {f"{test}.{n}": v for n, v in zip(("pass_rate", "low", "high", "n", "errors"), rates, strict=True)}
         tags[f"{test}.verdict"] = outcome["verdict"]
+        tags[f"{test}.criteria"] = criteria_text(criteria := criteria_of(outcome))
+        for criterion in criteria:
+            if criterion["name"] != "pass_rate":
+                own = f"{test}.{criterion['name']}"
+                metrics |= {own: criterion["rate"], f"{own}.low": criterion["low"], f"{own}.high": criterion["high"]}
+                metrics[f"{own}.gate"] = criterion["gate"]
         if stopping := outcome.get("stopping"):
             metrics[f"{test}.looks"] = stopping["looks"]
             metrics[f"{test}.not_asked"] = stopping["cases"] - stopping["judged"]
             tags[f"{test}.stopped_early"] = "true" if early_stop(outcome) else "false"
-    tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": summary["reason"]}
+    decided = [
+        f"{test['test_type']}: {test['verdict']}, {criteria_text(criteria_of(test))}" for test in summary["tests"]
+    ]
+    note = "\n\n".join((summary["reason"], *decided))
+    tags = {f"contrapose.{name}": value for name, value in tags.items()} | {"mlflow.note.content": note}
     return Logged(
         params={name: show_hidden(value)[:LONGEST] for name, value in params.items()},
         metrics={name: value for name, value in metrics.items() if value is not None},

@@ -308,7 +308,8 @@ REPORTS_URL = "CONTRAPOSE_REPORTS_URL"
 """Environment variable: URL under which the folder that receives the runs can be read."""
 
 
-def report_url(folder: str) -> str | None:
-    """Return the URL of the report in the folder of a run; None where nobody serves it."""
-    base = os.environ.get(REPORTS_URL, "").rstrip("/")
-    return f"{base}/{quote(PurePath(folder).name)}/report.html" if base else None
+def report_url(folder: str) -> str:
+    """Return the URL of the report in the folder of a run: where it is served, else where it lies."""
+    if base := os.environ.get(REPORTS_URL, "").rstrip("/"):
+        return f"{base}/{quote(PurePath(folder).name)}/report.html"
+    return f"{folder}/report.html" if "://" in folder else Path(folder, "report.html").absolute().as_uri()

@@ -32,6 +32,7 @@ from contrapose.tasks.report.publish import (
     write_folder,
 )
 from contrapose.tasks.tables.table import Table
+from contrapose.tasks.text.cleaning import escape
 
 
 @room_task("report", run_name="report {folder}", persist=False)
@@ -73,7 +74,8 @@ def publish(
         _create_artifacts(report, folder)
     except Exception as error:
         # Prefect's client has asked again by now, and raises errors of many kinds. The run is finished.
-        return [f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is complete."]
+        why = f"Prefect did not take all artifacts ({type(error).__name__}); the folder of the run is complete."
+        return [f"{why} The log of Prefect's server says why; `contrapose doctor` checks the server."]
     return []
 
 
@@ -93,5 +95,5 @@ def _create_artifacts(report: Report, folder: str) -> None:
     create_markdown_artifact(key=f"{key}-report", markdown=artifact_text(report, folder), description=said)
     if picture := image_url(summary):
         create_image_artifact(key=f"{key}-chart", image_url=picture, description=said)
-    if link := report_url(folder):
-        create_link_artifact(key=f"{key}-link", link=link, link_text="report.html", description="The complete report.")
+    where = f"The complete report, in {escape(folder)}"
+    create_link_artifact(key=f"{key}-link", link=report_url(folder), link_text="report.html", description=where)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.secrets import resolve_secret
-from contrapose.tasks.tables.table import home_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Engine, Select, Table

@@ -20,11 +20,11 @@ from sqlalchemy.pool import NullPool
 
 from contrapose.tasks.core.damage import put_in_place, sync, warn
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.store.engine import file_of, is_damage, public_address, raise_mendable, reach
 from contrapose.tasks.store.receipts import Receipts
 from contrapose.tasks.store.replay import add, catch_up, read_noted_bytes, write_anew
 from contrapose.tasks.store.schema import ANSWERS, METADATA, RUNS
-from contrapose.tasks.tables.table import home_folder
 
 LOCK_SECONDS = 600
 EXAMINED_UP_TO = 256_000_000

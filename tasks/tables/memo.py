@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from contrapose.tasks.tables.table import home_folder
+from contrapose.tasks.core.home import home_folder
 
 T = TypeVar("T")
 

@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from contrapose.tasks.core.damage import SUFFIX
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Entry, Place
-from contrapose.tasks.tables.table import RESULTS_FOLDER, home_folder, storage
+from contrapose.tasks.tables.table import RESULTS_FOLDER, storage
 
 WRITING_SECONDS = 86_400.0
 """A file that is being written is no older than this."""

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, sha256
 from contrapose.tasks.core.errors import ContraposeError, CutShortError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.tables.columnar import from_arrow, regroup_rows, schema_of, split_batches, to_arrow
 
@@ -40,13 +41,6 @@ class Table(TypedDict):
     sha256: str
     """Of the file's bytes; checked whenever it is read."""
     rows: int
-
-
-def home_folder() -> Path:
-    """Return the folder of cached tables, results and converted models: `CONTRAPOSE_HOME` or the user's cache."""
-    chosen = os.environ.get("CONTRAPOSE_HOME")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen) if chosen else Path(base) / "contrapose"
 
 
 def storage() -> Place:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary
 from contrapose.tasks.core.registry import names, probe
 
@@ -49,6 +50,17 @@ def interval(outcome: Outcome) -> str:
 def ends(interval: tuple[float, float]) -> str:
     """An interval of a share, such as `65.1-78.9%`."""
     return f"{100 * interval[0]:.1f}-{100 * interval[1]:.1f}%"
+
+
+def criterion_text(criterion: DecidingRate) -> str:
+    """Return a rate with its gate, such as `contrast rate 12.5% (gate 50%)`."""
+    gate = "" if criterion["gate"] is None else f" (gate {percent(criterion['gate'])})"
+    return f"{criterion['name'].replace('_', ' ')} {percent(criterion['rate'])}{gate}"
+
+
+def criteria_text(criteria: Sequence[DecidingRate]) -> str:
+    """Return rates with their gates, the one that decided first."""
+    return ", ".join(map(criterion_text, criteria))
 
 
 def counted(name: str, count: int) -> str:

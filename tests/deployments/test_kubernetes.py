@@ -89,7 +89,7 @@ def test_secrets_come_from_a_secret(maker: str) -> None:
     (container,) = pod_of(maker)["containers"]
     secret = {each["name"] for each in container["env"] if "secretKeyRef" in each.get("valueFrom", {})}
     assert {"OPENAI_API_KEY", "CONTRAPOSE_STORE"} <= secret
-    assert {each["name"] for each in container["env"] if "value" in each} <= {"PREFECT_HOME"}
+    assert {each["name"] for each in container["env"] if "value" in each} <= {"PREFECT_SERVER_DATABASE_CONNECTION_URL"}
 
 
 def test_the_job_runs_a_command_that_exists() -> None:

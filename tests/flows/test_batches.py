@@ -304,6 +304,10 @@ def test_an_endpoint_that_is_gone_keeps_no_other_batch_waiting(
     assert main(["batch", "status"]) == 0
     (left,) = capsys.readouterr().out.splitlines()
     assert "prepared, not submitted" in left
+    assert main(["batch", "prompts", *arguments(gone)]) == 0
+    told = capsys.readouterr()
+    assert "in a batch that is prepared, left out; `contrapose batch collect` submits it" in told.err
+    assert "was submitted" not in told.err
     assert main(["batch", "cancel", left.partition(":")[0]]) == 0
     assert Store().prompts.batches() == []
 

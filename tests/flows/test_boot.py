@@ -10,8 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from plain_prefect import put_database
-from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, PREFECT_HOME, temporary_settings
+from plain_prefect import put_own_database
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.cli import start
 from contrapose.flows.cli.doctor.server import check_prefect
@@ -27,11 +27,12 @@ from contrapose.tasks.core.errors import ConfigError
 def test_a_person_is_told_of_the_database_that_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool, database: str, step: str
 ) -> None:
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
-    for name in temporary_server.DATABASES:
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
+    for name in temporary_server.NAMED:
         monkeypatch.setenv(name, database)
     if made:
-        (tmp_path / "prefect.db").touch()
+        temporary_server.own_file().parent.mkdir(parents=True)
+        temporary_server.own_file().touch()
     server = temporary_server.TemporaryServer()
     monkeypatch.setattr(start, "own_server", lambda: server)
     monkeypatch.setattr(temporary_server.subprocess, "Popen", lambda *_, **__: SimpleNamespace(stdin=None))
@@ -47,9 +48,9 @@ def nowhere(tmp_path: Path) -> Path:
 
 
 def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
-    unset = {PREFECT_HOME: nowhere, PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{nowhere}/prefect.db"}
+    unset = {PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{nowhere}/prefect.db"}
     with temporary_settings(unset, restore_defaults={PREFECT_API_URL}):
-        with pytest.raises(ConfigError, match="PREFECT_HOME"), server_starting():
+        with pytest.raises(ConfigError, match="CONTRAPOSE_HOME"), server_starting():
             pass
         assert next(check_prefect()).state == "problem"
 
@@ -111,8 +112,10 @@ def test_a_home_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
 
 
 def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_path: Path) -> None:
-    (tmp_path / "prefect.db").write_bytes(b"No database. " * 400)
-    done = started(tmp_path, seconds=120)
+    put_own_database(tmp_path / "contrapose")
+    [file] = tmp_path.glob("contrapose/prefect/*/prefect.db")
+    file.write_bytes(b"No database. " * 400)
+    done = started(tmp_path / "prefect", seconds=120)
     assert "file is not a database" in done.stdout
     assert done.stderr == ""
 
@@ -120,7 +123,7 @@ def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_pa
 def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_who_reads_its_owner(
     tmp_path: Path,
 ) -> None:
-    put_database(tmp_path / "prefect" / "prefect.db")
+    put_own_database(tmp_path / "contrapose")
     (tmp_path / "uvicorn.py").write_text("raise SystemExit('a file of the user')")
     code = (
         "import os, signal\n"
@@ -137,7 +140,7 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
 
 
 def test_a_run_does_not_import_what_its_server_does_and_makes_ready_what_its_rooms_need(tmp_path: Path) -> None:
-    put_database(tmp_path / "prefect" / "prefect.db")
+    put_own_database(tmp_path / "contrapose")
     code = (
         "import sys\n"
         "from contrapose.flows.cli import main\n"
@@ -171,3 +174,4 @@ def test_a_server_that_only_a_profile_names_ends_the_one_that_was_begun(tmp_path
     done = alone(code, home=home, seconds=120)
     assert (done.stdout, done.stderr) == ("False False\n", "")
     assert not (home / "prefect.db").exists()
+    assert not (tmp_path / "contrapose" / "prefect").exists()

@@ -52,6 +52,22 @@ def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in apply_options(read_shipped(), options)["deployments"]}
 
 
+@pytest.mark.parametrize(
+    ("times", "error"),
+    [
+        ({"cron": "0 25 * * *"}, r"^--cron: '0 25 \* \* \*'; expected minute, hour, .*\. Write, for example, --cron "),
+        ({"cron": "nightly"}, r"^--cron: 'nightly'; expected minute, hour, "),
+        ({"timezone": "Mars/Olympus"}, r"^--timezone: 'Mars/Olympus'; expected the name of a time zone"),
+    ],
+)
+def test_times_that_prefect_does_not_understand_are_refused_before_anything_is_made(
+    times: dict[str, str], error: str
+) -> None:
+    with pytest.raises(ConfigError, match=error) as caught:
+        DeploymentOptions(**times)  # type: ignore[arg-type]
+    assert "pydantic" not in str(caught.value)
+
+
 def test_there_are_four_each_described_tagged_and_limited() -> None:
     found = deployments(DeploymentOptions())
     assert sorted(found) == ["comparison", "nightly", "on-demand", "retraining-check"]

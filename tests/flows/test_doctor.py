@@ -80,6 +80,22 @@ def test_a_store_of_another_version_is_a_problem_and_stays_as_it_is(
         assert old.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("runs",)]
 
 
+def test_the_places_that_the_environment_names_are_looked_at(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_server: None
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CONTRAPOSE_STORAGE", str(tmp_path / "file" / "tables"))
+    monkeypatch.setenv("CONTRAPOSE_HISTORY", str(tmp_path / "history"))
+    code, checks = found(capsys)
+    assert (code, checks["storage"]["state"], checks["history"]["state"]) == (1, "problem", "ok")
+    assert "CONTRAPOSE_STORAGE" in checks["storage"]["remedy"]
+    assert not (tmp_path / "history").exists()
+    monkeypatch.setenv("CONTRAPOSE_HISTORY", "s3://user:secret@bucket/runs")
+    _, checks = found(capsys)
+    assert checks["history"]["state"] == "problem"
+    assert "secret" not in str(checks["history"])
+
+
 def test_passwords_are_not_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

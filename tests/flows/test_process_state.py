@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from plain_prefect import put_database
+from plain_prefect import put_own_database
 
 PROGRAM = """
 import gc, json, logging, os, sys, threading, types, warnings
@@ -87,7 +87,7 @@ print(json.dumps({
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    put_database(tmp_path / "prefect" / "prefect.db")
+    put_own_database(tmp_path / "contrapose")
     return tmp_path
 
 

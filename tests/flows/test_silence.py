@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plain_prefect import put_database
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from contrapose.flows.cli import main
@@ -134,7 +133,6 @@ sys.exit(main())
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("program", [WAITING, RUN])
 def test_a_signal_ends_the_wait(silent: str, number: signal.Signals, program: str, tmp_path: Path) -> None:
-    put_database(tmp_path / "prefect" / "prefect.db")
     own = {"PREFECT_API_URL": f"http://{silent}/api", "PREFECT_HOME": str(tmp_path / "prefect")}
     process = subprocess.Popen(
         [sys.executable, "-c", program.replace("{silent}", silent)],

@@ -41,7 +41,11 @@ def test_a_missed_gate_is_named_and_completed() -> None:
     assert (state.type.value, state.name) == ("COMPLETED", "Failed gate")
     assert str(state.message).startswith("order_bias ")
     assert str(state.message).endswith("< 100.0%")
-    assert (kept.state_name, kept.tags, kept.labels[verdict_state.LABEL]) == ("Failed gate", ["verdict:fail"], "fail")
+    assert (kept.state_name, kept.tags, kept.labels[verdict_state.LABEL]) == (
+        "Failed gate",
+        ["verdict:fail", "suite:quickstart", "model:mock"],
+        "fail",
+    )
     assert state.result()["summary"]["verdict"] == "fail"
     assert evaluate_model(FAILING)["summary"]["verdict"] == "fail"
 

@@ -144,16 +144,23 @@ def test_each_facet_holds_what_can_change_a_result() -> None:
         "model_args.revision": "r2",
         "model_args.reply": "A",
     }
-    assert found["data"] == {"order_bias.sha256": "ab" * 32}
+    limits = {f"{plan.test}.limit": "3" for plan in run.plans}
+    assert found["data"] == {"order_bias.sha256": "ab" * 32, **limits}
     assert found["prompt"]["system_instruction"] == "Be brief."
     assert found["prompt"]["gen_kwargs.max_new_tokens"] == "8"
-    assert found["prompt"]["order_bias.limit"] == "3"
     assert found["prompt"]["order_bias.probe_version"] == "2"
     assert len(found["prompt"]["order_bias.note"]) < 120
     assert found["scorer"]["order_bias.margin"] == "0.1"
     assert found["scorer"]["order_bias.min_pass_rate"] == "0.65"
     assert found["scorer"]["embedding_model"] == "all-MiniLM-L6-v2"
     assert {"python", "contrapose", "pandas"} <= set(found["library"])
+
+
+def test_another_limit_is_a_change_of_the_data_and_not_of_the_prompt() -> None:
+    first, second = begin(config(limit=3)), begin(config(limit=4))
+    finish(first)
+    found = remember(second, summary(second)).history
+    assert {each["facet"] for each in found.changes} == {"data"}
 
 
 def test_names_of_keys_and_the_pace_are_no_part_of_a_model() -> None:

@@ -10,6 +10,7 @@ import pytest
 from past_runs import past_run, past_test
 from run_folders import put_refused, put_run
 
+from contrapose.flows.serve.view.runs import list_runs
 from contrapose.flows.serve.view.site import Pages, Viewer
 from contrapose.tasks.history.dataset import append
 
@@ -187,3 +188,13 @@ def test_markdown_is_shown_without_markup_of_its_own(tmp_path: Path, text: str) 
 def test_nothing_but_markdown_is_shown_as_text(tmp_path: Path, path: str) -> None:
     put_run(tmp_path, "x")
     assert Viewer(root=tmp_path.resolve(), history=str(tmp_path / "history"))(path) is None
+
+
+def test_the_list_shows_the_revision_of_a_model_but_not_the_address_of_its_endpoint(tmp_path: Path) -> None:
+    for name, revision in (("20260101T000000Z-a", "v2"), ("20260102T000000Z-b", "http://127.0.0.1:8000/v1#chat")):
+        told = {"verdict": "pass", "started": "", "tests": [], "suite": "s", "reason": ""}
+        (tmp_path / name).mkdir()
+        content = json.dumps({**told, "model": {"id": "openai/m", "revision": revision}})
+        (tmp_path / name / "summary.json").write_text(content)
+    address, announced = list_runs(tmp_path.resolve(), str)
+    assert (announced.revision, address.revision) == ("v2", "")

@@ -139,5 +139,8 @@ def test_a_run_whose_artifacts_are_refused_is_finished_all_the_same(
     monkeypatch.setattr("contrapose.tasks.report.task.create_markdown_artifact", refuse)
     assert main(RUN) == 0
     assert "Prefect did not take all artifacts (RuntimeError)" in " ".join(capsys.readouterr().out.split())
-    (folder,) = Path("runs").glob("*-artifacts-mock")
-    assert (folder / "report.html").is_file()
+    assert main([*RUN, "--quiet"]) == 0
+    quiet = capsys.readouterr()
+    assert quiet.err.startswith("contrapose: Prefect did not take all artifacts (RuntimeError)")
+    assert quiet.err.count("\n") == quiet.out.count("\n") == 1
+    assert all((folder / "report.html").is_file() for folder in Path("runs").glob("*-artifacts-mock"))

@@ -10,7 +10,7 @@ import pytest
 from contrapose.tasks.core.decision import CheckFinding, Decision, Side
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.report.decision_markdown import render, write_decision
+from contrapose.tasks.report.decision_markdown import answer_words, render, write_decision
 
 NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"
 
@@ -41,6 +41,15 @@ def test_verdict_reasons_and_tests_are_told() -> None:
     assert "Rejected by a person: mock" in found
     assert "| order_bias | ❌ worse | mock |" in found
     assert "The margin is 5 points" in found
+
+
+def test_an_approval_says_by_whom_and_why() -> None:
+    approved = decision()
+    approved["answer"] = {"approved": True, "reason": "Seen by hand.", "by": "Ana"}
+    assert answer_words(approved) == ["Approved by Ana: Seen by hand."]
+    assert "Approved by Ana: Seen by hand." in render(approved).decode()
+    approved["answer"] = None
+    assert answer_words(approved) == []
 
 
 def test_no_markup_comes_out_of_any_text() -> None:

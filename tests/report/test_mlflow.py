@@ -89,7 +89,31 @@ def test_a_store_that_fails_is_told_in_a_line_without_its_address(
 ) -> None:
     monkeypatch.setattr(mlflow, "_client", lambda: Store(broken="suite"))
     told = track(tmp_path, summary(), experiment="nightly")
-    assert told == ["The run was not logged into MLflow's experiment nightly (OSError); its folder is complete."]
+    assert told == [
+        "The run was not logged into MLflow's experiment nightly: OSError. See MLFLOW_TRACKING_URI, and the log of its "
+        "server. Its folder is complete."
+    ]
+
+
+def test_the_advice_of_mlflow_is_shown_without_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise MlflowError(
+            "The filesystem tracking backend is in maintenance mode. Please migrate (e.g., 'sqlite:///mlflow.db').\n"
+            "See https://user:secret@host/page?token=secret for guidance, or set `MLFLOW_ALLOW_FILE_STORE=true`."
+        )
+
+    monkeypatch.setattr(mlflow, "_client", refuse)
+    (told,) = track(tmp_path, summary(), experiment="nightly")
+    assert "sqlite:///mlflow.db" in told
+    assert "set `MLFLOW_ALLOW_FILE_STORE=true`" in told
+    assert "secret" not in told
+
+
+class MlflowError(Exception):
+    """An error of MLflow."""
+
+
+MlflowError.__module__ = "mlflow.exceptions"
 
 
 def test_names_and_values_are_such_as_every_store_takes() -> None:
@@ -108,6 +132,13 @@ def test_an_experiment_without_mlflow_is_refused_before_anything_is_asked(monkey
     monkeypatch.setattr(errors, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"^mlflow: the package mlflow is not installed; .*contrapose\[mlflow\]"):
         check(RunConfig(model="mock", mlflow="nightly"))
+
+
+def test_a_real_store_of_files_is_said_to_be_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mlflow", reason="needs the extra mlflow")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file://{tmp_path}/store")
+    (told,) = track(published(tmp_path), summary(), experiment="nightly")
+    assert "MLFLOW_ALLOW_FILE_STORE=true" in told
 
 
 @pytest.mark.slow

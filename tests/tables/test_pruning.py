@@ -12,8 +12,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.tables.pruning import unneeded_cached
-from contrapose.tasks.tables.table import Table, home_folder, write_arrow
+from contrapose.tasks.tables.table import Table, write_arrow
 
 DAY = 86_400.0
 SCHEMA = pa.schema({"a": pa.int64()})

@@ -43,6 +43,7 @@ CHECKS: dict[str, Callable[[RunConfig | None], Iterator[DoctorFinding]]] = {
     "GPU": local.check_gpu,
     "memory": local.check_memory,
     "cache": local.check_disk,
+    "storage and history": local.check_places,
     "embedded model": run.check_embedded_model,
     "embedding model": run.check_embedding_model,
     "spaCy": local.check_spacy,

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from contrapose.tasks.core.bounds import call_with_timeout
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.provider import State
 
 if TYPE_CHECKING:
@@ -187,7 +189,7 @@ def check_memory(_: object) -> Iterator[DoctorFinding]:
 
 def check_disk(_: object) -> Iterator[DoctorFinding]:
     """Measure the free space of the folder that holds converted models, tables and answers."""
-    from contrapose.tasks.tables.table import home_folder
+    from contrapose.tasks.core.home import home_folder
 
     place = next(folder for folder in (home_folder().absolute(), *home_folder().absolute().parents) if folder.is_dir())
     free = shutil.disk_usage(place).free
@@ -201,6 +203,31 @@ def check_disk(_: object) -> Iterator[DoctorFinding]:
         yield DoctorFinding("cache", "problem" if free < GB // 5 else "warning", message, remedy)
     else:
         yield DoctorFinding("cache", "ok", message)
+
+
+def check_places(_: object) -> Iterator[DoctorFinding]:
+    """Check that the places of tables and of the history can be written, where the environment names them."""
+    from contrapose.flows.cli.start import write_problem
+    from contrapose.tasks.core.places import Place
+    from contrapose.tasks.history.dataset import VARIABLE
+    from contrapose.tasks.tables.table import STORAGE
+
+    for name, variable in (("storage", STORAGE), ("history", VARIABLE)):
+        if not (address := os.environ.get(variable)):
+            continue
+        try:
+            place = Place.at(address, setting=variable)
+            why = write_problem(place.path) if place.is_local else call_with_timeout(place.try_writing, 20.0) or ""
+        except ContraposeError as error:
+            yield DoctorFinding(name, "problem", f"{variable}: {error.found}", error.remedy)
+        except TimeoutError as error:
+            yield DoctorFinding(name, "problem", f"{address}: {error}", f"Correct {variable}, or start its server.")
+        else:
+            shown, remedy = f"{variable}={address}", f"Correct its rights, or name another folder in {variable}."
+            if why:
+                yield DoctorFinding(name, "problem", f"{shown} cannot be written ({why})", remedy)
+            else:
+                yield DoctorFinding(name, "ok", shown)
 
 
 def _read(path: str) -> str:

@@ -10,6 +10,7 @@ from contrapose import NO_TELEMETRY
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.flows.cli.start import home_problem
 from contrapose.flows.orchestration.error_display import REFUSED
+from contrapose.flows.serve.prefect_database import database_problem, used_file
 from contrapose.flows.serve.server_key import bring_key_as_configured
 from contrapose.tasks.core.bounds import call_with_timeout
 
@@ -36,8 +37,11 @@ def check_prefect() -> Iterator[DoctorFinding]:
             yield from check_deployed()
             yield from check_access(str(settings.api.url))
     elif settings.server.ephemeral.enabled and (why := home_problem()):
-        remedy = "Fix its permissions, set PREFECT_HOME to another folder, or set PREFECT_API_URL."
-        yield DoctorFinding(NAME, "problem", f"a temporary one cannot write {settings.home} ({why})", remedy)
+        remedy = "Fix its permissions, set CONTRAPOSE_HOME to another folder, or set PREFECT_API_URL."
+        yield DoctorFinding(NAME, "problem", f"a temporary one cannot write {used_file()} ({why})", remedy)
+    elif settings.server.ephemeral.enabled and (file := used_file()) and (why := database_problem(file)):
+        remedy = f"Rename {file}: the next run makes a new one. Or set PREFECT_API_URL."
+        yield DoctorFinding(NAME, "problem", f"a temporary one cannot use {file}: {why}", remedy)
     elif settings.server.ephemeral.enabled:
         message = "none is set: every run starts a temporary one, which takes about 5 s"
         yield DoctorFinding(NAME, "ok", message, "To keep one: prefect server start, then set PREFECT_API_URL.")

@@ -14,10 +14,11 @@ from urllib.parse import quote, unquote
 from contrapose.flows.serve.guard import CLOSED
 from contrapose.flows.serve.report_server import ENCLOSED, HTML, TEXT, PageReply
 from contrapose.tasks.core.comparison import COLOURS, judged
+from contrapose.tasks.core.criteria import criteria_of, further_gates
 from contrapose.tasks.core.outcome import SEVERITY
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.text.masking import Show
-from contrapose.tasks.text.wording import moment, percent
+from contrapose.tasks.text.wording import criteria_text, moment, percent
 
 FILES, TEXTS = "/files/", "/text/"
 """Paths under which the folder is served, and its Markdown as pages."""
@@ -51,6 +52,8 @@ class Listed:
     colour: str = ""
     """The verdict of a run that has the same colour; empty for none."""
     model: str = ""
+    revision: str = ""
+    """Empty where only the address of an endpoint is known."""
     suite: str = ""
     started: str = ""
     """As in the summary, for programs."""
@@ -69,15 +72,18 @@ class Listed:
 def describe_run(summary: Mapping[str, Any], name: str, show: Show, links: Links) -> Listed:
     """Describe a run: its tests with their pass rates, and whether they were stopped early."""
     verdict, started, rates = str(summary["verdict"]), str(summary["started"]), list[str]()
+    revision = str(summary["model"].get("revision") or "")
     for test in summary["tests"]:
         rate = None if test["pass_rate"] is None else float(test["pass_rate"])
         early = ", stopped early" if early_stop(test) else ""
-        rates.append(f"{show(str(test['test_type']))} {percent(rate)}{early}")
+        decided = criteria_text(criteria_of(test)) if further_gates(test) else percent(rate)
+        rates.append(show(f"{test['test_type']} {decided}{early}"))
     return Listed(
         name=name,
         verdict=verdict if verdict in SEVERITY else "unknown",
         colour=verdict if verdict in SEVERITY else "",
         model=show(str(summary["model"]["id"])),
+        revision="" if "://" in revision else show(revision),
         suite=show(str(summary["suite"])),
         started=show(started),
         moment=show(moment(started)),

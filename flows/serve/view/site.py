@@ -20,6 +20,7 @@ from contrapose.flows.serve.view.runs import FILES, TEXTS, file_reply, find_aske
 from contrapose.tasks.compare.compare import compare
 from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
+from contrapose.tasks.core.history_records import criteria_of_past
 from contrapose.tasks.core.stopping import asked_of, early_stop
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import read_history
@@ -27,7 +28,7 @@ from contrapose.tasks.history.series import Series, series
 from contrapose.tasks.report import comparison_page, templates
 from contrapose.tasks.report.charts.pictures import trend
 from contrapose.tasks.text.masking import Show, make_shower
-from contrapose.tasks.text.wording import moment, percent
+from contrapose.tasks.text.wording import criterion_text, moment, percent
 
 LONGEST_QUERY = 4_000
 """Characters of an address after its path."""
@@ -169,16 +170,19 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
     ]
     rows = []
     for point in reversed(one.points):
-        ends, stopping = point.test["interval"], early_stop(point.test)
+        stopping, (first, *others) = early_stop(point.test), criteria_of_past(point.test)
+        low, high = first["low"], first["high"]
         rows.append(
             {
                 "started": show(point.run["started"]),
                 "moment": show(moment(point.run["started"])),
                 "verdict": point.test["verdict"],
-                "rate": percent(point.test["pass_rate"]),
+                "rate": percent(first["rate"]),
+                "name": show(first["name"].replace("_", " ")),
+                "others": [show(criterion_text(other)) for other in others],
                 "asked": asked_of(stopping) if stopping else "",
-                "interval": "–" if ends is None else f"{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%",
-                "gate": percent(point.test["min_pass_rate"]),
+                "interval": "–" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}%",
+                "gate": percent(first["gate"]),
                 "changed": ", ".join(point.changed) or "–",
             }
         )
@@ -187,7 +191,10 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
         "model": show(one.model),
         "suite": show(one.suite),
         "verdict": last.test["verdict"],
-        "rate": percent(last.test["pass_rate"]),
+        "rate": rows[0]["rate"],
+        "name": rows[0]["name"],
+        "gate": rows[0]["gate"],
+        "others": rows[0]["others"],
         "chart": _draw(json.dumps(drawable), one.test),
         "asked": rows[0]["asked"],
         "caution": one.caution,

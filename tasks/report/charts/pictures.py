@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.report.charts.drawing import Chart, drawing, svg
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.text.wording import counted, interval, number, percent
+from contrapose.tasks.text.wording import counted, ends, number, percent
 
 LEAST = 10
 """Scores below which a distribution tells nothing."""
@@ -164,15 +166,17 @@ def image_url(summary: Summary) -> str | None:
 
     Tests without a score have their gate only. None where it cannot be drawn.
     """
+    values = [value for outcome in summary["tests"] for value in _rate_values(outcome)]
+    rate = "pass rate" if len(values) == len(summary["tests"]) else "rate"
     across = {"type": "quantitative", "scale": {"domain": [0, 1]}}
     axis = {
         "format": ".0%",
         "values": [0, 0.25, 0.5, 0.75, 1],
-        "title": "pass rate, its 95 % interval, and the gate (|)",
+        "title": f"{rate}, its 95 % interval, and the gate (|)",
     }
-    colours = {"domain": [*COLOURS], "range": [*COLOURS.values()]}
+    colours = {"domain": [*COLOURS, ""], "range": [*COLOURS.values(), INK]}
     colour = {"color": {"field": "verdict", "type": "nominal", "scale": colours, "legend": None}}
-    names = {"labelLimit": 180, "labelFontSize": 12}
+    names = {"labelLimit": 260, "labelFontSize": 12}
     interval_ends = {"x": {"field": "low", **across, "axis": axis}, "x2": {"field": "high"}}
     words = {"x": {"value": WIDTH}, "text": {"field": "words", "type": "nominal"}}
 
@@ -181,7 +185,7 @@ def image_url(summary: Summary) -> str | None:
         return {"mark": mark, "encoding": {"y": test, **encoding}}
 
     chart = {
-        "data": {"values": [_rate_values(outcome) for outcome in summary["tests"]]},
+        "data": {"values": values},
         "width": WIDTH,
         "height": {"step": ROW},
         "background": "white",
@@ -205,15 +209,20 @@ def image_url(summary: Summary) -> str | None:
     return None if drawn is None else f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
-def _rate_values(outcome: Outcome) -> dict[str, str | float | None]:
-    low, high = outcome["interval"] or (None, None)
-    rate = "" if low is None else f": {percent(outcome['pass_rate'])} ({interval(outcome)})"
-    return {
-        "test": name_of(outcome["test_type"]),
-        "verdict": outcome["verdict"],
-        "rate": outcome["pass_rate"],
-        "low": low,
-        "high": high,
-        "gate": outcome["min_pass_rate"],
-        "words": outcome["verdict"] + rate,
-    }
+def _rate_values(outcome: Outcome) -> Iterator[dict[str, str | float | None]]:
+    """Values of each rate that decides a test; the verdict stands beside the one that decided, which is the first."""
+    criteria = criteria_of(outcome)
+    for place, own in enumerate(criteria):
+        words = [] if place else [str(outcome["verdict"])]
+        if own["low"] is not None and own["high"] is not None:
+            words.append(f"{percent(own['rate'])} ({ends((own['low'], own['high']))})")
+        test, name = name_of(outcome["test_type"]), own["name"].replace("_", " ")
+        yield {
+            "test": f"{test}: {name}" if len(criteria) > 1 else test,
+            "verdict": "" if place else outcome["verdict"],
+            "rate": own["rate"],
+            "low": own["low"],
+            "high": own["high"],
+            "gate": own["gate"],
+            "words": ": ".join(words),
+        }

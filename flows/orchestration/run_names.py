@@ -1,0 +1,40 @@
+"""Names of flow runs: what a person named stays, and everything else is named after its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from prefect.context import FlowRunContext
+
+
+def name_after(describe: Callable[[Mapping[str, Any]], str]) -> Callable[[], str]:
+    """Return what Prefect calls for the name of a flow run; `describe` makes it from the parameters.
+
+    A name that somebody gave stays, such as by `prefect deployment run --flow-run-name`.
+    """
+
+    def choose_name() -> str:
+        context = FlowRunContext.get()
+        if context is None or context.flow_run is None:
+            return "run"
+        if not is_made_up(context.flow_run.name):
+            return str(context.flow_run.name)
+        return " ".join(describe(context.parameters or {}).split())
+
+    return choose_name
+
+
+def is_made_up(name: str) -> bool:
+    """Return whether Prefect made a name up: two words of its list, such as `brave-otter`."""
+    words = name.split("-")
+    return len(words) == 2 and all(word in _words() for word in words)
+
+
+@cache
+def _words() -> frozenset[str]:
+    from coolname.data import config
+
+    parts: Mapping[str, Any] = config
+    return frozenset(word for part in parts.values() for word in part.get("words", ()))

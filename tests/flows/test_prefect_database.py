@@ -1,0 +1,132 @@
+"""The database of a temporary Prefect server: Contrapose's own, a file for each version of Prefect."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from plain_prefect import put_own_database
+from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_DATABASE_CONNECTION_URL, temporary_settings
+
+from contrapose.flows.cli.doctor.server import check_prefect
+from contrapose.flows.serve import prefect_database
+from contrapose.flows.serve.prefect_database import database_problem, own_file, used_file
+
+RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "3", "--quiet", "--exit-zero"]
+OTHER_PREFECT = "3.9.1"
+
+
+def write_database(file: Path, *, revision: str) -> Path:
+    """A database with a revision, as Prefect notes it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR)")
+        connection.execute("INSERT INTO alembic_version VALUES (?)", [revision])
+    return file
+
+
+def contrapose(home: Path, *words: str, python: str = sys.executable, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command of a user who has set nothing about Prefect and Contrapose."""
+    usual = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "CONTRAPOSE_"))}
+    code = (
+        f"import sys; sys.argv = ['contrapose', *{list(words)!r}]; import contrapose.flows.cli as c; sys.exit(c.main())"
+    )
+    return subprocess.run(
+        [python, "-P", "-c", code],
+        env=usual | {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")} | more,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+
+
+def test_a_run_leaves_the_users_own_database_as_it_is(tmp_path: Path) -> None:
+    users = write_database(tmp_path / ".prefect" / "prefect.db", revision="of-the-future")
+    before = users.read_bytes()
+    put_own_database(tmp_path / ".cache" / "contrapose")
+    done = contrapose(tmp_path, *RUN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert users.read_bytes() == before
+    assert [path.name for path in users.parent.glob("prefect.db*")] == ["prefect.db"]
+
+
+@pytest.mark.usefixtures("own_home")
+def test_only_a_database_that_the_user_named_is_used_in_place_of_our_own() -> None:
+    with temporary_settings(restore_defaults={PREFECT_SERVER_DATABASE_CONNECTION_URL}):
+        assert used_file() == own_file()
+    for url, file in {
+        "sqlite+aiosqlite:////home/me/prefect.db": Path("/home/me/prefect.db"),
+        "postgresql+asyncpg://me@localhost/prefect": None,
+    }.items():
+        with temporary_settings({PREFECT_SERVER_DATABASE_CONNECTION_URL: url}):
+            assert used_file() == file
+
+
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_new_version_begins_with_a_copy_of_what_the_newest_older_one_recorded(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = {"3.9.0": "a", "3.10.0": "b", "99.0": "c", "no version": "d"}
+    written = {
+        version: write_database(own_home / "prefect" / version / "prefect.db", revision=revision)
+        for version, revision in versions.items()
+    }
+    before = {version: file.read_bytes() for version, file in written.items()}
+    monkeypatch.setattr(prefect_database.metadata, "version", lambda _: "3.11.0")
+    used = list[str]()
+    monkeypatch.setattr("contrapose.flows.serve.server_key.use_in_process", lambda values: used.extend(values.values()))
+    with temporary_settings(restore_defaults={PREFECT_SERVER_DATABASE_CONNECTION_URL}):
+        prefect_database.use_own_database()
+    with closing(sqlite3.connect(own_file())) as copied:
+        assert copied.execute("SELECT version_num FROM alembic_version").fetchall() == [("b",)]
+    assert used == [f"sqlite+aiosqlite:///{own_home}/prefect/3.11.0/prefect.db"]
+    assert {version: file.read_bytes() for version, file in written.items()} == before
+
+
+def test_the_doctor_looks_at_the_database(own_home: Path) -> None:
+    with temporary_settings(restore_defaults={PREFECT_API_URL, PREFECT_SERVER_DATABASE_CONNECTION_URL}):
+        assert next(check_prefect()).state == "ok"
+        write_database(own_file(), revision="0123456789ab")
+        finding = next(check_prefect())
+        assert (finding.state, "revision 0123456789ab" in finding.observed) == ("problem", True)
+        assert finding.remedy.startswith(f"Rename {own_file()}")
+        own_file().unlink()
+        put_own_database(own_home)
+        assert database_problem(own_file()) == ""
+        own_file().write_bytes(b"No database. " * 400)
+        assert "not a database" in next(check_prefect()).observed
+
+
+@pytest.mark.slow
+def test_two_versions_of_prefect_run_in_turn_in_one_home(tmp_path: Path) -> None:
+    """Each works again after the other, and neither touches the database of the user's own Prefect."""
+    site = next(path for path in sys.path if path.endswith("site-packages"))
+    other = tmp_path / "other"
+    subprocess.run([sys.executable, "-m", "venv", other], check=True)
+    install = [other / "bin" / "pip", "install", "-q", f"prefect=={OTHER_PREFECT}", "fastapi<0.151", "sqlalchemy<2.1"]
+    if subprocess.run(install, check=False, capture_output=True).returncode:
+        pytest.skip(f"prefect {OTHER_PREFECT} cannot be installed")
+    [packages] = other.glob("lib/python*/site-packages")
+    (packages / "after.pth").write_text(f"import site; site.addsitedir({site!r})\n")
+    home = tmp_path / "home"
+    users = write_database(home / ".prefect" / "prefect.db", revision="of-the-user")
+    before = users.read_bytes()
+    for python in (sys.executable, str(other / "bin" / "python"), sys.executable):
+        done = contrapose(home, *RUN, "--refresh", python=python)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert users.read_bytes() == before
+    versions = [path.name for path in (home / ".cache" / "contrapose" / "prefect").iterdir()]
+    assert len(versions) == 2
+    assert OTHER_PREFECT in versions
