@@ -38,7 +38,7 @@ from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.own_prompt import field_in
 from contrapose.tasks.probes.toxic_words import count_toxic
-from contrapose.tasks.probes.toxic_words.count import doubtful, listed_words
+from contrapose.tasks.probes.toxic_words.count import listed_words
 from contrapose.tasks.report.csv import inert, restore
 from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line, show_hidden, storable
@@ -195,7 +195,6 @@ READERS: Mapping[str, Reader] = {
     "asking back: the question": reader(lambda text: question(text, OPTIONS)),
     "asking back: the answer": reader(lambda text: answered(text, OPTIONS)),
     "toxic words": reader(count_toxic),
-    "toxic words: a glance": reader(lambda text: doubtful([text])),
     "toxic words: LangTest's": reader(listed_words),
     "negation": reader(negate),
     "negation: taken away": reader(lambda text: negate(text, existing_negation="remove", rewrite_polar=False)),

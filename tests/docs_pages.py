@@ -13,6 +13,7 @@ from places import REPOSITORY
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DOCS = REPOSITORY / "docs"
+EXAMPLES = REPOSITORY / "examples"
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ def pages() -> tuple[Path, ...]:
     """Every page that people read, README first; decisions tell what was, and are left out."""
     found = [path for path in sorted(DOCS.rglob("*.md")) if "decisions" not in path.parts]
     guides = sorted((REPOSITORY / "deployments").glob("*/README.md"))
+    examples = [EXAMPLES / "README.md", *sorted(EXAMPLES.glob("*/README.md"))]
     own = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")]
-    return (*own, *found, *guides)
+    return (*own, *found, *guides, *examples)
 
 
 def blocks(*languages: str) -> list[Block]:

@@ -290,8 +290,7 @@ def _add_resume_options(command: argparse.ArgumentParser) -> None:
 
 
 EXITS = (
-    f"{VERDICTS}; with --against the comparison decides: 0 the model is not worse, 1 it is worse, 3 too close to call, "
-    "4 the run is incomplete"
+    f"{VERDICTS}. With --against: 0 the model is not worse, 1 it is worse, 3 too close to call, 4 the run is incomplete"
 )
 VERB = Verb(options=_add_options, act=_run, example=COMMONEST["run"], exits=EXITS)
 RESUME = Verb(options=_add_resume_options, act=_resume, example="resume", exits=VERDICTS)

@@ -35,7 +35,7 @@ LOGS = "PREFECT_LOGGING_LEVEL"
 LOGGERS, BACKGROUND = ("prefect", "httpx"), "prefect._internal"
 ARGUMENTS = (
     (
-        re.compile(r"--set '?data\.columns\.(\w+)=(.*?)'?, or columns: \{.*?\} beside the source"),
+        re.compile(r"--set '?data\.columns\.(\w+)=(.*?)'?, or columns: \{.*?\} next to the source"),
         r'columns={"\1": "\2"}',
     ),
     (re.compile(r"--skip-bad-rows \(skip_bad_rows: true in a suite\)"), "skip_bad_rows=True"),

@@ -208,10 +208,7 @@ class ControlSummary(TypedDict):
 
 
 class Outcome(TypedDict):
-    """The outcome of one test: counts always sum, `cases = skipped + scored + unscored + errors`.
-
-    Controls are counted apart, in `control`.
-    """
+    """The outcome of one test; `cases = skipped + scored + unscored + errors`; `control` counts controls."""
 
     test_type: str
     """Name of the test."""

@@ -109,7 +109,7 @@ def test_langtests_parameters_give_way_to_ours_as_text(tmp_path: Path) -> None:
     text = "model_parameters: {max_tokens: 3}\ngen_kwargs: max_new_tokens=5"
     config, warnings = load_config(written(tmp_path, text))
     assert config.gen_kwargs.max_new_tokens == 5
-    assert "left out" in warnings[0]
+    assert "ignored" in warnings[0]
 
 
 def test_lm_evals_model_arguments_are_understood(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_block_without_text_is_refused_and_not_shown() -> None:
 
 def test_a_secret_where_its_name_belongs_is_refused_and_not_shown() -> None:
     for read in (from_block, from_environment):
-        with pytest.raises(ConfigError, match="is no name") as error:
+        with pytest.raises(ConfigError, match="is not a valid name") as error:
             read("sk-LIVE-4f9a", where="model_args")
         assert "4f9a" not in str(error.value)
 

@@ -183,5 +183,5 @@ def test_a_model_that_reads_the_first_passage_alone_is_found() -> None:
     assert set(cases["order"]) == {"2 3 4 5 1", "3 4 5 1 2", "4 5 1 2 3", "5 1 2 3 4"}
     assert cases["moved_answer_place"].eq(1).all()
     page = newest(file="report.html").read_text()
-    assert "Where the relevant item stands matters" in page
+    assert "The place of the relevant item matters" in page
     assert "Right answers by place of the relevant item" in page

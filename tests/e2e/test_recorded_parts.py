@@ -140,7 +140,7 @@ def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, caps
     gate = ["--set", "tests.sensitivity.add_negation.min_pass_rate=0.1"]
     _, summary = run_of("run", "--recorded", recording(REPLIES[:1]), "--suite", suite, *gate)
     assert summary["tests"][0]["verdict"] != "pass"
-    assert "Guessing alone passes 75%" in " ".join(capsys.readouterr().out.split())
+    assert "Random guessing reaches a pass rate of 75%" in " ".join(capsys.readouterr().out.split())
 
 
 SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] = {
@@ -181,7 +181,7 @@ def test_the_remedy_for_replies_of_no_test_leads_to_a_verdict(suite: str) -> Non
 def test_tests_that_cannot_read_the_data_are_left_out(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows, _ = run_of("run", "--recorded", recording(REPLIES[:2]), "--data", "add_negation.jsonl")
     assert set(rows["test_type"]) == {"add_negation"}
-    assert "order_bias: left out, since add_negation.jsonl: there is no column" in capsys.readouterr().err
+    assert "order_bias: skipped, because add_negation.jsonl: there is no column" in capsys.readouterr().err
 
 
 def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,7 +201,7 @@ def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: p
         "out",
     ]
     assert main(command) == 4
-    assert "Next: record replies in place of the errors" in " ".join(capsys.readouterr().out.split())
+    assert "Next: record the missing replies" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--set", "max_error_share=1"]) == 3
 
 

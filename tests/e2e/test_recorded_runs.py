@@ -50,7 +50,7 @@ def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixt
     rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=False, tests=tests)]
     assert main(["run", "--recorded", write_rows("replies.jsonl", rows), *ARGUMENTS]) in {0, 1, 3}
     judged, shown = results_of(), capsys.readouterr()
-    assert "add_toxic_words: left out" in shown.err
+    assert "add_toxic_words: skipped" in shown.err
     assert "order_bias: controls: 6 not recorded" in " ".join(shown.out.split())
     assert f"{len(rows)} recorded replies" in " ".join(shown.out.split())
     without = [f"tests.{name}.control=false" for name in ("sensitivity.add_negation", "factuality.order_bias")]

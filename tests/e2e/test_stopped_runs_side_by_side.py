@@ -46,4 +46,4 @@ def test_an_early_run_is_compared_over_shared_cases_and_marked_in_the_history(
     text = capsys.readouterr().out
     assert f"{judged}/{ROWS}" in text
     assert "1 of 2 runs stopped early" in text
-    assert "the rate that decided is slightly pessimistic" in Path(early, "report.html").read_text().lower()
+    assert "early stopping makes this rate slightly pessimistic" in Path(early, "report.html").read_text().lower()

@@ -35,7 +35,9 @@ def test_people_get_a_summary_and_nothing_else(capsys: pytest.CaptureFixture[str
     main(RUN)
     printed = capsys.readouterr()
     assert printed.err == ""
-    assert re.search(r"\nReport: out/.*/report\.html\nNext: contrapose init, .*\n$", printed.out)
+    assert re.search(
+        r"\nReport: out/.*/report\.html\nStatistics: .*--explain\nNext: contrapose init .*\n$", printed.out
+    )
 
 
 def at_terminal(arguments: list[str], *, columns: int, interrupted_at: bytes | None = None) -> tuple[int, str]:

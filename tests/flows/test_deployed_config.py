@@ -92,7 +92,7 @@ def test_a_whole_configuration_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("values", [5, "openai/x", ["limit"], True])
 def test_what_is_no_configuration_is_refused(values: Any) -> None:
-    with pytest.raises(ConfigError, match=r"config: .*expected a configuration.* Write it so"):
+    with pytest.raises(ConfigError, match=r"config: .*expected a configuration.* Write it like this"):
         laid_over(DEPLOYED, values)
 
 

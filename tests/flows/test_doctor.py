@@ -131,8 +131,8 @@ def test_a_server_that_answers_strangers_is_told(capsys: pytest.CaptureFixture[s
     ("status", "allowed", "told"),
     [
         (200, "*", "no authentication, and lets pages"),
-        (200, "", "no authentication: whoever"),
-        (200, "https://other.example", "no authentication: whoever"),
+        (200, "", "no authentication: anyone"),
+        (200, "https://other.example", "no authentication: anyone"),
         (401, "*", "lets pages of every origin read its answers"),
         (401, STRANGER, "lets pages of every origin read its answers"),
         (403, "", "asks for authentication, and"),

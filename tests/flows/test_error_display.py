@@ -114,7 +114,7 @@ def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert listing_broken_by(ZeroDivisionError("division by zero"), monkeypatch) == 2
     told = capsys.readouterr().err
     assert "ZeroDivisionError: division by zero" in told
-    assert told.splitlines()[-1].startswith("contrapose: this is a defect")
+    assert told.splitlines()[-1].startswith("contrapose: this is a bug")
 
 
 def test_the_cause_counts_however_it_is_wrapped() -> None:

@@ -107,7 +107,7 @@ def test_what_is_wrong_is_told_before_anything_is_written(
 
 def test_the_command_alone_says_where_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
-    assert "where to begin:\n  contrapose init" in capsys.readouterr().out
+    assert "start with:\n  contrapose init" in capsys.readouterr().out
 
 
 def test_the_command_alone_imports_no_verb() -> None:

@@ -40,5 +40,5 @@ def test_test_that_skips_every_row_is_left_out_with_its_reasons(
     replies = ["The sky is blue.", "The sky is not blue."]
     config = run(tmp_path, [*GERMAN, "The sky is blue."], replies, "antonym", "add_negation")
     assert recorded_tests(config) == ["add_negation"]
-    said = "antonym: left out, since it skips rows: 2 of 3 rows are not in English; 1 without an adjective"
+    said = "antonym: skipped, because it skips rows: 2 of 3 rows are not in English; 1 without an adjective"
     assert said in capsys.readouterr().err

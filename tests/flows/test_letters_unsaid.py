@@ -86,7 +86,7 @@ def test_letters_that_it_would_say_decide_themselves() -> None:
     assert test["figures"]["label_mass_least"] > 0.9
     assert set(results["result_step"]) == {"likelihood"}
     # Some replies in words tell whether likelihoods agree with what is said.
-    assert summary["usage"]["calls"] == 2 * PAIRS + 15
+    assert summary["usage"]["calls"] == 2 * PAIRS
 
 
 def test_both_prompts_of_a_pair_are_judged_in_one_way() -> None:

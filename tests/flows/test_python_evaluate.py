@@ -262,7 +262,7 @@ def test_an_interrupted_call_goes_on_where_it_stopped(interrupting: Any, inside:
         arguments = {"model": interrupting, "revision": "v1", "model_args": {"concurrency": 1}}
         return asyncio.run(cell(**arguments)) if inside else judged(**arguments)
 
-    with pytest.raises(KeyboardInterrupt, match="the same call goes on where it stopped"):
+    with pytest.raises(KeyboardInterrupt, match="make the same call again to continue"):
         called()
     run = called()
     assert run.verdict != "incomplete"

@@ -43,7 +43,7 @@ def test_a_quiet_run_says_in_one_line_a_test_what_could_not_be_read(capsys: pyte
     assert len(output.splitlines()) == 1
     (line,) = error.splitlines()
     assert line.startswith("contrapose: order_bias: ")
-    assert "6 could not be scored" in line
+    assert "6 cases could not be scored" in line
 
 
 def rows() -> None:

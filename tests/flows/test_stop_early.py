@@ -186,7 +186,7 @@ def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) 
     assert "This is the second look: 20 cases did not decide it before" in second["reason"]
     third = judged("--limit", "40", *CLOSE)
     assert third["earlier_looks"] == [20, 30]
-    assert "third look, after 20 and 30 cases" in third["reason"]
+    assert "third look: 20 and 30 cases" in third["reason"]
     assert judged("--limit", "20", *CLOSE) == first, "the same look as before"
     assert judged("--limit", "30", *CLOSE) == second
     monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")

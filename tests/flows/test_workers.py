@@ -32,7 +32,7 @@ def table(rows: int) -> Table:
 
 @pytest.mark.parametrize("args", [{"address": "tcp://host:1"}, {"resources": {"GPU": 1}}])
 def test_threads_have_neither_address_nor_resources(args: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="threads, which are this process's own"):
+    with pytest.raises(ConfigError, match="threads, which use this process's own"):
         Workers("threads", RunnerArgs.model_validate(args))
 
 

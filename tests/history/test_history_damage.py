@@ -67,7 +67,7 @@ def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"")
     mended, told = mend(str(tmp_path / ".history"), [file.name], output=Place(str(tmp_path)))
     assert mended == [file.name]
-    assert "are gone" in told
+    assert "no longer exist" in told
     assert read_history(str(tmp_path / ".history")).skipped == {}
 
 

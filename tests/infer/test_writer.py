@@ -31,14 +31,14 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
     """A run, and a writer whose store is away now and then."""
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
-    insert = table._insert
+    insert = table._keep
 
-    def inserted(*arguments: Any, again: bool) -> None:
+    def inserted(*arguments: Any) -> None:
         if away():
             raise OperationalError("INSERT", {}, sqlite3.Error("the server closed the connection"))
-        insert(*arguments, again=again)
+        insert(*arguments)
 
-    table._insert = inserted  # type: ignore[method-assign]
+    table._keep = inserted  # type: ignore[method-assign]
     return run, Writer(table, Store().claims())
 
 

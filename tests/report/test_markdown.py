@@ -56,7 +56,7 @@ def test_the_orders_of_options_are_told_in_words() -> None:
     made = {"test_type": "option_order", "outcome": "letter", "rotation": 1, "letter": "A", "rotated_letter": "A"}
     told = summary(tests=[outcome(test_type="option_order")])
     page = render(report(summary=told, results=frame([row(**made), row(**made)]))).decode()
-    assert "Always chooses the same letter whatever stands there" in page
+    assert "Always chooses the same letter for every option" in page
     assert "Letters chosen: A 3." in page
 
 

@@ -61,7 +61,7 @@ def test_verdict_rates_gates_and_reasons_are_there() -> None:
 
 def test_a_comparison_shows_each_pair() -> None:
     text = " ".join(Seen(comparison_page("mock")).text.split())
-    assert text.startswith("cannot tell held against mock, margin 5 points Cannot tell: embedded in mock.")
+    assert text.startswith("cannot tell compared with mock, margin 5 points Cannot tell: embedded in mock.")
     assert "mock mock 1 80 [65.2, 89.5] baseline" in text
     assert "-5 [-16.5, +4.2] 0.500 cannot tell" in text
 
