@@ -31,14 +31,14 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def writer(away: Callable[[], bool]) -> tuple[str, Writer]:
     """A run, and a writer whose store is away now and then."""
     table, run = Store().answers, Store().runs.begin("run", config="{}", folder=".")
-    insert = table._keep
+    keys_parameter = table.keys_parameter
 
-    def inserted(*arguments: Any) -> None:
+    def reached(*arguments: Any) -> Any:
         if away():
             raise OperationalError("INSERT", {}, sqlite3.Error("the server closed the connection"))
-        insert(*arguments)
+        return keys_parameter(*arguments)
 
-    table._keep = inserted  # type: ignore[method-assign]
+    table.keys_parameter = reached  # type: ignore[method-assign]
     return run, Writer(table, Store().claims())
 
 
