@@ -26,7 +26,7 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import ItemSample, TextSample
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.infer.openai.replies import read_reply
+from contrapose.tasks.infer.openai.response_parsing import read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples

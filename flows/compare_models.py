@@ -1,4 +1,4 @@
-"""The flow over several models and suites: one leaderboard for each suite."""
+"""Prefect flow that evaluates several models on one or more suites and compares the runs."""
 
 from __future__ import annotations
 

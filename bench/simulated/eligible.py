@@ -10,7 +10,7 @@ import numpy as np
 from bench.simulated.draws import Finding
 from bench.simulated.gates import MOST
 from contrapose.tasks.evaluate.rates import rate_of
-from contrapose.tasks.probes.answers.figures import LEAST_RIGHT
+from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT
 from contrapose.tasks.statistics.looks import Looks
 
 SAMPLES = (120, 400)

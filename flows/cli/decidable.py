@@ -19,7 +19,7 @@ from contrapose.tasks.forecast.counting import Count
 from contrapose.tasks.forecast.deciding import BIAS, WIDE, Deciding, Groups, deciding
 from contrapose.tasks.forecast.early import Course, Expected, simulate_rates
 from contrapose.tasks.perturb.cases import out_of_reach
-from contrapose.tasks.probes.answers.figures import LEAST_RIGHT, noticed_gate
+from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, noticed_gate
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.orders.two_orders import TwoOrders
 from contrapose.tasks.statistics.power import DISCORDANCE, IN_CLUSTER, IN_SAMPLE, POWER

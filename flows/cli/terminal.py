@@ -1,4 +1,4 @@
-"""Output of the command; it ends clearly where output is full, closed, or read by nobody."""
+"""Terminal output and questions; a closed pipe, a full disk and a missing stdout end the command clearly."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from threading import Event
 
 from contrapose.flows.deploy.deploy import POOL, deploy
 from contrapose.flows.deploy.deployment_options import DeploymentOptions
+from contrapose.flows.serve.child_processes import Part, running, stopping
 from contrapose.flows.serve.guard import HOST, Guard, basic, new_key
 from contrapose.flows.serve.prefect_app import KEPT
 from contrapose.flows.serve.prefect_app import settings as guarded_settings
-from contrapose.flows.serve.processes import Part, running, stopping
 from contrapose.flows.serve.report_server import Served, port_error, reports, serving_site
 from contrapose.flows.serve.server_key import ADDRESS, KEY, keeping
 from contrapose.tasks.core.errors import ConfigError

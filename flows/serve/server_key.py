@@ -1,4 +1,4 @@
-"""The key of a local Prefect server: kept in the home while the server runs, found there by every other command."""
+"""The login key of a local Prefect server: kept in the home while the server runs, so that other commands find it."""
 
 from __future__ import annotations
 

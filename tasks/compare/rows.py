@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from contrapose.tasks.compare.runs import FinishedRun, asked_side_by_side, unlike
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.probes.answers.figures import COLUMNS as OF_ANSWERS
-from contrapose.tasks.probes.answers.figures import RIGHT_AND_NOTICED
+from contrapose.tasks.probes.answers.answer_probe import COLUMNS as OF_ANSWERS
+from contrapose.tasks.probes.answers.answer_probe import RIGHT_AND_NOTICED
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.tables.results import COMMON, schema_of_columns
 from contrapose.tasks.tables.table import Table, column_names, read_arrow

@@ -10,7 +10,7 @@ from contrapose.tasks.config.data_settings import PLACE, data_of
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import answering
 from contrapose.tasks.core.stopping import Stopping

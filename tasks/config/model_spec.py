@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.registry import names
 
 

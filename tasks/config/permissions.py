@@ -1,4 +1,4 @@
-"""Permissions of a suite, a form, an announcement or a deployment: files to read, folders to write, what to run.
+"""Permissions of suites, forms and other outside configuration: which files, folders and applications they may use.
 
 Whatever you type on your own command line is allowed, for that command. A suite may come from somebody else, and so may
 the parameters of a run: these may name files below the working folder and below the suite's folder, and what the

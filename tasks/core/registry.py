@@ -1,4 +1,4 @@
-"""The visible tables: what exists, by name. To add something, write its file and add its line."""
+"""Registry of tests, providers, data sources and reports by name. To add one, write its file and add its line."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.hub import existing_folder, files_sha256
+from contrapose.tasks.core.model_files import existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.probes.base import Embed
 from contrapose.tasks.tables.large_blocks import large_blocks_kept

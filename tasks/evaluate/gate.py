@@ -170,12 +170,17 @@ def further_cases(rate: Rate, rules: Rules) -> int | None:
     None where it is decided so, where the data hold fewer, and where no number is enough: while open cases decide, more
     like them stay open too.
     """
+    more = _needed_cases(rate, rules)
+    return more if more is not None and more <= (rules.growth - 1) * rate.worst.rows else None
+
+
+def _needed_cases(rate: Rate, rules: Rules) -> int | None:
+    """Return the same of data without end."""
     level = LEVEL / rules.tests
     if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    more = further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
-    return more if more is not None and more <= (rules.growth - 1) * share.rows else None
+    return further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
 
 
 def _open_clause(rate: Rate, become: str) -> str:
@@ -201,7 +206,7 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
         return _open_reason(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
-    more = more_cases_clause(further_cases(rate, rules))
+    more = more_cases_clause(_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
     return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
 
 
@@ -231,11 +236,15 @@ def _guessed_reason(rate: Rate) -> str:
     return f"Random guessing reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 
 
-def more_cases_clause(more: int | None) -> str:
-    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power."""
+def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
+    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power.
+
+    `left`: cases that the data set can still give.
+    """
     if more is None:
-        return "; this data set has too few rows: add rows, or set a gate farther from the rate"
-    return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed"
+        return "; at this rate more cases would not decide it"
+    lacks = f", and this data set has {f'only {left:,.0f}' if left >= 1 else 'no more'}" if more > left else ""
+    return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed{lacks}"
 
 
 def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
@@ -284,6 +293,6 @@ def _correct(outcome: Outcome, reached: float, missed: float, *, tests: int) -> 
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     reason = (
         f"On its own, the {name} ({rate}) {side} the gate ({wanted}); corrected for {tests} tests the evidence is too "
-        f"weak (Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further'])}."
+        f"weak (Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further']) if gate['further'] else ''}."
     )
     return {**own, "verdict": "inconclusive", "reason": reason}

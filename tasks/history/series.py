@@ -1,4 +1,4 @@
-"""Runs of the past as series: one test of one model in one suite, over time, and what changed in between."""
+"""Results of one test, model and suite over time, and what changed between runs."""
 
 from __future__ import annotations
 

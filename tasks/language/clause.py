@@ -1,4 +1,4 @@
-"""Finds the finite verb of the main clause: the reading in which every clause has exactly one.
+"""Finds the finite verb of the main clause: the most likely analysis with exactly one finite verb per clause.
 
 A word of many readings is a verb where its clause would else have none. So the words are read left to right, the
 likeliest readings are kept with their log-odds, and the best total decides. Until a word opens or joins a clause, a

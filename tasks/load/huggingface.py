@@ -12,10 +12,10 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.core.errors import ContraposeError, require_package
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.load.opening import library_error, source_error
-from contrapose.tasks.load.reading import HUGGING_FACE
 from contrapose.tasks.load.rows import Row, quote, quote_all
+from contrapose.tasks.load.source_reader import HUGGING_FACE
 from contrapose.tasks.load.tabular import columns_to_decode
 
 BATCH = 1024

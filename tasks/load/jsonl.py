@@ -17,8 +17,8 @@ from contrapose.tasks.load.bundled import BOM, parse_lines, row_from
 from contrapose.tasks.load.conversations import is_message_list
 from contrapose.tasks.load.description import CONTEXTS, FIELD_NAMES, NAMES, TEXTS, plain_name
 from contrapose.tasks.load.opening import decoding_error, open_text, source_error
-from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Problem, Row, escape, quote, quote_all
+from contrapose.tasks.load.source_reader import format_of
 
 NO_VALUE = object()
 """In place of a JSON value where a text is none."""

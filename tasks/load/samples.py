@@ -12,7 +12,7 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import ColumnsRead, LeftOut
 from contrapose.tasks.core.records import Sample
 from contrapose.tasks.load import bundled, huggingface, opening
-from contrapose.tasks.load.reading import SourceReading, format_of
+from contrapose.tasks.load.source_reader import SourceReading, format_of
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from contrapose.tasks.core.errors import DataError, suggest_name
 from contrapose.tasks.load.delimited import read_delimited
 from contrapose.tasks.load.header import Record, table_rows
 from contrapose.tasks.load.opening import library_error, open_source, open_text, refuse_bomb, refuse_wide, source_error
-from contrapose.tasks.load.reading import format_of
 from contrapose.tasks.load.rows import Row, quote, quote_all
+from contrapose.tasks.load.source_reader import format_of
 
 SEPARATORS = {"csv": ",;\t|", "tsv": "\t,;|"}
 """Signs that may separate fields, the likeliest first; spreadsheets of many countries write semicolons into a .csv."""

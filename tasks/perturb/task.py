@@ -1,4 +1,4 @@
-"""Tasks: perturb, in one piece or in portions that are joined."""
+"""Prefect tasks that make the cases of a test, at once or in portions that are joined."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def print_summary(
     console.print(line(f"{usage}; {span(summary['seconds'] if seconds is None else seconds)}"))
     console.print(_encodable(f"Report: {show_hidden(folder)}/report.html", console), soft_wrap=True)
     if kept_back:
-        console.print("Statistics: in the report, or here with --explain")
+        console.print("Statistics: see the report, or add --explain")
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     yield _describe_unscored(outcome)
     yield facts.unread
     yield from main_sentences(outcome)
-    yield from (facts.guessing, *facts.looked[:1])
+    yield facts.guessing
     yield facts.noise.partition(" (by kind")[0]
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
@@ -141,7 +141,7 @@ def _notes(outcome: Outcome) -> Iterator[str]:
 def _statistics(outcome: Outcome) -> Iterator[str]:
     """Clauses on how sure the figures of a test are."""
     facts = facts_of(outcome)
-    yield from (facts.dependent, facts.missing, *facts.looked[1:], facts.sums, facts.spoken_of, facts.noise)
+    yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of, facts.noise)
     yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
 
 

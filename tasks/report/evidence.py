@@ -134,8 +134,11 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
 def describe_reruns(outcome: Outcome) -> str:
     """Return how many reruns would give the same verdict; empty where that is unknown, as in older runs."""
     share = outcome.get("rerun_share")
-    reruns = "reruns on other samples of this kind would give the same verdict"
-    return "" if share is None else f"{100 * share:.0f} of 100 {reruns}"
+    return (
+        ""
+        if share is None
+        else f"of 100 simulated reruns with similar samples, {100 * share:.0f} gave the same verdict"
+    )
 
 
 def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
@@ -150,7 +153,7 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
     unread_share = shares.get(UNREAD_REPLIES)
     steps = (
-        f"choices were read by {by}" if by else "",
+        f"choices were read by {by}".replace(" 100%", "") if by else "",
         f"{percent(unread_share)} could not be read" if unread_share else "",
     )
     known = []

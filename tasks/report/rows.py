@@ -159,7 +159,7 @@ class LeftOutRows:
 LIMITS: Mapping[LimitedBy, str] = {
     "suite": "limit of the suite",
     "test": "limit of the test",
-    "given": "limit given",
+    "given": "your limit",
 }
 """Reasons why a source is cut, in words."""
 

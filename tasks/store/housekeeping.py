@@ -1,4 +1,4 @@
-"""Housekeeping: what the store holds, how answers are forgotten, checked and exported."""
+"""Maintenance of the response cache: count, delete, check and export cached answers."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def noise(control: ControlSummary) -> str:
         for kind, (changed, count) in control.get("kinds", {}).items()
     )
     by_kind = f" (by kind: {parts})" if parts else ""
-    return f"noise: {changed} also changed under a control that keeps the meaning{by_kind}{more}"
+    return f"noise: {changed} also changed under the control, where the meaning is the same{by_kind}{more}"
 
 
 def saved_by(summary: Summary) -> int:
@@ -97,7 +97,7 @@ def usage_text(usage: UsageSummary, *, saved: int = 0) -> str:
         paid = f" ({dollars(reader['cost'])})" if reader["cost"] else ""
         parts.append(f"{reader['calls']:,} of them to {reader['model']}{paid}")
     parts += [f"{saved:,} saved by stopping early"] if saved else []
-    parts += [f"{counted('answers', usage['from_store'])} from the store"] if usage["from_store"] else []
+    parts += [f"{counted('answers', usage['from_store'])} from the cache"] if usage["from_store"] else []
     again = usage["requests"] - usage["calls"] - usage["failures"]
     parts += [counted("repeated requests", again)] if again > 0 else []
     parts += [f"{counted('questions', usage['failures'])} given up"] if usage["failures"] else []
@@ -139,7 +139,8 @@ def sums(outcome: Outcome) -> str:
     """Return the sum of the cases, in one line."""
     parts = " + ".join(counted(name, outcome[name]) for name in COUNTED)  # type: ignore[literal-required]
     several = f" of {counted('samples', outcome['samples'])}" if outcome["samples"] < outcome["cases"] else ""
-    return f"{outcome['cases']:,} cases{several} = {parts}"
+    all_scored = outcome["scored"] == outcome["cases"] > 0
+    return f"{outcome['cases']:,} cases{several}{': all scored' if all_scored else f' = {parts}'}"
 
 
 def reason_text(summary: Summary) -> str:

@@ -69,7 +69,7 @@ def test_each_repeat_is_a_reply_and_a_row_of_its_own() -> None:
     assert rows.groupby("sample_id")["actual_result"].nunique().min() > 1
     skipped = pd.DataFrame({"sample_id": [], "skip_reason": []})
     outcome = summarise(rows, skipped, plan, data=DATA, rules=rules(config, plan))  # type: ignore[arg-type]
-    assert sums(outcome).startswith("30 cases of 10 samples = ")
+    assert sums(outcome).startswith("30 cases of 10 samples: all scored")
     assert outcome["gates"][0]["clusters"] == 10
 
 

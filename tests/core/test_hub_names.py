@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.model_files import existing_folder
 
 
 def test_a_folder_is_found_below_the_home_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ def test_an_open_rate_reads_as_it_lies_to_the_gate() -> None:
 def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:
     decision = verdict(100, 100, 70)
     assert only(decision)["further"] is None
-    assert "this data set has too few rows" in decision.reason
+    assert "at this rate more cases would not decide it" in decision.reason
 
 
 def test_cases_that_depend_on_each_other_tell_less() -> None:
@@ -309,7 +309,9 @@ def test_no_more_cases_are_asked_for_than_the_data_hold() -> None:
     assert more is not None
     assert further_cases(alone, among(1)._replace(growth=1 + more / 100)) == more
     assert further_cases(alone, among(1)._replace(growth=1 + (more - 1) / 100)) is None
-    assert "this data set has too few rows" in inconclusive_reason(alone, among(1)._replace(growth=1.0))
+    assert "more cases are needed, and this data set has no more" in inconclusive_reason(
+        alone, among(1)._replace(growth=1.0)
+    )
 
 
 def among(tests: int) -> Rules:
@@ -327,7 +329,7 @@ def test_further_cases_for_a_miss_are_counted_with_open_cases_passed() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (None, "; this data set has too few rows: add rows, or set a gate farther from the rate"),
+        (None, "; at this rate more cases would not decide it"),
         (1, "; about 1 more case is needed"),
         (1200, "; about 1,200 more cases are needed"),
     ],

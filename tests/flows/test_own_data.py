@@ -64,7 +64,7 @@ def test_validate_preview_and_estimate_follow_the_same_rule(in_tmp: Path, capsys
     assert "row 51: column 'text': ' ' is blank" in told
     assert main(["preview", *own, "--skip-bad-rows", "--limit", "5"]) == 0
     shown = capsys.readouterr()
-    assert "own.jsonl, 5 of 51 rows (limit given; 1 left out)" in shown.out
+    assert "own.jsonl, 5 of 51 rows (your limit; 1 left out)" in shown.out
     assert "row 51" in shown.err
     assert main(["estimate", *own, "--skip-bad-rows", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == {"add_toxic_words": "50 of 51 rows (1 left out)"}

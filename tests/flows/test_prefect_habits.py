@@ -106,7 +106,7 @@ def test_the_log_of_a_task_says_what_came_of_it() -> None:
     table = {"uri": "/a", "sha256": "b", "rows": 1200}
     assert [*facts_of({"table": table, "calls": 3, "from_store": 1197})] == [
         "1,200 rows",
-        "3 calls, 1,197 answers from the store",
+        "3 calls, 1,197 answers from the cache",
     ]
     assert [*facts_of({"verdict": "fail"})] == ["verdict fail, as if it were the only test"]
     checked = {"rows": 12, "findings": [{"holds": True}, {"holds": False}], "broken": None}

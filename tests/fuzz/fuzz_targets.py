@@ -19,7 +19,7 @@ from contrapose.tasks.config.suite_files import bundled_suites, load_config
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import ItemSample, Sample, SummaryPair, TextSample
-from contrapose.tasks.infer.openai.replies import NoLogprobsError, read_reply
+from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, read_reply
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples

@@ -11,7 +11,7 @@ from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.asking.http import proxy_for
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.replies import read_reply
+from contrapose.tasks.infer.openai.response_parsing import read_reply
 
 
 def test_chat_sends_the_system_instruction_and_greedy_settings(server: Endpoint) -> None:

@@ -21,7 +21,7 @@ from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.replies import believe_counts, read_reply
+from contrapose.tasks.infer.openai.response_parsing import believe_counts, read_reply
 from contrapose.tasks.store import Store
 
 MOST = 2**31 - 1

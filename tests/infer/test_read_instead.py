@@ -17,7 +17,7 @@ from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
-from contrapose.tasks.infer.openai.replies import read_reply
+from contrapose.tasks.infer.openai.response_parsing import read_reply
 from contrapose.tasks.store import Store
 
 pytestmark = pytest.mark.usefixtures("own_store")

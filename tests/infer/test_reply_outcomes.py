@@ -15,7 +15,7 @@ from plain_broker import PlainBroker
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.failures import is_moderated
-from contrapose.tasks.infer.openai.replies import ErrorReplyError, read_reply
+from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
 
 BLOCKED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
 AZURE = {

@@ -6,7 +6,7 @@ import pytest
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.load.reading import format_of, stem_of
+from contrapose.tasks.load.source_reader import format_of, stem_of
 
 
 def test_a_plain_string_is_the_source() -> None:

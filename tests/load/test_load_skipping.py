@@ -12,8 +12,8 @@ from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import SummaryPair, TextSample
 from contrapose.tasks.load import bundled
-from contrapose.tasks.load.reading import KEPT_ROWS
 from contrapose.tasks.load.samples import Drawing, Loaded, load_samples
+from contrapose.tasks.load.source_reader import KEPT_ROWS
 
 
 def loaded(path: Path, *, limit: int | None = None, most: int | None = None, shuffle: bool = True) -> Loaded:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.figures import Changes, form_of_text
+from contrapose.tasks.probes.answers.answer_probe import Changes, form_of_text
 from contrapose.tasks.probes.panels import Bars, Panel, Picture, Quantity, Sheet
 from contrapose.tasks.probes.toxic_words.figures import Tiers
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.figures import contrast_criterion
+from contrapose.tasks.probes.answers.answer_probe import contrast_criterion
 from contrapose.tasks.probes.answers.settings import guess
 from contrapose.tasks.probes.base import Criterion
 

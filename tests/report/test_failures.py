@@ -51,17 +51,17 @@ def test_where_nothing_failed_there_is_none_and_the_page_says_so() -> None:
         (
             "add_negation",
             {"chosen_before": "D", "chosen_after": "D"},
-            "It picked D both times, though the changed prompt asks for another answer.",
+            "It picked D both times: the change made no difference.",
         ),
         (
             "add_negation",
             {"chosen_before": None, "chosen_after": float("nan")},
-            "Its answer stayed the same, though the changed prompt asks for another answer.",
+            "Its answer stayed the same: the change made no difference.",
         ),
         (
             "add_negation",
             {"chosen_before": None, "chosen_after": None, "scorer": "loss"},
-            "The likelihood of its answer stayed the same, though the changed prompt asks for another answer.",
+            "The likelihood of its answer stayed the same: the change made no difference.",
         ),
         ("typo", {"chosen_before": "A", "chosen_after": "C"}, "It picked A, then C, though the prompt means the same."),
         ("typo", {}, "Its answer changed, though the prompt means the same."),

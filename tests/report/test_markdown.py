@@ -33,7 +33,8 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
 def test_noise_is_said_with_what_could_not_be_compared() -> None:
     page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
     assert (
-        "Noise: 3 of 48 answers (6.2%) also changed under a control that keeps the meaning; 2 more could not be" in page
+        "Noise: 3 of 48 answers (6.2%) also changed under the control, where the meaning is the same; 2 more could not"
+        in page
     )
 
 

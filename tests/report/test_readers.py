@@ -36,8 +36,7 @@ def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
     told = "choices were read by the letter alone 80%, asking back 15%; 5% could not be read"
     assert facts_of(outcome(figures=READ)).steps == told
     assert (
-        facts_of(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})).steps
-        == "choices were read by likelihood 100%"
+        facts_of(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})).steps == "choices were read by likelihood"
     )
     assert facts_of(outcome(figures={"unread": 1.0})).steps == "100% could not be read"
     assert facts_of(outcome()).steps == ""

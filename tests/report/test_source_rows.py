@@ -31,7 +31,7 @@ def told(data: DataSummary, **changes: Any) -> Summary:
     [
         (40, 10_000, {"limited_by": "suite"}, "40 of 10,000 rows (limit of the suite)"),
         (40, 10_000, {"limited_by": "test"}, "40 of 10,000 rows (limit of the test)"),
-        (40, 10_000, {"limited_by": "given", "left_out": BAD}, "40 of 10,023 rows (limit given; 23 left out)"),
+        (40, 10_000, {"limited_by": "given", "left_out": BAD}, "40 of 10,023 rows (your limit; 23 left out)"),
         (40, 40, {"left_out": BAD}, "40 of 63 rows (23 left out)"),
         (10_000, 10_000, {}, "all 10,000 rows"),
         (30, 30, {"limited_by": "suite"}, "all 30 rows"),

@@ -71,7 +71,7 @@ OTHERS = "Intervals of slices, effects and means do not allow for early stopping
 @pytest.mark.parametrize("read", [in_terminal, page, comment])
 def test_savings_and_looks_are_said_where_a_test_stopped_early(read: Any) -> None:
     early, plainly, to_the_end = read(told()), read(summary()), read(asked_to_the_end())
-    assert "196 model calls, 675 saved by stopping early, 40 answers from the store" in early
+    assert "196 model calls, 675 saved by stopping early, 40 answers from the cache" in early
     assert "The verdict and the intervals of rates with a gate account for 3 looks" in early
     assert OTHERS in early
     assert ("saved" in plainly, "looks" in plainly) == (False, False)
@@ -82,7 +82,7 @@ def test_savings_and_looks_are_said_where_a_test_stopped_early(read: Any) -> Non
 def test_short_outputs_say_how_far_a_test_was_asked() -> None:
     assert f"Judged: add_negation {JUDGED}." in printed(told(), show=print_verdict)
     cut = told(data=DataSummary(source="own.csv", sha256="3f" * 32, rows=10_000, limited_by="given"))
-    assert f"{JUDGED} (10,000 rows; limit given)" in printed(cut)
+    assert f"{JUDGED} (10,000 rows; your limit)" in printed(cut)
     notebook = run_html(told(), folder="x", show_toxic=False)
     texts = ("Stopped as soon as the verdict was clear: 36 of 370 cases, 3 looks.", "account for 3 looks")
     assert [text for text in (*texts, "675 saved by stopping early") if text not in notebook] == []

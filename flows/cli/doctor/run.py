@@ -54,7 +54,7 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
 def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     """Look for the model that reads replies by embedding, on disk only."""
     from contrapose.tasks.config.plan import plans
-    from contrapose.tasks.core.hub import check_model_files
+    from contrapose.tasks.core.model_files import check_model_files
     from contrapose.tasks.core.registry import find
     from contrapose.tasks.evaluate.embeddings import BUNDLED, DISTRIBUTION, resolve_model
 

@@ -1,4 +1,4 @@
-"""Checks of the Prefect server that runs are recorded in: there, of our version, and closed to strangers."""
+"""Checks of `contrapose doctor` on the Prefect server: reachable, compatible, protected; and that telemetry is off."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from contrapose.flows.serve.processes import stopping
+from contrapose.flows.serve.child_processes import stopping
 from contrapose.flows.serve.report_server import serving_site
 from contrapose.flows.serve.view.runs import FILES, REFUSED
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.hub import existing_folder
+from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.history.dataset import place
 
 FIRST = {

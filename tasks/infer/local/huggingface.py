@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.hub import check_model_files, existing_folder, files_sha256
+from contrapose.tasks.core.model_files import check_model_files, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown

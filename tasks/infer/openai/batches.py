@@ -17,7 +17,7 @@ from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import forget_environment
 from contrapose.tasks.infer.openai.failures import is_moderated, one_line_error
-from contrapose.tasks.infer.openai.replies import (
+from contrapose.tasks.infer.openai.response_parsing import (
     MOST_HIDDEN,
     ErrorReplyError,
     NoLogprobsError,

@@ -11,7 +11,7 @@ from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.text_provider import estimate_tokens
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
-from contrapose.tasks.infer.openai.replies import SCHEMA_FIELD
+from contrapose.tasks.infer.openai.response_parsing import SCHEMA_FIELD
 from contrapose.tasks.infer.openai.settings import Settings, read_settings
 
 SCHEMA_TOKENS = 24

@@ -32,7 +32,7 @@ from contrapose.tasks.infer.openai.failures import (
 )
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal, missing_logprobs, refused_parameter
-from contrapose.tasks.infer.openai.replies import ErrorReplyError, NoLogprobsError, believe_counts, read_reply
+from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, NoLogprobsError, believe_counts, read_reply
 from contrapose.tasks.infer.openai.settings import Settings
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from contrapose.tasks.infer.base import AdaptingBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
-from contrapose.tasks.infer.openai.replies import shows_schema
+from contrapose.tasks.infer.openai.response_parsing import shows_schema
 
 # The search is decision 22. A form is tried on one question at a time; its reply shows:
 #

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from contrapose.tasks.core.records import CONTROL_KIND, Case, Likelihoods, TextSample
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
-from contrapose.tasks.probes.answers.figures import AnswerProbe
+from contrapose.tasks.probes.answers.answer_probe import AnswerProbe
 from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings
 from contrapose.tasks.probes.base import UNRELATED_NOT, control_of, has_equals, missing_confidence
 from contrapose.tasks.probes.prompt_settings import prompts_for
@@ -232,4 +232,4 @@ class TextEdit(AnswerProbe):
             did = f"It picked {before}, then {after}" if named and before != after else f"{answer} changed"
             return f"{did}, though the prompt means the same."
         did = f"It picked {before} both times" if named and before == after else f"{answer} stayed the same"
-        return f"{did}, though the changed prompt asks for another answer."
+        return f"{did}: the change made no difference."

@@ -12,11 +12,11 @@ from contrapose.tasks.language.context import after_adverbs, is_finite_aux
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
-from contrapose.tasks.probes.negation.polar import finite_form, negate_polar
 from contrapose.tasks.probes.negation.questions import negate_question
 from contrapose.tasks.probes.negation.result import EditPlan, ExistingNegation, Negation, SkipError, Style
 from contrapose.tasks.probes.negation.reversal import at_asking_clause, require_predicate_denied
 from contrapose.tasks.probes.negation.statement import SOME, negate_order, negate_statement
+from contrapose.tasks.probes.negation.yes_no_questions import finite_form, negate_polar
 
 _SUBJECTS = {"no": "some", "nobody": "somebody", "nothing": "something", "none": "some", "noone": "someone"}
 _UNIVERSAL = words("all every everyone everybody everything many")

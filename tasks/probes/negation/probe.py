@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from contrapose.tasks.core.records import Case, TextSample
-from contrapose.tasks.probes.answers.figures import COLUMNS, change_gates
+from contrapose.tasks.probes.answers.answer_probe import COLUMNS, change_gates
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.base import LANGTEST_COLUMNS, Column, Criterion, Proportion
 from contrapose.tasks.probes.edits.base import (

@@ -11,7 +11,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Case, ItemSample, Trial
-from contrapose.tasks.probes.answers import figures as answers
+from contrapose.tasks.probes.answers import answer_probe as answers
 from contrapose.tasks.probes.answers.scores import gives_right_answer, holds
 from contrapose.tasks.probes.base import Column, Measure, Value
 from contrapose.tasks.probes.choices import askings

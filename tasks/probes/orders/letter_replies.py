@@ -1,4 +1,4 @@
-"""Reading which of two texts, A or B, a reply chooses: by letter, statement, restating or meaning, or not at all."""
+"""Reads whether a reply chooses A or B: by letter, statement, repeated text, embedding or reader model."""
 
 from __future__ import annotations
 

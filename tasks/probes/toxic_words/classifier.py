@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
-from contrapose.tasks.core.hub import cached_commit, existing_folder, files_sha256
+from contrapose.tasks.core.model_files import cached_commit, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 
 BATCH = 32

@@ -1,4 +1,4 @@
-"""The words that count as bad: read once, inflected, with slips of the fingers, and kept in hash tables."""
+"""List of toxic words, with inflections, typos and harmless senses, as lookup tables."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tiny_model import save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.hub import files_sha256
+from contrapose.tasks.core.model_files import files_sha256
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.budget import Limits

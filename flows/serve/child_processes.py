@@ -1,4 +1,4 @@
-"""Other programs as processes that end with ours, and leave nothing behind."""
+"""Child processes of `contrapose ui`: started, and ended with all that they started."""
 
 from __future__ import annotations
 

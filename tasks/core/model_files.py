@@ -1,4 +1,4 @@
-"""A name that stands for a folder, or for a model of the Hugging Face hub; and the hash of the files in a folder."""
+"""Model files on this machine: the folder or hub id of a model, its cached commit, and a hash of its files."""
 
 from __future__ import annotations
 

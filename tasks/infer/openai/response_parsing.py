@@ -1,4 +1,4 @@
-"""Completions in the bodies of replies."""
+"""Parsing of the API's HTTP responses into completions: text, outcome, log-probabilities, token counts."""
 
 from __future__ import annotations
 

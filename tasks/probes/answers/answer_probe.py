@@ -1,4 +1,4 @@
-"""Figures and picture of a test that compares two answers.
+"""Base class of tests that compare the answers before and after a change: metrics, gates and chart.
 
 Among the figures is the contrast rate: an answer that changes with the meaning, and stays where only the wording
 changes. The documents' pass rate of a test that should change the answer rewards whoever changes it for no reason: of
@@ -131,7 +131,8 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     right = numbers(results["right_before"])
     gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
-    few = f"Only {count:,} of {known.sum():,} answers were right before the change; {LEAST_RIGHT} are needed."
+    few = f"Only {count:,} of {known.sum():,} samples with a known answer were right before the change; the noticed "
+    few += f"rate needs {LEAST_RIGHT}."
     return Criterion(
         name=NOTICED,
         wanted=gate if wanted is None else wanted,
@@ -322,7 +323,8 @@ class AnswerProbe(Probe):
         right = numbers(results["right_before"])
         divergence, logprob = numbers(results["js_divergence"]), numbers(results["right_logprob_change"])
         changed, lost = np.where(right == 0, np.nan, numbers(results["answer_changed"])), numbers(results["gold_lost"])
-        not_wrong, was_right = "not answered wrongly before", "answered rightly before"
+        not_wrong = "that were right, or had no known answer, before the change"
+        was_right = "that were right before the change"
         return [
             *(
                 Measure(name=f"mean_eval_score_{name}", values=where(scorer == name, scores))

@@ -1,4 +1,4 @@
-"""One pass over a source, whose name shows its format: rows become samples, and what is wrong is gathered."""
+"""Reading of a data source: its format is detected, rows become samples, and errors are collected."""
 
 from __future__ import annotations
 
