@@ -147,6 +147,7 @@ def prepare_stages() -> None:
     """Do ahead, mostly in the order of the stages, what each of them would do when it first needs it."""
     from contrapose.flows.reporting import prepare_report
     from contrapose.tasks.core.validation import KINDS
+    from contrapose.tasks.language.expression import compile_all
     from contrapose.tasks.report.charts.drawing import prepare_to_draw
     from contrapose.tasks.validate.suites import bundled_suite
 
@@ -155,6 +156,7 @@ def prepare_stages() -> None:
         prepare_to_draw()
         for table in KINDS:
             bundled_suite(table)
+        compile_all()
         for name in COMPUTING:
             import_module(name)
         prepare_report()

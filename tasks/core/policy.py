@@ -139,7 +139,7 @@ def facts_of(outcome: object) -> Iterator[str]:
     elif tables := _tables(outcome):
         yield f"{sum(table['rows'] for table in tables):,} rows"
     if "calls" in outcome:
-        yield f"{outcome['calls']:,} calls, {outcome['from_store']:,} answers from the store"
+        yield f"{outcome['calls']:,} calls, {outcome['from_store']:,} answers from the cache"
 
 
 def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, rests_on: Iterable[str] = ()) -> str:

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from contrapose.tasks.core.validation import SHOWN_ROWS, BrokenRow, Finding, Kin
 from contrapose.tasks.tables.passages import PASSAGES
 from contrapose.tasks.tables.results import TYPES
 from contrapose.tasks.tables.table import Table, write_arrow
-from contrapose.tasks.validate.expectations import SMALL, SeenRows, look_at, row_by_row
+from contrapose.tasks.validate.expectations import SMALL, SeenRows, look_at, row_by_row, sound_before
 from contrapose.tasks.validate.kinds import (
     DERIVED,
     KEYS,
@@ -109,7 +109,10 @@ class ExpectationGroup:
         """Add the findings on rows, of which the first has the number `first`, to the tallies."""
         expectations = [tally.expectation for tally in self.tallies]
         numbers = (first, first + rows.num_rows)
-        seen = look_at(expectations, rows.select(self.columns), numbers=numbers, parameters=parameters)
+        table = rows.select(self.columns)
+        look = partial(look_at, expectations, table, numbers=numbers, parameters=parameters)
+        terms = [expectations, dict(parameters), first, rows.num_rows]
+        seen = sound_before(table, terms, look) if rows.num_rows <= SMALL else look()
         for tally, of_one in zip(self.tallies, seen, strict=True):
             tally.add(of_one, rows, first=first)
 

@@ -235,6 +235,55 @@ def test_copies_of_large_tables_are_let_go_though_garbage_is_not_looked_for(
     assert counts[1] == counts[-1]
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """How many rows the library was asked about, each time that it was."""
+    monkeypatch.setenv("CONTRAPOSE_HOME", str(tmp_path / "home"))
+    counts: list[int] = []
+
+    def counting(suite: object, frame: pd.DataFrame, **others: object) -> object:
+        counts.append(len(frame))
+        return run(suite, frame, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(expectations, "run", counting)
+    return counts
+
+
+def test_a_table_that_was_sound_is_not_looked_at_again(looks: list[int]) -> None:
+    first = sound("add_negation").sifted("cases")
+    asked = len(looks)
+    assert asked
+    assert sound("add_negation").sifted("cases") == first
+    assert len(looks) == asked
+
+
+@pytest.mark.parametrize("case", [CORRUPTIONS[0]])
+def test_a_table_that_is_broken_is_looked_at_each_time(looks: list[int], case: Corruption) -> None:
+    sound(case.test).sifted(case.kind)
+    corrupt = sound(case.test).corrupted(case.kind, case.corrupt)
+    for _ in range(2):
+        before = len(looks)
+        findings = corrupt.checked(case.kind)["findings"]
+        assert case.caught_by in [about(finding) for finding in findings if not finding["holds"]]
+        assert len(looks) > before
+
+
+def test_other_expectations_are_looked_at(looks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    sound("add_negation").sifted("cases")
+    before = len(looks)
+    monkeypatch.setattr(expectations, "KEPT", expectations.KEPT + 1)
+    sound("add_negation").sifted("cases")
+    assert len(looks) == 2 * before
+
+
+def test_a_damaged_memory_is_no_verdict(looks: list[int], tmp_path: Path) -> None:
+    sound("add_negation").sifted("cases")
+    before, kept = len(looks), tmp_path / "home" / "checked.json"
+    kept.write_text(kept.read_text().replace('"broken": []', '"broken": 3').replace('"holds": true', '"holds": 1'))
+    sound("add_negation").sifted("cases")
+    assert len(looks) == 2 * before
+
+
 def test_library_is_imported_ahead_in_a_thread_and_its_failure_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     called = Event()
 

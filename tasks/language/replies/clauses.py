@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT
-from contrapose.tasks.language.replies.rewrites import expressions
 
 _NOUN = r"(?:(?i:the )?(?i:option|choice|answer|letter|alternative) )?"
 _ONE = rf"[(\s]{{0,2}}{_NOUN}(?:\(\s?)?(?P<mark>{MARK})\)?"
@@ -141,7 +139,7 @@ NAMES = expressions(
     rf"^(?P<mark>{TEXT}) it is{_END}",
 )
 """An option's text where an answer stands, at the start of a sentence."""
-DOUBT = re.compile(
+DOUBT = expression(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|may|maybe|perhaps|possibl[ey]|either|neither|nor|both"
     r"|some|someone|people|others?|they|your|nobody|claim\w*|argu(?:e|es|ed|ably)|never|no|none|cannot|except|incorrect"
     r"|wrong|false|least|less|worst|opposite|unlike|tempt\w*|at first|initially|thought|eliminat\w+|rul\w+ out|avoid"
@@ -151,16 +149,16 @@ DOUBT = re.compile(
     r"|\bnot\b|n't\b"
 )
 """What denies, doubts or distances a choice in its own clause."""
-CONDITION = re.compile(
+CONDITION = expression(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|(?:don't|do not|not) (?:think|believe|know|sure|say)"
     r"|cannot|can't|unable)\b"
 )
-TAKES_BACK = re.compile(
+TAKES_BACK = expression(
     r"(?i)\b(?:but|except|unless|though|although|only|many|some|others|people|theory|opposite|wrong|worst|least|usually"
     r"|not)\b|n't\b"
 )
 """What, behind a choice that is no more than praise, leaves it open: "is the best in theory, but"."""
-DENIES = re.compile(
+DENIES = expression(
     r"(?i)[)\].\"']{0,3}\s?(?:\([^()]{0,80}\)|,[^,.;\n]{1,80},|[-\u2013\u2014][^.;\n\u2013\u2014]{1,80}[-\u2013\u2014])"
     r"?,?\s?(?:(?:also|which|therefore|thus|clearly|definitely|probably) )*(?:(?:is|was|are|were|would|could|can|may"
     r"|might|seems?|looks?|appears?|sounds?|does|do|did|has|should|must)(?: to)?(?: be)?(?: \w+ly| also| quite| rather|"
@@ -169,35 +167,35 @@ DENIES = re.compile(
     r"(?:wrong|opposite)|too\b|less\b|worse)|cannot\b|can't\b|isn't\b|wasn't\b|doesn't\b|didn't\b|won't\b|wouldn't\b"
     r"|couldn't\b|fails?\b|contradicts?\b)"
 )
-CONCLUDES = re.compile(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
-INSTEAD = re.compile(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
+CONCLUDES = expression(rf"(?i)(?:^|[,;.] |\band ){_SO}\b|\bfinal\b")
+INSTEAD = expression(rf"(?i)\bnot\b[^.,;]{{0,12}}{MARK}\)?,? but\b")
 """"Not A but B", whose denial is of the other one."""
-LED_UP = re.compile(rf":?\s*{_NOUN}\(?\s*$")
-DECLINES = re.compile(
+LED_UP = expression(rf":?\s*{_NOUN}\(?\s*$")
+DECLINES = expression(
     r"(?i)\b(?:it (?:really |all )?depends|(?:cannot|can't|unable to) (?:decide|say|tell|choose|determine)"
     r"|hard to (?:say|tell)|more (?:information|context|details) (?:is|are) (?:needed|required))\b"
 )
-NOT_ANOTHER = re.compile(rf",? (?:and )?not (?:by |the |a |an |in |of )*{MARK}")
+NOT_ANOTHER = expression(rf",? (?:and )?not (?:by |the |a |an |in |of )*{MARK}")
 """What sets a choice apart from another option."""
-CLAUSE = re.compile(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
-RULED_OUT = re.compile(
+CLAUSE = expression(r"[,;:]\s|\s[-\u2013\u2014]\s|\sbut\s")
+RULED_OUT = expression(
     r"(?i:\b(?:not|isn't|wasn't|neither|nor|rul(?:e|es|ing) out|eliminates?|exclude|discard|reject))(?: the| an?)?"
     rf" {_NOUN}\(?(?P<first>{MARK})|(?P<second>{LETTER})\)?\.?(?:, [^,\n\ue000-\ue0ff\ue200-\ue2ff]{{1,80}},)?"
     r"(?: (?:is|was|are|seems|can be|can|must be|does|would|do)(?: (?:also|clearly|therefore|thus|definitely|then))*"
     r" ?(?:not\b|n't|incorrect|wrong|false|out\b|ruled out|eliminated|inaccurate)"
     r"| ?(?:isn't|wasn't|doesn't|can't|cannot|contradicts|misrepresents|fails)\b)"
 )
-BOTH_RIGHT = re.compile(
+BOTH_RIGHT = expression(
     rf"(?i)\bboth (?:option |answer )?\(?{MARK}\)? and (?:option )?\(?{MARK}\)?[^.\n]{{0,20}}\b(?:correct|right"
     rf"|valid|true|acceptable|defensible)\b"
 )
-OF_ANOTHER = re.compile(
+OF_ANOTHER = expression(
     rf"(?<!not )(?<!than )(?<!not the )(?P<text>{TEXT})[,;.!]?\s+(?:(?:so|hence|thus|therefore|which "
     rf"is)\b[^.\n\ue000-\ue2ff]{{0,60}}|(?:the |my |final |correct )*answer\s?(?:is|:)\s*)\(?(?P<mark>{LETTER})"
 )
 """An option's text, from which a letter is concluded."""
-AND_ALSO = re.compile(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
-ALSO = re.compile(
+AND_ALSO = expression(rf"\)?\.?(?: ?\([^()]{{0,200}}\))?,? \(?(?:and|or|as well as|plus|&) (?:also )?{_OTHER}")
+ALSO = expression(
     r"(?i:(?:(?:^|[.!?;:,\n)-] )or|\b(?:maybe|perhaps|possibly|or (?:is it|maybe|perhaps|possibly|even|could|might))"
     r"|(?:might|may|could)(?: also| well)? be|actually,?|alternatively,?)) (?:also )?(?:is it "
     rf")?{_NOUN}\(?(?P<mark>{LETTER})|(?P<also>{LETTER})\)? (?:is|may|might|could)(?: be)? (?:also|possible|equally)\b"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.options import read_last_choice
 from contrapose.tasks.language.replies.other_languages import in_english
@@ -35,22 +36,22 @@ _DECIDED = {
 }
 _LEFT_OVER, _NOTHING = "only the other is said to be wrong", "no choice found"
 _NO_CHOICE = (
-    ("neither", re.compile(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
+    ("neither", expression(r"(?i)\b(?:neither|none)\b|\bno summary\b")),
     (
         "refusal",
-        re.compile(
+        expression(
             r"(?i)\b(?:cannot|can ?not|can't|unable|impossible|not (?:able|possible|sure|certain)|sorry"
             r"|refuse|as an ai|language model|(?:don't|do not) (?:know|think)|not enough|no opinion|insufficient)\b"
         ),
     ),
-    ("both", re.compile(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
+    ("both", expression(rf"(?i)\b(?:both|either|equally|all of the above)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b")),
 )
-_ALSO = re.compile(
+_ALSO = expression(
     rf"(?i)\b(?:both|equally|too|as well|also|likewise|(?<!says the )same)\b|{PAIR}|\bso (?:is|does)\b|\bas is\b"
     r"|\b(?:neither|nor) (?:is|does)\b|(?:\bnot\b|n't\b)[^.;!?\n]{0,40}\beither\b"
     r"|[,;] (?:and )?(?-i:[AB])\^? (?:with|to)\b|\ba (?:draw|tie|toss[- ]?up)\b"
 )
-_NEVERTHELESS = re.compile(
+_NEVERTHELESS = expression(
     r"(?i)\b(?:in that|because|since|as) both (?:say|state|mention|agree|have|give|report|name)\b"
     r"|\bboth\b[^.;!?\n]{0,100}?,? (?:but|yet) (?=(?:only )?(?:summary )?[AB]\b)|\bboth (?:summaries|options|of "
     r"them)\b(?![^.;!?\n]{0,100}\b(?:wrong|in\w+|contradict|errors?|false|mis\w+|fail))[^.;!?\n]{0,100}[.;] (?:but"
@@ -58,12 +59,12 @@ _NEVERTHELESS = re.compile(
     rf"|\b(?:(?:two|the) (?:summaries|options)(?: are)?|given|between)[,:]? {PAIR}"
 )
 """What both share, said before the difference."""
-_TRAILS_OFF = re.compile(
+_TRAILS_OFF = expression(
     r"\b[AB]\b\^?\W{0,3}(?i:or|but|if|unless|and|nor|then|maybe|perhaps|possibly)"
     r"(?i:\s(?:it|maybe|perhaps|could|might|also|be|even)\b)*\W*$|\b(?i:actually|wait|hmm)\b[^.!?\n]*$"
 )
 """A choice that is taken back, or would be but for the end of the text: "A, maybe", "A, but"."""
-_ASKS_THE_OTHER_WAY = re.compile(
+_ASKS_THE_OTHER_WAY = expression(
     r"(?i)\bwhich\b[^.!?\n]{0,80}\b(?:inconsistent|incorrect|inaccurate|wrong|false|contradicts|not)\b[^.!?\n]{0,80}\?"
 )
 
@@ -162,25 +163,25 @@ _DOUBTS = (
     r"\bthe other\b(?! hand)[^.!?\n]{0,60}\b(?:not|wrong|in(?:correct|consistent|accurate)|false|contradicts|err\w*)\b",
     r"\b(?:is|are|was)(?:n't| not) (?:\w+ )?(?:wrong|incorrect|inconsistent|false|inaccurate)\b",
 )
-_DOUBTED = re.compile("(?i)" + "|".join(_DOUBTS))
+_DOUBTED = expression("(?i)" + "|".join(_DOUBTS))
 """What makes a rejection less than plain, or speaks against both."""
-_BESIDE_THE_POINT = re.compile(
+_BESIDE_THE_POINT = expression(
     r"(?i)\b(?:length(?! of)|styl\w+|tone|gramma\w+|wording|spelling|phrasing|punctuation)\b"
 )
 """What a summary may get wrong without contradicting the article."""
-_CONCEDES = re.compile(
+_CONCEDES = expression(
     r"(?i)\b(?:but|although|though|yet|however|still|while|even so|nevertheless|otherwise|except)\b[^.!?\n]{0,120}"
     r"\b(?:right|correct\w*|consistent|agree\w*|match\w*|accurate\w*|fine|true|faithful\w*|support\w*|fits|ok(?:ay)?|better|best"
     r"|choose|prefer|pick|go with)\b"
 )
-_CLEARS = re.compile(
+_CLEARS = expression(
     r"\b(?:does not|doesn't|never) (?:\w+ly )?(?:alter|change|contradict|misrepresent|misstate|distort|add"
     r"|invent|introduce)\b"
 )
 """What speaks for a summary in the words of blame; the verb is left out with its "not"."""
-_ENDS = re.compile(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:[^A-Z.!?]|\b[AB]\b)+$")
+_ENDS = expression(r"[.!][\s)\"'*_]*$|^(?=[a-z]|[AB]\b[^,;.!?\n]{1,80}[,.;] )(?:[^A-Z.!?]|\b[AB]\b)+$")
 """Without a full stop the end may be cut off, unless the whole reply is written without capitals and stops."""
-_VERB = re.compile(VERB)
+_VERB = expression(VERB)
 
 
 def left_over(text: str, stated: Sequence[Statement]) -> str | None:
@@ -206,11 +207,11 @@ def left_over(text: str, stated: Sequence[Statement]) -> str | None:
 
 # The last sentence of a comparison: what it concludes, and whether it is a tie.
 
-_CALLED = re.compile(
+_CALLED = expression(
     r"(?i)\b(?:(?:summary|response|output|assistant|version|statement|reply|model|candidate|essay|translation)s?"
     r" (?=\W{0,2}[AB]\b)|(?<=\b[AB])'s (?:answer|response|summary|reply|output|version)\b)"
 )
-_OF_BOTH = re.compile(
+_OF_BOTH = expression(
     r"(?i)\b(?:both|equally|too|as well|also|likewise|same|either|neither|nor|tie|tied|draw|so (?:is|does)|one that"
     r"|mistakes?|unless|according to|had|should it|better (?:in|at|on|for|with)|(?:in|un)\w+|wrong\w*|false\w*|errors?"
     r"|slips?|flaw\w*|errs?|strays?|worse|worst|contradicts?|fails?|(?:styl\w+|tone|wording|worded|written|phrased"
@@ -222,15 +223,15 @@ _OF_BOTH = re.compile(
 """What makes a last sentence less than a choice: it speaks of both, or of what is wrong."""
 
 
-_CLAUSE = re.compile(r"[:;]\s|,\s(?=(?:and |so )?(?:the )?(?:\w+ )?[AB]\b)|\s[-\u2013\u2014]\s|\bbut\b")
-_NUMBERED = re.compile(r"\n\W*\d(?:[.)]|st |nd )[^\n]*$")
-_ORDINAL = re.compile(
+_CLAUSE = expression(r"[:;]\s|,\s(?=(?:and |so )?(?:the )?(?:\w+ )?[AB]\b)|\s[-\u2013\u2014]\s|\bbut\b")
+_NUMBERED = expression(r"\n\W*\d(?:[.)]|st |nd )[^\n]*$")
+_ORDINAL = expression(
     r"(?i)\bthe (first|second|former|latter)(?: (?:summary|answer|response|reply|output|assistant|option|version|one"
     r"|text))?(?: \([AB]\))?"
 )
 
 
-_TIED = re.compile(
+_TIED = expression(
     r"(?i)\b(?:(?:it|this|that|these|they|overall|so|therefore)(?:'s| is| are| was|,)?|call it|declare|ends? in"
     r"|results? in|(?:verdict|result|overall)\s?:) (?:(?:therefore|thus|basically|essentially|really|effectively|still"
     r"|it's|it is|also|a) ){0,4}(?:an? )?(?:tied?|draw|toss[- ]?up|dead heat)\b|\b(?:see|rate|regard|consider|call"
@@ -240,7 +241,7 @@ _TIED = re.compile(
 )
 
 
-_CONCLUDES = re.compile(
+_CONCLUDES = expression(
     r"(?i)\b(?:therefore|thus|hence|overall|final\w*|verdict|winner|decision|conclusion|conclude|judge?ment)\b"
 )
 

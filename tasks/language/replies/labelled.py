@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses
 from contrapose.tasks.language.replies.marks import BOTH, LETTER, MARK, TEXT, option_index, plain_option
 
@@ -81,57 +82,57 @@ def options_ruled_out(text: str) -> set[int]:
     return {option_index(match["first"] or match["second"]) for match in clauses.RULED_OUT.finditer(text)}
 
 
-_CHATTER = re.compile(
+_CHATTER = expression(
     r"(?i)(?:(?:sure|certainly|of course|great|good|okay|ok|hello|hi|absolutely|thank|thanks|yes|alright|well"
     r"|no problem|happy to help)\b[^.!:\n\ue000-\ue2ff]{0,80}[.!]\s*){1,3}"
 )
-_LEAD = re.compile(
+_LEAD = expression(
     r"(?:[^\n\ue000-\ue2ff]{0,400}[.!\n]\s?)?(?P<last>[^.!?\n\ue000-\ue2ff]{0,200}\b"
     r"(?:is|be|was|should|would|will|answer|choice|option|response|select|choose|pick|say|following|follows"
     r"|solution|selection|go with|opinion|view) ?:)\s"
 )
 """What leads up to a letter: "…, I would choose:"."""
-_NO_LEAD = re.compile(
+_NO_LEAD = expression(
     r"(?i)\b(?:are|analy[sz]e|consider|explanation|reason\w*|wrong|incorrect|not|other|each|one of"
     r"|(?:one|an) (?:option|choice|answer)|another|why|let's|look|compare|step|between|if|whether|example|false"
     r"|least|worst|except|some|people|how|question|first|mistake|misconception)\b|n't\b"
 )
-_HEAD = re.compile(
+_HEAD = expression(
     rf"(?P<noun>(?i:the )?(?i:option|choice|answer|letter)\s)?\(?(?P<mark>{LETTER})"
     r"(?P<sep>\)? ?[.):]?(?: ?[-\u2013\u2014](?=\s))?)(?P<rest>.*)"
 )
-_ENTRY = re.compile(
+_ENTRY = expression(
     rf"(?m)^(?:(?i:option|choice) )?\(?(?P<first>{LETTER})\)?(?=[.):,\s-]|$)"
     rf"|(?<=\s)(?:(?i:option|choice|answer) )?\(?(?P<inline>{LETTER})(?:\)|(?<={BOTH})|[.:](?=\s\S))"
 )
 """A letter that heads a line, or stands within one as it would head it: "B)", "B. text"."""
-_LISTED = re.compile(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
+_LISTED = expression(rf"(?:^|: )(?:(?i:option|choice) )?\(?{MARK}\)?(?:[.):,]|\s?$|\s[-\u2013\u2014])")
 """A line that is an entry of a list, or its heading with the first entry."""
-_HEADING = re.compile(
+_HEADING = expression(
     r"(?im)^\W{0,3}(?:explanation|reason\w*|rationale|justification|analysis|why\b|here's why|the other|other|let's)"
 )
 """A line after which letters are explained, not chosen."""
-_GOES_ON = re.compile(
+_GOES_ON = expression(
     r"(?:because|since|as|the|it|this|that|these|they|an?|in|i|due to|for|there|here|we|you|he|she|if|at|on|by|of)\b"
 )
-_ALONE_AT_END = re.compile(
+_ALONE_AT_END = expression(
     rf"(?:\n|(?<![\ue000-\ue2fe])(?<![\ue000-\ue2fe]\))(?<!\bvs)[.!?]\s)"
     rf"(?:(?i:option|choice) )?\(?(?P<mark>{LETTER}|(?<=\n){TEXT}|(?<=\n\(){TEXT})\)?\W{{0,3}}$"
 )
 """A letter, or an option's text, that is the last sentence."""
-_FIRST = re.compile(r"[.;:\n]")
-_AND_OTHERS = re.compile(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
-_FALLS_SHORT = re.compile(
+_FIRST = expression(r"[.;:\n]")
+_AND_OTHERS = expression(rf"[,/&+]?\s?(?:or|and|nor|then|vs)\b|[,/&+]\s?\(?{MARK}|\s?\(?{LETTER}|\?")
+_FALLS_SHORT = expression(
     r"(?i)(?:(?:is|was|are|were|seems|does|do|can|may|might|could|would) (?:(?:also|clearly|only|just|thus) )*(?:not"
     r"|wrong|incorrect|false|possible|tempting|plausible|close|out|be)\b|(?:also|maybe|perhaps|possibly|not sure|not "
     r"certain|i'm not|cannot)\b|(?:is|was|does|can|would|could)n't\b)"
 )
-_SPOKEN_OF = re.compile(
+_SPOKEN_OF = expression(
     r"(?i)\b(?:might|may|could|possible|plausible|tempting|ruled out|wrong|incorrect|false|not (?:correct|right"
     r"|the)|in theory|at first|one of|many|usually|partly|some|first thought|however|if)\b"
 )
-_RULES_OUT = re.compile(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
-_REASON = re.compile(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
+_RULES_OUT = expression(r"[).: ]{0,3}(?:is|are|was) (?:also |clearly )?(?:wrong|incorrect|not)\b")
+_REASON = expression(r"(?i)[,:]?\s?(?:because|since|as (?:it|the|this|that|there|they|we)|due to)\b")
 
 
 def opening_and_closing_choice(text: str, options: Sequence[str]) -> Iterator[LabelledStatement]:

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies.other_languages import in_english
-from contrapose.tasks.language.replies.rewrites import expressions
 from contrapose.tasks.language.replies.text import REMEMBERED
 
 LETTER, TEXT, BOTH = "[\ue000-\ue0fe\ue200-\ue2fe]", "[\ue100-\ue1fe]", "[\ue200-\ue2fe]"
@@ -55,10 +55,10 @@ _WRAPPED = (
     (r"[^\S\n]+", " "),
     (r" ?\n\s*", "\n"),
 )
-_CLEAN = tuple((re.compile(pattern), replacement) for pattern, replacement in _WRAPPED)
+_CLEAN = tuple((expression(pattern), replacement) for pattern, replacement in _WRAPPED)
 
 _STOPS = r"(?=\s*(?:$|[.,:;!)\n]))"
-_FUNCTION_WORDS = re.compile(
+_FUNCTION_WORDS = expression(
     r"(?:(?:a|an|the|is|are|was|were|be|been|am|do|does|did|has|have|had|will|would|can|could|may|must|should|it"
     r"|its|this|that"
     r"|these|those|he|she|they|we|you|i|to|of|in|on|at|by|for|with|from|as|and|or|but|not|so|than|then|if|because"
@@ -66,11 +66,11 @@ _FUNCTION_WORDS = re.compile(
 )
 """Words that replies are made of: an option that is one of them is read only where it stands alone."""
 _ORDINALS = ("first|one|1", "second|two|2", "third|three|3", "fourth|four|4", "fifth|five|5")
-_NTH = re.compile(
+_NTH = expression(
     r"(?i)\b(?:the )?(first|second|third|fourth|fifth) (?:option|choice|answer|one)\b"
     r"|^the (\w+)\W*$|^(first|second|third|fourth|fifth)\W*$"
 )
-_NUMBERED = re.compile(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
+_NUMBERED = expression(r"(?i)\b(?:option|choice|answer) (?:number )?(one|two|three|four|five|[1-5])\b(?![.,%]?\d)")
 _AFTER_A = (
     r"(?:$|[.,:;!?)\n]|[-\u2013\u2014]\s|\(|[\ue000-\ue2fe]"
     r"|[<>=&+/]|(?:vs|but|better|stays|stands|remains|is|was|takes|gets|wins|beats|prevails|edges|outperforms"
@@ -91,12 +91,12 @@ _NAMES = expressions(
     rf"(?<![\w'.&+/-])(?P<letter>I)(?![\w'&+/-]|\.[A-Za-z])(?=\s?{_AFTER_I})",
 )
 """Where a letter is a name and no word, the plainest first."""
-_INITIALS = re.compile(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")
+_INITIALS = expression(r"\b(?:[A-Z]\.\s?){2,4}(?=[A-Z][a-z])")
 _BETWEEN = r"[).\]:,\-\u2013\u2014\s(]{1,6}"
-_LETTERED = re.compile(
+_LETTERED = expression(
     rf"\(?(?P<letter>[\ue000-\ue0fe])(?P<between>{_BETWEEN})(?P<text>{TEXT})(?P<end>\)?(?:[.,;:)]|\s*$|\n)?)", re.M
 )
-_TEXT_FIRST = re.compile(
+_TEXT_FIRST = expression(
     rf"(?P<text>{TEXT})(?P<between>[.,:]?(?: ?\((?:[Oo]ption )?|,? (?:which is )?[Oo]ption | (?=.\W{{0,3}}$)))"
     rf"(?P<letter>[\ue000-\ue0fe])\)?"
 )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses, labelled
 from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_ANOTHER
 from contrapose.tasks.language.replies.marks import (
@@ -33,8 +34,8 @@ from contrapose.tasks.language.replies.spoken import (
 from contrapose.tasks.language.replies.text import REPLIES, window
 
 _EDGES = r"[\s()\[\]{}*_`\"'\u2018\u2019\u201c\u201d.,:;!?$#>]"
-_LONE = re.compile(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
-_JOINED = re.compile(
+_LONE = expression(rf"{_EDGES}*([A-Za-z]){_EDGES}*")
+_JOINED = expression(
     r"(?i)(?::|\bis|\bbe|^(?:the |my |final |correct )*(?:answer|choice|response))\s?\n(?=\(?[\ue000-\ue2fe])", re.M
 )
 
@@ -42,13 +43,13 @@ _JOINED = re.compile(
 NOTHING, CONCLUDES = "no choice found", "concludes with the choice"
 CONTRADICTORY = -1
 """In place of an option where a sentence chooses several."""
-_LINES = re.compile(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
-_SIGNED = re.compile(
+_LINES = expression(rf"(?m)^[^\w\n\ue000-\ue2ff]{{0,4}}({MARK})[^\w\n\ue000-\ue2ff]{{0,4}}$")
+_SIGNED = expression(
     rf"(?m)^(?:(?i:option) )?\(?({MARK})[).:]{{0,2}}[^\n\ue000-\ue2ff]{{0,40}}\(correct\)\W*$"
     rf"|^\(correct\) (?:(?i:option) )?\(?({MARK})"
 )
 """The option in whose line a sign says that it is right."""
-_DENIED_SIGN = re.compile(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
+_DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
 def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
@@ -66,7 +67,7 @@ def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Cho
     )
 
 
-_LABELLED = re.compile(
+_LABELLED = expression(
     r"(?i)(?:(?:option|choice|answer) )?[(\[]?([a-z])(?:[)\].:]{1,2}(?:\s(.*))?|\s?[-\u2013\u2014]\s(.*))?", re.S
 )
 
@@ -169,19 +170,19 @@ def _decide(statements: Sequence[labelled.LabelledStatement], text: str, count: 
 
 _NOUN = r"(?i:(?:the )?(?:option|choice|answer|letter|statement|alternative) )?"
 _JOINT = r"\)?(?:,? (?:and|or|nor|&) (?:also )?|, |/)(?:the )?"
-_GROUP = re.compile(rf"\(?{MARK}(?:{_JOINT}{_NOUN}\(?{MARK})*\)?")
-_DENIED_BEFORE = re.compile(
+_GROUP = expression(rf"\(?{MARK}(?:{_JOINT}{_NOUN}\(?{MARK})*\)?")
+_DENIED_BEFORE = expression(
     r"(?i)(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\binstead of|\brather than|\bthan|\bover|\bunlike|\bexcept(?: "
     r"for)?|\bno(?! doubt)|\bagainst|\bbesides|\breject\w*|\beliminat\w+|\brul\w+ out|\bexclud\w+|\bdiscard\w*"
     r"|\bdismiss\w*|\bcrossing off|\bcross out|\bother than|\banything but|\bfrom|\bbeats|\boutperforms|\breplace"
     r"|\bmistake to (?:choose|pick))[ :](?:(?!but\b|(?<!it )(?<!that )(?<!answer )(?<!one )(?<!option )(?<!choice "
     r")is\b)[\w']+ ){0,4}\(?$"
 )
-_DENIED_AFTER = re.compile(
+_DENIED_AFTER = expression(
     r"(?i)\)?,? (?:(?:are|is|were|was|can|can't|have|has|be|all|both|therefore|thus|also|clearly|then) )*(?:not\b|out\b"
     r"|ruled out|eliminated|excluded|wrong|false|incorrect|fail|impossible|too\b|lack|gone|off\b)"
 )
-_LOOSE = re.compile(
+_LOOSE = expression(
     r"(?i)\b(?:if|unless|whether|might|may|could|maybe|perhaps|possibl[ey]|possibility|either|both|depends?|unsure|not "
     r"sure|uncertain|cannot|can't|unable|don't know|do not know|tempting|plausible|some|people|others?|students?"
     r"|someone|somebody|example|e\.g|such as|like|almost|nearly|consider\w*|looking at|look at|let's|let us|let me"
@@ -195,18 +196,18 @@ _LOOSE = re.compile(
     r"|asked|asks|mean(?:s|t)? by|stands for|called|labell?ed|(?:written|listed) under)\b|\?"
 )
 """What makes the end of a reply less than a choice."""
-_SUPPOSES = re.compile(
+_SUPPOSES = expression(
     r"(?i)\b(?:if|unless|whether|might|may|could|perhaps|maybe|possibly|suppos\w+|assum\w+|had (?:it|he|she|the)"
     r"|(?:don't|do not|not) (?:know|think|believe|say|mean)|cannot|can't|unable|not sure)\b"
 )
-_SPLITS = re.compile(r"(?i)[;:\u2013\u2014]\s|\s-\s|,? \bbut |, yet |\bhowever,? |\bthough,? ")
-_PRAISES = re.compile(
+_SPLITS = expression(r"(?i)[;:\u2013\u2014]\s|\s-\s|,? \bbut |, yet |\bhowever,? |\bthough,? ")
+_PRAISES = expression(
     r"(?i)\)?,? ?(?:(?:is|has to be|must be|would be|remains|seems|are) (?:\w+ly )?(?:the (?:\w+ )?(?:one|answer|choice"
     r"|option|best|right|correct|winner|better|only)|what|my|correct|right|best|better|consistent|true|it\b)|(?:answers"
     r"|fits|matches|satisfies|holds|works|explains|wins|takes|edges|prevails|sounds better|it (?:is|must|has|should)"
     r"|makes (?:the )?most)\b|,? (?:then|definitely|final|no contest|by a hair|clearly|obviously|for sure)\b)"
 )
-_LEADS = re.compile(
+_LEADS = expression(
     r"(?i)^\W*(?:(?:and|so|thus|therefore|hence|then|only|just|well|hmm|ok|okay|sure|consequently|yes|no|it's|it is"
     r"|that's|this is|the answer is|still|definitely|certainly|clearly|overall|in short|in conclusion|i (?:find|think"
     r"|believe|conclude|say|judge)(?: that)?|finally|ultimately|as a result|accordingly),? )*(?:the |an? )?\(?$"
@@ -219,12 +220,12 @@ _BRIEF = 2
 """Sentences up to which an option's text may be the answer wherever it stands."""
 _SHORT = 3
 """Characters up to which an option's text, such as a number, must end the sentence."""
-_GOES_ON = re.compile(
+_GOES_ON = expression(
     r"(?i)\b(?:let us|let me|let's|next|now|however|but|weigh|compare|step \d|on the other|depends|which one|hard to)\b"
 )
 """What, after the last letter, leaves the choice to come."""
-_NAME = re.compile(rf"{LETTER}\)?\. ?[a-z]")
-_ENGLISH = re.compile(
+_NAME = expression(rf"{LETTER}\)?\. ?[a-z]")
+_ENGLISH = expression(
     r"(?i)\b(?:the|you|we|was|were|is|it|so|and|but|to|of|that|this|not|i|in|by|for|answer|option|choose|correct"
     r"|therefore|than|better|leaves|with|only|points)\b|'s\b"
 )
@@ -275,9 +276,9 @@ def read_only_option(text: str, options: Sequence[str]) -> int | None:
     return place if fits else None
 
 
-_ENDED = re.compile(r"[.!)\"'\ue000-\ue2ff]\W*$|^\W*(?:\w+\W+){0,6}\w*$")
+_ENDED = expression(r"[.!)\"'\ue000-\ue2ff]\W*$|^\W*(?:\w+\W+){0,6}\w*$")
 """A reply of more than a few words without a full stop may be cut off."""
-_NO_ANSWER = re.compile(r"(?i)\b(?:no|none|not sure|don't know|unsure|cannot|refused?|of the above)\b(?! \w+ly\b)")
+_NO_ANSWER = expression(r"(?i)\b(?:no|none|not sure|don't know|unsure|cannot|refused?|of the above)\b(?! \w+ly\b)")
 """Options in words that may decline to answer as well."""
 
 

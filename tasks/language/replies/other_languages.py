@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from contrapose.tasks.language.expression import expression
+
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_FOREIGN = re.compile(
+_FOREIGN = expression(
     r"(?i)\b(?:antwort\w*|nicht|kein\w*|sondern|richtig\w*|falsch\w*|daher|besser|schlechter|gewinnt|bevorzuge"
     r"|scheide[nt]|bleibt|stimmt|lösung"
     r"|weder|entweder|könnte|vielleicht|respuesta|opci[óo]n|elijo|escojo|queda|descarto|prefiero|mejor|correct[ao]"
@@ -18,7 +20,7 @@ _FOREIGN = re.compile(
     rf"|[{_CJK}\u0400-\u04ff]"
 )
 """Words that are no English: a text without any of them is left as it is, unless it holds two of the next ones."""
-_MAYBE_FOREIGN = re.compile(
+_MAYBE_FOREIGN = expression(
     r"(?i)\b(?:ist|ich|und|der|das|urteil|el|la|los|las|una?|del|gana|les?|des|je|est|il|per|che|o|uma|os|inte"
     r"|ni)\b"
 )
@@ -124,11 +126,11 @@ _CHINESE = (
     (r"(?<=[A-Za-z)] )(?:です|だ|でした|である|입니다|이다|예요)(?=$|\W)", " "),
 )
 _WORDS = tuple(
-    (re.compile(rf"(?i)(?<![\w'])(?:{words})(?![\w'])"), english)
+    (expression(rf"(?i)(?<![\w'])(?:{words})(?![\w'])"), english)
     for english, words in (line.split(": ", 1) for line in _GLOSSARY.strip().splitlines())
 )
-_COMMA_IS = re.compile(r"(?i),\s(?:es|è|é|est|ist)\s(?=(?:la |el |die |a |o |le )?(?:\w+ )?\(?[A-Z]\b)")
-_ARTICLE = re.compile(
+_COMMA_IS = expression(r"(?i),\s(?:es|è|é|est|ist)\s(?=(?:la |el |die |a |o |le )?(?:\w+ )?\(?[A-Z]\b)")
+_ARTICLE = expression(
     r"(?i)(?<![\w'])(?:la|le|el|die|der|das|a|o|il|het|de|den|l')\s?(?=(?-i:[(*_\[\"'\u00ab]{0,3}[A-Z](?![\w']))"
     r"|(?:option|answer|summary|correct)\b)"
 )

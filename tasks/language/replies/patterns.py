@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.rewrites import NOUN, VERB
 from contrapose.tasks.language.replies.text import FINALLY, PAIR
 
@@ -31,9 +30,9 @@ _CHOOSE = (
     r"choose|choosing|chose|chosen|pick|select|prefer|say|think|believe|guess|lean(?:ing)? towards?"
     r"|go(?:ing)? (?:with|for)|went with|opt for|vote(?: for)?|answer(?: with)?"
 )
-ALONE = re.compile(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
+ALONE = expression(rf"(?P<only>(?i:only|just)\s+)?{SUBJECT}")
 STATED = tuple(
-    re.compile(pattern + SUBJECT + END)
+    expression(pattern + SUBJECT + END)
     for pattern in (
         rf"(?i:(?:[^:=]{{1,120}}:\s(?=(?:the|my)\s))?[^:=]{{0,120}}?{_HEADS}[^:=]{{0,100}}?)"
         rf"(?:\s?[:=]\s*(?:[Tt]he \w+ is\s+)?|{_IS})",
@@ -46,8 +45,8 @@ STATED = tuple(
         r"|(?:this|that|which|my reasoning) (?:leads(?: me| us)? to|points to|suggests|indicates))\s+)",
     )
 )
-NOT_BUT = re.compile(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
-SUPPORTED = re.compile(
+NOT_BUT = expression(rf"\b[Nn]ot\s+{SUBJECT}(?:,?\s+(?i:but|rather|instead)(?:\s+rather)?|;)\s+{SUBJECT}{END}")
+SUPPORTED = expression(
     r"(?i:(?:the (?:[\w']+ ){0,3}?(?:article|text|source|passage)(?:'s)?(?: \w+)?|the (?:weight of (?:the "
     r")?)?(?:evidence|facts)|this|that|which|it)\s+(?:\w+ly\s+)?(?:supports?|confirms?|favou?rs?|match(?:es)?|fits?"
     r"|backs?(?: up)?|points? to|speaks? for|(?:agrees?|aligns?|(?:is|are) (?:consistent|in line)) with|corresponds? "
@@ -60,7 +59,7 @@ _ERRS = (
 )
 _SOURCE = r"(?: (?:with )?the (?:article|text|source|passage|facts))?"
 BLAMED = tuple(
-    re.compile(rf"(?i:(?:and |but |so |while |whereas )?{before}) {SUBJECT}{END}")
+    expression(rf"(?i:(?:and |but |so |while |whereas )?{before}) {SUBJECT}{END}")
     for before in (
         rf"(?:the )?(?:{_WRONG} (?:summary|one|option|statement)|(?:summary|one|option|statement) (?:that|which)"
         rf" (?:\w+ly )?{_ERRS}{_SOURCE})(?: is| was|:)",
@@ -75,73 +74,73 @@ BLAMED = tuple(
         r"(?:supports?|confirms?|backs? up)",
     )
 )
-ANSWER = re.compile(r"(?i)(?:the )?(?:answer|choice|letter)\b")
+ANSWER = expression(r"(?i)(?:the )?(?:answer|choice|letter)\b")
 """A subject that may be somebody's reply, whose being wrong says nothing of the summary."""
-CLEFT = re.compile(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
-MAKES_WRONG = re.compile(
+CLEFT = expression(rf"(?i:it(?: is|'s|) (?:(?:only|in fact|rather) )?)({NOUN}?\b[AB]\b\^?) (?:that|which) ")
+MAKES_WRONG = expression(
     rf"(?i:(?:(?:(?!nothing|no\b|not\b)[\w'-]+ ){{1,8}}?makes|making)) {SUBJECT}:?\s+(?i:(?:\w+ly )?{_WRONG})\b"
 )
-MAKES = re.compile(
+MAKES = expression(
     rf"(?i:(?:this|that|which)\s+makes|making)\s+{SUBJECT}\s+(?i:the\s+(?:\w+\s+)?"
     r"(?:correct|consistent|right|accurate|true|best|better|answer|only))"
 )
-LESS = re.compile(
+LESS = expression(
     rf"{SUBJECT}\s+is\s+(?:\w+ly\s+)?(?:(?:less|not as)\s+(?!(?:\w+ly )?{_WRONG})(?:\w+\s+){{1,6}}(?:than|as)"
     rf"|(?:much |far )?worse\s+than|inferior\s+to)\s+{SUBJECT}{END}"
 )
-FALLS_SHORT = re.compile(r"(?i)(?:but|yet|except|though|although|however)\b")
-UNDECIDED = re.compile(
+FALLS_SHORT = expression(r"(?i)(?:but|yet|except|though|although|however)\b")
+UNDECIDED = expression(
     r"(?i)\b(?:if|whether|unless|suppos\w+|assum\w+|could|might|maybe|perhaps|possibl[ey]|either|neither|nor|both|some"
     r"|someone|people|others?|they|your? (?:answer|reply|choice|response)"
     r"|nobody|claim\w*|argu\w*|said|says|told|thought|example|pretend|cannot|can't|unable|never|no|avoid|odd|before"
     r"|first (?:guess|thought|impression|instinct|choice|pick)|previous|earlier|sample"
     r"|last (?:answer|question|time)|opposite|options|choices|format|except|but|hardly|allegedly|supposedly)\b|\b[AB]\b"
 )
-DENIED = re.compile(
+DENIED = expression(
     r"(?i)\bnot\b|n't\b|\b(?:wrong|incorrect|inconsistent|inaccurate|unsupported|unfaithful|untrue|misleading|flawed|false|worse|worst"
     r"|less|least|contradict\w*|disagree\w*|conflict\w*|differ\w*|fail\w*|errors?|mistake\w*|problem|reject\w*)\b"
 )
-CONDITION = re.compile(
+CONDITION = expression(
     r"(?i)\b(?:if|whether|unless|suppos(?:e|ing)|assum(?:e|ing)|had it|were it|provided (?:that|the)|as long as)\b"
     r"|\baccording to (?:one|another|some|an?|my)\b|\bwould (?:be|have been) (?:\w+ ){1,3}had\b"
     r"|^(?:had|were)\b.*\bwould\b|^(?:should (?:the|it|this|that|they|he|she)|when (?:it|the))\b"
 )
-REASON = re.compile(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
-DEFINES = re.compile(
+REASON = expression(r"(?i)\s*:\s*(?:because|since|as|it|this|the (?:article|text|passage|source|summary))\b")
+DEFINES = expression(
     r"\s+(?:(?:is|was) (?:an?|the|for|one)|are|can|could|may|might|would|should|will|means|refers|denotes"
     r"|stands|or|and)\b"
 )
 """How a text goes on that speaks of a letter as such: "'A' stands for", "`A` can be"."""
-LABELS = re.compile(
+LABELS = expression(
     r"(?i)\s*(?::|[-\u2013\u2014]{1,3}(?=\s))\s*"
     r"(?:(?:it|this|that|the)(?: (?:summary|option|one|statement))?\s+(?=\w))?"
 )
-PRONOUN = re.compile(
+PRONOUN = expression(
     r"(?i)(?:(?:because|since|as|but|and|yet|which)\s+)?(?:it|this|that|which|this one|that one)\s+|which\s+"
 )
 """How a clause begins that is about the letter before it."""
-TELLS = re.compile(
+TELLS = expression(
     r"(?:\w+ly |also |just |only |both )?(?:says?|states?|claims?|reports?|mentions?|asserts?|suggests?|implies"
     r"|describes?|indicates?|notes?|adds?|omits?|leaves|changes?|speaks?|talks?|tells?|names?|gives?|puts?|gets?|has|had|was|does|makes?"
     r"|provides?|focuses|contains?|includes?|lacks?|uses?|goes|offers?|presents?|covers?|refers?|swaps?|reverses?"
     r"|is (?:shorter|longer|written|about|more|less|not|too|also))\b"
 )
 """What is told of a text, after its letter: "(B) says that" chooses nothing."""
-AND_VERB = re.compile(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
+AND_VERB = expression(rf"\s+and (?:so |thus |hence |therefore )?(?:it )?(?={VERB})")
 """Where a second predicate begins: "sticks to the article and is correct"."""
-ONE_THAT = re.compile(
+ONE_THAT = expression(
     r"(?i)\b(?:one|summary|option)\b(?: of (?:them|the (?:two )?\w+))?,? (?:that |which )?(?P<predicate>.+)"
 )
 """What is said of one of the two before it is named: "only one summary strays from the text, and that is Summary B"."""
-TELLS_IT = re.compile(
+TELLS_IT = expression(
     r"(?i)(?:\w+ly )?(?:reflects|captures|conveys|matches|says|mentions|preserves) (?:this|that|it)\b"
 )
-THAT_IS = re.compile(r"(?i)(?:and )?(?:it|that|this)(?: one)?(?: is|'s| was)\b")
-CONCEDES = re.compile(r"(?i)(?:while|whereas|although|though)\b")
-AT_FIRST = re.compile(
+THAT_IS = expression(r"(?i)(?:and )?(?:it|that|this)(?: one)?(?: is|'s| was)\b")
+CONCEDES = expression(r"(?i)(?:while|whereas|although|though)\b")
+AT_FIRST = expression(
     rf"(?i)^(?:at first|initially|on the (?:face|surface))\b.*?(?=\b(?:but|however|yet)\b|{FINALLY}|$)"
 )
-DECLINES = re.compile(
+DECLINES = expression(
     rf"(?i:(?:[^:=]{{0,60}}\b(?:answer|choice)\s*(?:is\b|:)\s*)?(?:both|neither|either|none|{PAIR})\b(?:\s+(?:of them"
     r"|of the above|summaries|summary|one|a|b))*\^?(?:$|\s+(?:is|are)\s+(?:\w+ly\s+)?(?:consistent|correct|right"
     r"|accurate|true|fine|good|wrong|incorrect|inconsistent)))|(?i:it depends|(?:i\s+)?(?:(?:don't|do not)\s+know"
@@ -163,7 +162,7 @@ _REMARK = (
     r"|opposite|might|may|could|doubt|rumou?r)|n't\b))(?:[\w'-]+,? ){1,9}[\w'-]+(?=: ?(?-i:Summary [AB]) \w)"
 )
 """A few words before a colon and a statement: "A quick check: Summary B gets the year wrong"."""
-LEAD_IN = re.compile(
+LEAD_IN = expression(
     r"(?i)(?:(?:yes|no|ok|okay|al ?right|sure|well|hmm+|wait|actually|certainly)[,.!:]\s*|(?:verdict|answer|conclusion"
     r"|decision|evaluation|judge?ment|result|assessment|choice)\s?:\s*(?=(?:summary |option )?[ab] (?:is|wins|matches"
     r"|agrees|fits)\b)|(?:definitely|undoubtedly|without (?:a )?doubt|probably|(?:most )?likely|clearly|obviously"
@@ -179,7 +178,7 @@ LEAD_IN = re.compile(
     r"|which)(?: is|'s) why|(?:my|the) (?:\w+ )?(?:objection|point|reason|fact) is that|where(?= (?:summary "
     rf")?(?-i:[AB])\b)|{_REMARK}(?=:)|{_OPENING})(?:\s?[:,.]\s*|\s+)){{1,3}}(?=\S)"
 )
-CLAUSES = re.compile(
+CLAUSES = expression(
     rf"[,;]\s+|\s+[-\u2013\u2014]{{1,3}}(?:\s+|$)|\s+(?=(?:but|while|whereas|although)\b)|\s+and\s+(?=(?:choose"
     rf"|pick|select)\b|(?:the (?:\w+ ){{1,4}}(?:in|of|by) )?(?:{NOUN})?\b[AB]\b\^?\s)"
 )

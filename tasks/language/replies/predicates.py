@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from contrapose.tasks.language.closed import words
+from contrapose.tasks.language.expression import expression
 
 
 class Strength(IntEnum):
@@ -74,65 +74,65 @@ _THINGS = words("""
 """)
 _WELL = words("accurately correctly faithfully")
 _SAYS = words("states says reports notes mentions describes reflects identifies summarizes summarises conveys")
-_IN_PART = re.compile(
+_IN_PART = expression(
     r"\b(?:in (?:some|most|many|certain|several) \w+|to (?:some|an?|a certain) \w+|(?:and|or) (?:not|in\w+|false|wrong"
     r"|untrue)|at first|partly|partially|initially|half|in part|in (?:general|style|tone|theory|principle)|opposite"
     r"|only (?:about|in|on|for)|hardly|barely|scarcely|nearly|almost|possibly|supposedly|allegedly|superficially"
     r"|seemingly)\b|\bonly$"
 )
-_REPORTS = re.compile(
+_REPORTS = expression(
     r"(?:is|says|states) (?:exactly )?what the \w+ (?:says|states|reports)\b|says the same\b.* as the \w+$"
 )
-_THE_ONE_THAT = re.compile(
+_THE_ONE_THAT = expression(
     r"(?:is|was) (?:clearly |obviously |indeed |in fact )?the (?:only |right |correct )?"
     r"(?:one|summary|option|choice|version|text|statement) (?:that|which) "
 )
-_OPPOSITE = re.compile(
+_OPPOSITE = expression(
     r"(?:says|states|claims|asserts|is) (?:exactly |just |quite )?the (?:exact |very )?opposite (?:of|to) (?:what )?the"
     r" (?:article|text|source|passage|original)\b"
 )
-_BETTER_JOB = re.compile(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
-_CHOSEN = re.compile(
+_BETTER_JOB = expression(r"(?:does|did) (?:much )?better job\b|is better at \w+ing\b")
+_CHOSEN = expression(
     r"(?:should|must|has to|ought to|is to) (?:\w+ly )?be (?:picked|chosen|selected|preferred)\b|(?:is|was) (?:\w+ly "
     r")?preferable\b|(?:comes out|is) (?:well |clearly )?(?:ahead|on top)\b|(?:has|takes) the edge\b|(?:gets|has|wins) "
     r"my vote\b|(?:\w+ly )?wins\b(?! (?:the|a|an|his|her|their)\b)|(?:is|seems|appears)(?: \w+ly| to be)? the (?:safer"
     r"|safest|sounder|soundest|stronger|more \w+|better|best) (?:and (?:\w+ ){1,2})?(?:choice|one|option|pick|account"
     r"|version|candidate|bet|reading|of the two)\b"
 )
-_REFUSED = re.compile(
+_REFUSED = expression(
     r"(?:is|must be|has to be|can be|should be) (?:\w+ly )?"
     r"(?:rejected|disqualified|ruled out|eliminated|discarded|dismissed|excluded)\b"
 )
-_LOYAL = re.compile(
+_LOYAL = expression(
     r"(?:\w+ly )?(?:stays|sticks|hews|keeps|remains|clings|comes|is) (?:\w+ly )?(?:close|closer|closest|closely|more "
     r"closely|faithful|true|loyal|strictly)? ?to (?:what )?the (?:article|text|source|passage|original|facts)\b"
 )
-_MADE_UP = re.compile(
+_MADE_UP = expression(
     r"(?:\w+ly )?(?:makes? (?:[\w']+ ){1,4}up\b|makes? up|made up|mixes up|mixed up|gets (?:[\w']+ ){1,4}(?:wrong"
     r"|backwards|the wrong way round)|hallucinates|hallucinated|conflates|(?:swaps|swapped|flips|flipped|reverses"
     r"|reversed|inverts|switches|switched) (?:who|which|what|the|two)\b|(?:has|had) the wrong (?!impression|idea|kind"
     r"|sort|way)\w+|mis(?!s|spell|took|take|led|l)\w{3,}s\b|turn(?:s|ed) (?:[\w'-]+ ){1,8}into\b)"
 )
-_PICKED = re.compile(
+_PICKED = expression(
     r"(?:is|would be) (?:what|the one|the summary|the option|the answer)?\s?(?:that )?(?:i(?:'d|'ll| would| will)?|to)"
     r" (?:choose|pick|select|go with)\b"
 )
-_IN_LINE = re.compile(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
-_AT_ODDS = re.compile(
+_IN_LINE = expression(r"\bin (?:line|agreement|accordance|keeping|accord) with\b")
+_AT_ODDS = expression(
     r"\b(?:at odds|in (?:\w+ )?(?:conflict|contradiction|disagreement)) (?:with|to)\b|\bcontrary to\b"
 )
-_AGAINST = re.compile(
+_AGAINST = expression(
     r"^(?:\w+ly )?(?:goes against|runs (?:counter|contrary) to|clashes with|(?:departs|deviates|strays) from)\b"
 )
-_BECAUSE = re.compile(
+_BECAUSE = expression(
     r"\s+(?:because|since|in that|due to|given|as (?:it|the|this|that|its|both)|for (?:the|this|that|these) reasons?"
     r"|for \w+ing|by \w+ing)\b|[;:]|\.\s"
 )
 _NEAR = 6
 """Words after "reflects" among which the article must stand for it to praise."""
 _READ = 14
-_ARTICLE = re.compile(r"\ban? (?=[a-z])")
-_HOLDS = re.compile(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
+_ARTICLE = expression(r"\ban? (?=[a-z])")
+_HOLDS = expression(r"(?:holds (?:up|true)|stands up|checks out|gets it right)(?: \w+ly)?$")
 _CUT_OFF = words("with than to the of an or and but")
 _CLEARED = words("contradict misrepresent misstate distort conflict")
 _NOT = words("not isn't wasn't doesn't never")
@@ -264,30 +264,30 @@ def _read_having(rest: list[str]) -> Strength | None:
     return Strength.PRAISE if judged in _GOOD else None
 
 
-_NOWHERE = re.compile(
+_NOWHERE = expression(
     r"(?:is|was|are) (?:nowhere|(?:not|never) (?:\w+ly )?(?:what|(?:(?:in|mentioned|stated|said|supported|found"
     r"|reported|present|backed|confirmed|borne)\b)))"
     r"(?: \w+){0,3} the (?:article|text|source|passage|original)\b(?: (?:says?|states?|reports?|itself))?$"
 )
 """How something told is said to be no part of the article."""
-_ADDS = re.compile(
+_ADDS = expression(
     r"(?:\w+ly )?(?:introduces|adds|includes|contains|mentions|presents|makes|gives|provides|has) (?:\w+ "
     r"){0,2}(?:information|details?|claims?|facts?|statements?|events?|elements?|figures?) (?:(?:that|which) )?(?:(?:is"
     r"|are|was|were) )?(?:not|never|nowhere) (?:\w+ ){0,3}the (?:article|text|source|passage|original)\b"
 )
-_WRONG_ONE = re.compile(
+_WRONG_ONE = expression(
     r"(?:\w+ly )?(?:attributes|gives|names|places|puts|cites|quotes|identifies|uses|reports|credits|blames"
     r"|assigns|locates|dates|has|gets|lists|ascribes|picks|provides|contains) (?:(?!not\b"
     r"|no\b)[\w']+ ){0,6}?the wrong (?!impression|idea|kind|sort|way)\w+(?: (?:of|for|in|at|to|as)\b|$)"
 )
 """The wrong person, place or time is named: "attributes the quote to the wrong minister"."""
-_ALTERS = re.compile(
+_ALTERS = expression(
     r"(?:\w+ly )?(?:alters|changes|twists|garbles|flips|reverses|inverts|misunderstands) (?:an? |the |one )?(?:\w+ )?"
     r"(?:facts?|meaning|sense|outcome|details?)\b(?! (?:of|in) (?:summary|[ab])\b)|mistakes (?:[\w']+ ){1,5}for "
     r"|(?:\w+ly )?(?:turns|has|gets) (?:it|this|that|things|(?:the )?\w+) (?:upside down|backwards?"
     r"|(?:the wrong )?way round|on its head|around the wrong way|into its opposite)$"
 )
-_DENIED_THERE = re.compile(
+_DENIED_THERE = expression(
     r"(?:\w+ly )?(?:says|states|asserts|claims|reports|tells) (?:something|things|what) (?:that )?the"
     r" (?:article|text|source|passage) (?:\w+ly )?(?:denies|contradicts|rules out|does not say|never says)\b"
     r"|is (?:\w+ly )?(?:off|in error)$"

@@ -7,8 +7,9 @@ somebody refuses.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
+
+from contrapose.tasks.language.expression import expression
 
 ReplyKind = Literal["answer", "empty", "refusal"]
 
@@ -17,11 +18,11 @@ OPENING = 320
 SENTENCES = 3
 """Sentences of the opening, of which one must refuse."""
 
-_WORD = re.compile(r"[^\W_]")
+_WORD = expression(r"[^\W_]")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "*": "", "_": "", "“": '"', "”": '"', "\n": " ", "\t": " "})
-_SENTENCE = re.compile(r"[^.!?:;]+[.!?:;]?")
-_QUOTED = re.compile(r"\s*[\"']")
-_SAID = re.compile(
+_SENTENCE = expression(r"[^.!?:;]+[.!?:;]?")
+_QUOTED = expression(r"\s*[\"']")
+_SAID = expression(
     r"\"|, (?:he|she|they|it|we|the|\w+ed|said|wrote|says)\b|\b(?:said|wrote|told|says) (?:he|she|the|her|him)\b"
 )
 
@@ -47,21 +48,21 @@ _MAKING = (
 )
 _DOING = r"(?:do|say|repeat|use|discuss|support|accommodate|process|share|offer|go along with)\b"
 _HELPING = r"(?:assist|help)\b(?: you)?(?: (?:further|today|here))?(?:\W*$|\W* (?:with|in)\b)"
-_REFUSES = re.compile(
+_REFUSES = expression(
     rf"{_LEAD}(?:{_UNABLE})\s+(?:{_HELPING}|{_MAKING}(?:\W*$|\W+(?:{_ABOUT}|a|an|the|to|in|with|your|text|content))|"
     rf"{_DOING}\W+(?:{_ABOUT}|so))"
 )
-_PASSIVELY = re.compile(
+_PASSIVELY = expression(
     rf"{_LEAD}(?:(?:that is|that's|this is) (?:not )?something (?:that )?i (?:can't|cannot|can|won't|will not) (?:help"
     r"|do|assist|answer)|it would (?:not be appropriate|be inappropriate) for me to|i (?:do not|don't) (?:engage|feel "
     r"comfortable)|i(?:'m| am) not comfortable|i (?:must|have to|need to|will have to|am going to) (?:respectfully "
     r")?(?:decline|refuse|abstain|refrain)|i (?:refuse|decline)\W*$|i(?:'m| am) programmed to (?:avoid|refuse|decline))"
 )
-_WITHHELD = re.compile(
+_WITHHELD = expression(
     r"\b(?:filtered|blocked|removed|withheld|flagged|rejected|violates?)\b[a-z ,']{0,60}"
     r"\b(?:content|moderation|safety|usage|management|filters?|guidelines|polic(?:y|ies))\b"
 )
-_OF_WHAT = re.compile(r"\b(?:response|request|prompt|output|content|reply|message|text|completion)\b")
+_OF_WHAT = expression(r"\b(?:response|request|prompt|output|content|reply|message|text|completion)\b")
 
 
 def reply_kind(reply: str) -> ReplyKind:

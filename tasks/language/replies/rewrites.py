@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-
-def expressions(*texts: str) -> tuple[re.Pattern[str], ...]:
-    """Return one compiled expression for each text."""
-    return tuple(map(re.compile, texts))
-
+from contrapose.tasks.language.expression import expression, expressions
 
 NOUN = r"(?i:(?:the\s+)?(?:summary|option|choice|answer|statement|version|letter|text|sentence)\s+)"
 STOP = r"(?=\s*(?:$|[.,;:!?\n]))"
@@ -175,7 +169,7 @@ _SPELLINGS = (
 )
 _ALWAYS, _MARKED_UP = "", r"[^A-Za-z0-9 .,;:?']|'(?!(?:s|t|d|m|ll|re|ve)\b)"
 _GROUPS = tuple(
-    (re.compile(needed), tuple((re.compile(pattern), replacement) for pattern, replacement in group))
+    (expression(needed), tuple((expression(pattern), replacement) for pattern, replacement in group))
     for needed, group in (
         (r"(?i)(?:nt|its|thats|cuz|coz|bc|id|def|gonna|w|acc|lol|tbh|ngl|btw|haha|obv(?:iously)?)\b", _SPELLINGS),
         (rf"{_NAMES}\s", _CALLED),
@@ -217,7 +211,7 @@ VERB = (
     rf"|might|must|will|won't|seems|appears|got|made|said|failed|did|(?!(?:{_NOT_VERBS})\b)[a-z]{{3,}}s)\b"
 )
 """A finite verb of the third person, with up to two adverbs: "is", "contradicts", "clearly gets"."""
-_COMPARED = re.compile(
+_COMPARED = expression(
     r"(?i)(?:[,(]\s*(?:just )?like|[,(]?\s+(?:unlike|as opposed to|in contrast (?:to|with)|contrary to|as against"
     rf"|(?:as |when )?compared (?:to|with)|(?:in|by) comparison (?:to|with)))\s+(?-i:{_NAMED})\)?"
 )
@@ -230,7 +224,7 @@ _ASIDES = expressions(
     rf"(?P<named>{_NAMED}),\s+{_WITHIN}(?:,\s+(?!{VERB}){_WITHIN}){{0,2}},\s+(?={VERB})",
     rf"(?P<named>{_NAMED}),\s+(?={VERB})",
 )
-_REASONS = re.compile(
+_REASONS = expression(
     r"(?i)(?:and (?:not|i|it|the|my|that)\b|not|rather than|instead|because|since|for\b|given|due to|based on"
     r"|considering|as (?!written|stated|given|is\b|it stands|such|well|a whole|for|opposed|compared|far)"
     r"|of course|definitely|certainly|clearly|surely|obviously|undoubtedly|without|no doubt|hands down|for sure|indeed"
@@ -238,7 +232,7 @@ _REASONS = re.compile(
     r"|(?:it|this|that|the (?:article|text|passage|source|first|second|other|former|latter|one|correct|consistent))\b"
     r"|so\b|therefore|thus|hence|please|thanks|final|my\b|confidence|=>)"
 )
-_HEDGED = re.compile(
+_HEDGED = expression(
     r"(?i)(?:the (?:one|first|second|other|former|latter)\b.*\b(?:says?|that|which|with|letter)\b"
     r"|(?:it|this|that) (?:says|claims|states)\b"
     r"|(?:it|this) (?:is|was|does|may|might|seems)\b.*\b(?:wrong|not|incorrect|but)\b|for (?:example|instance)\b)"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from contrapose.tasks.language.expression import expression
+
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _NAMES = (
     r"(?:\w{1,12}:)?(?:ant)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|cot|monologue"
@@ -26,7 +28,7 @@ _ANSWERS = (
     r"<\|channel\|>final(?:<\|constrain\|>\w*)?<\|message\|>|assistantfinal(?=\W|[A-Z]|$)|<\|(?:begin_of_solution"
     r"|start_response)\|>|Here is my response:"
 )
-_THOUGHTS = re.compile(
+_THOUGHTS = expression(
     rf"(?i)(?<![\"'`])(?:(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<answers>{_ANSWERS}))(?![\"'`])"
 )
 """Marks around thoughts: of DeepSeek, Qwen and many others; Mistral; Kimi; Gemma; Cohere; gpt-oss, also without its
@@ -56,15 +58,15 @@ def spoken_text(reply: str) -> str:
     return " ".join(parts).strip() if len(parts) != 1 else parts[0].strip()
 
 
-_TURN_ENDS = re.compile(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
+_TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
 """Where a chat's turn ends: what a model writes then is nobody's answer."""
-_UNSAID = re.compile(
+_UNSAID = expression(
     r"~~[^~\n]{1,200}~~|(?i:(?<=example)|(?<=example:)|(?<=look like this)|(?<=look like this:)|(?<=format)"
     r"|(?<=format:)|(?<=e\.g\.)|(?<=such as)|(?<=for instance)|(?<=with))[ \t]*(?:\"[^\"\n]{4,200}\""
     r"|\{[^{}\n]{1,200}\})"
 )
 """What is struck out, and an example of how to answer."""
-_FENCED = re.compile(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
+_FENCED = expression(r"\A\s*`{3}\w*\s*(\{.*\}|\[.*\])\s*`{3}\s*\Z", re.S)
 
 
 def as_json(reply: str) -> object | None:
@@ -118,31 +120,31 @@ _FOREIGN_TURNS = (
     r"|attend(?:s|ez)|correction|enfin|je me corrige|ich korrigiere(?: mich)?|verbesserung"
     r"|pardon|non)(?=\s?[,:.!\u2014-])|等等|等一下|不对|更正|纠正|我说错了|重新考虑|再想想"
 )
-TURN = re.compile(
+TURN = expression(
     rf"(?im)(?:^|(?<=\()|(?<=[.!?:;,)*\u2026\u2014\u3002\uff0c-]\s)"
     rf"|(?<=[.!?\u3002\uff0c\n*]))\W{{0,4}}(?:\b(?:{_TURNS})\b|{_FOREIGN_TURNS})[\s,:.!\u2026*\u2014-]*"
 )
 """Where a model takes back what it said, or looks at it again."""
-_BRIEFLY_SAID = re.compile(
+_BRIEFLY_SAID = expression(
     r"(?:^|[.!?\n])\s*(?i:(?:the|my|correct|final|answer|choice|option|is|it's|i|choose|say|so|therefore)[\s:]+){0,6}"
     r"\W{0,3}[A-Z]\W{0,4}\s*\Z"
 )
 """An answer, which the words "that is wrong" are about; of any other sentence they judge what it says."""
-_STANDS = re.compile(
+_STANDS = expression(
     r"(?i)\b(?:(?:is|was|are) (?:\w+ )?(?:right|correct|fine)|stands?|holds?|confirm(?:s|ed)?|same (?:answer|conclusion"
     r"|result)|remains?|no change|checks? out|unchanged|i(?:'m| am) (?:confident|sure))\b"
 )
-_DENIES = re.compile(
+_DENIES = expression(
     r"(?i)\b(?:not|no|never|first|initial|original|wrong|incorrect|mistaken?|false|neither|nor)\b|n't\b"
 )
 
 
-NEXT = re.compile(
+NEXT = expression(
     r"(?i)(?:\A|\n)\s*(?:(?:article|(?:next )?question|q|exercise|task|problem|passage|context|instructions?|example"
     r"|human|user)(?:\s\d+)?\s?:|compare two|which (?:summary|of)\b|the following\b)"
 )
 """Where a model that does not stop goes on with a question of its own."""
-_LETTERED = re.compile(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
+_LETTERED = expression(r"\bA[).:] ?[^\n]{1,200}?\s\(?B[).:] ")
 """Options that are not those which it was asked about: these are gone by now."""
 
 
@@ -167,7 +169,7 @@ def unparsed_choice(reason: str) -> Chosen:
     return Chosen(index=None, step="unparsed", reason=reason)
 
 
-_OPEN = re.compile(
+_OPEN = expression(
     r"(?i)\S\s+[^\n]{0,80}\b(?:answer|choice)\W{0,3}:\W*\Z|\A\W*(?:the )?(?:correct |final )?(?:answer"
     r"|choice)(?: is)?\W*\Z"
 )
@@ -231,20 +233,20 @@ Verdict = tuple[int, str]
 _CUE = (
     r"(?:answer|label|choice|verdict|winner|result|conclusion|decision|judge?ment|preferred|preference|selection|pick)"
 )
-_MARKED = re.compile(
+_MARKED = expression(
     r"\[\[(?P<brackets>[^\[\]\n]{1,40})\]\]|\\f?boxed\s?\{(?P<boxed>(?:[^{}]|\{[^{}]{0,200}\}){1,200})\}"
     r"|(?i:<\s?(?:final_?)?(?:answer|choice|verdict|winner)\s?>)(?P<tagged>[^<]{1,200})(?:<\s?/|$)|(?im:^\W{0,6}(?:the "
     rf"|my )?final {_CUE}(?: is)?\W{{1,6}})(?P<final>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)|(?im:^\W{{0,6}}(?:the |my "
     rf"|overall )?{_CUE}\W{{0,3}}(?:[:=\u2013\u2014-]|\n)\W{{0,6}})(?P<headed>[^\n?]{{1,80}}?)[^\w?]{{0,4}}(?=\n|\Z)"
 )
 """Marks that say which part of a reply is its answer: `[[A]]`, `\\boxed{A}`, `<answer>A</answer>`."""
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = expression(
     r"(?i)(?:\b(?:if|or|either|whether|not|instead of|rather than|unless|between|such as|e\.g\.?|format|like|write"
     r"|output|respond with)\b|n't\b)[^.\n]{0,40}$"
 )
-_CONDITIONAL = re.compile(r"(?i)\W{0,6}(?:if|for|when|or|would (?:be|mean)|means)\b")
-_OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
-_KEYS = re.compile(
+_CONDITIONAL = expression(r"(?i)\W{0,6}(?:if|for|when|or|would (?:be|mean)|means)\b")
+_OBJECT = expression(r"\{[^{}]{1,2000}\}")
+_KEYS = expression(
     r"(?i)(?:(?:final|correct|best|right|selected|chosen|predicted|my|the|better|preferred)[ _-]?)*(?:answer|choice"
     r"|verdict|winner|selection|option|label|letter|decision|preference|prediction|preferred|selected|chosen|better"
     r"|best|pick|result|response|summary|judge?ment|model|assistant|alternative)(?:[ _-]?(?:letter|option|label|choice"

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from contrapose.tasks.language.expression import expression, expressions
 from contrapose.tasks.language.replies import patterns
 from contrapose.tasks.language.replies.predicates import Strength, verdict
-from contrapose.tasks.language.replies.rewrites import NOUN, VERB, expressions, gives_reason, without_asides
+from contrapose.tasks.language.replies.rewrites import NOUN, VERB, gives_reason, without_asides
 from contrapose.tasks.language.replies.text import FINALLY, ReplySentence, sentences
 
 _ROUNDABOUT = (
@@ -23,8 +24,8 @@ _ROUNDABOUT = (
 )
 """Clauses that lead up to the letter, its group, and how plainly they choose it."""
 
-_LETTER = re.compile(r"\b[AB](?![\w'])")
-_THE_ONE_THAT = re.compile(
+_LETTER = expression(r"\b[AB](?![\w'])")
+_THE_ONE_THAT = expression(
     r"(?i)\bthe (?:one|summary|option|version|text|statement) (?:that|which) (?!i\b|we\b|i'd\b)"
     r"(?P<predicate>[^,;]+?)(?: is| was|:)\s*$"
 )
@@ -44,7 +45,7 @@ class Statement:
     """Whether it is granted before or after the point that is made: "although Summary A reads well"."""
 
 
-_GRANTED = re.compile(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b")
+_GRANTED = expression(rf"(?:{FINALLY})?\s*(?i:(?:and |even )?(?:although|though|while|despite))\b")
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -175,7 +176,7 @@ def _read_clause(clause: str, *, opens: bool) -> tuple[str | None, Strength] | N
     )
 
 
-_JOINING = re.compile(r"^(?:[Bb]ut|[Aa]nd)\s+")
+_JOINING = expression(r"^(?:[Bb]ut|[Aa]nd)\s+")
 
 
 def _match_roundabout(clause: str, only: Strength | None = None) -> tuple[str, Strength] | None:
@@ -244,7 +245,7 @@ _KINDS = (
     r"(?:claim|statement|assertion|figure|date|version|account|description|number|suggestion|contention|allegation"
     r"|conclusion|characteri[sz]ation|portrayal|depiction)s?"
 )
-_ENDS_IN_PART = re.compile(
+_ENDS_IN_PART = expression(
     rf"(?:(?P<owned>(?:{NOUN})?\b[AB])\^?'s {_KINDS}|the {_KINDS} (?:made )?(?:in|of"
     rf"|by) (?P<held>(?:{NOUN})?\b[AB])(?![\w'])\^?)"
     r"(?:\s*$| (?:that|of)\b(?:(?!\b(?:is|are|does|contradicts|matches)\b).){0,200}$)"
@@ -260,10 +261,10 @@ _VERBS = dict(
     )
 )
 """Verbs of one and of several parts, as they are judged."""
-_VERB = re.compile(rf"\b(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})(?![\w'])")
-_WITH_CLAUSE = re.compile(r"\b(?:that|which|who|where|when|how|whether)\b")
-_SOURCE = re.compile(r"\bthe (?:article|text|source|passage|original)\b")
-_OF_FACTS = re.compile(
+_VERB = expression(rf"\b(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})(?![\w'])")
+_WITH_CLAUSE = expression(r"\b(?:that|which|who|where|when|how|whether)\b")
+_SOURCE = expression(r"\bthe (?:article|text|source|passage|original)\b")
+_OF_FACTS = expression(
     r"(?:is|does) (?:not )?(?:\w+ly )?(?:false|(?:in|un)\w+|correct|accurate|confirmed|supported|contradicted)\b"
 )
 _WITHIN = 120

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies.other_languages import in_english
 from contrapose.tasks.language.replies.rewrites import NOUN, STOP, rewrite
 from contrapose.tasks.language.replies.spoken import spoken_text
@@ -17,16 +18,16 @@ READ_FIRST, READ_LAST = 4_000, 1_000
 
 _BEFORE_VERB = rf"(?:{STOP}|(?=\s+(?:is|does|agrees|matches|fits|contradicts)\b))"
 # Lower-case letters count only where no article could stand: before a stop, or as the name of a summary.
-_LOWER_CASE = re.compile(
+_LOWER_CASE = expression(
     rf"(?<![\w'])[ab](?=\^)|(?mi:(?<!\bin )\b(?:summary|option|choice|answer) [ab]\b{_BEFORE_VERB})"
     rf"|(?mi:\b(?:answer|choice|option)(?:\s+is)?\s?[:=]\s?[ab]\b{STOP})|\bis (?:[ab](?=\s*[.!])|b(?=\s*$))"
 )
-_CONCLUDES = re.compile(
+_CONCLUDES = expression(
     r"(?i)(?<!not )\b(?:therefore|thus|hence|consequently|in conclusion|to conclude|to sum up|ultimately"
     r"|overall)\b[,:]?|(?:^|(?<=[,.;:!\n]))\s{0,3}(?:and )?so\b(?! (?:is|does|are|was)\b)[,:]?"
     r"|\bso (?=(?:the|my) (?:correct )?(?:answer|choice)\b|summary [ab]\b)"
 )
-_PAIR = re.compile(
+_PAIR = expression(
     r"\b[AB]\b\^?\s{0,3}\(?(?:(?:,?\s*(?:and/or|or|then)\b|(?:and|nor|versus|vs|v)\b\.?)\s+(?:(?:maybe|perhaps|possibly"
     rf"|also|even|probably|either)\s+)*|\s?[/&|]\s?|-)(?:{NOUN})?[AB]\b\^?|\b[AB]\^[ \t]*[AB]\^"
     rf"|\b[AB]\b\^?,\s*(?:and\s+)?(?:{NOUN})?[AB]\b\^?(?:{STOP}|(?=\s+(?:or|and|are|were|have|both|with|without)\b))"
@@ -37,9 +38,9 @@ _PLAIN = str.maketrans(
     | {"^": " ", "\u3002": ".", "\u0964": ".", "\u3001": ","}
     | dict.fromkeys("\u300c\u300d\u3010\u3011", '"')
 )
-_LONG_GAP = re.compile(r"\s{4,}")
-_ROW = re.compile(r"(?m)^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
-_EMPTY_LINES = re.compile(r"\n{3,}")
+_LONG_GAP = expression(r"\s{4,}")
+_ROW = expression(r"(?m)^\|? ?([^|]{1,40}?) ?\| ?([^|]{1,80}?) ?\|$")
+_EMPTY_LINES = expression(r"\n{3,}")
 PAIR, FINALLY = "both-letters", "=>"
 
 
@@ -136,7 +137,7 @@ _ENDS = r"(?=\s*(?:$|[.;!,\n]))"
 _PLAINLY = r"(?:just |exactly |precisely |which is (?:just |exactly )?|and that is (?:just |exactly )?)?"
 _AGREES = r"\1. \2 agrees with the article"
 _REFERRING = tuple(
-    (re.compile(pattern), replacement)
+    (expression(pattern), replacement)
     for pattern, replacement in (
         (rf"{_RETOLD},? {_PLAINLY}(?:as|what|how) {_SUMMARY}{_SAYS}{_ENDS}", _AGREES),
         (rf"{_RETOLD},? {_PLAINLY}(?:as (?:does|in)|(?:and )?so does) {_SUMMARY}{_ENDS}", _AGREES),
@@ -176,4 +177,4 @@ _REFERRING = tuple(
         (rf"{_OPENS}(?i:in) {_SUMMARY}, (?i:the|its|his|her|their) (?=\w)", r"\1's "),
     )
 )
-_NEEDED = re.compile(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")
+_NEEDED = expression(r"(?i)\b(?:article|text|source|passage|original)\b|\bin (?:summary )?[ab]\b")
