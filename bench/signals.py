@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from bench.first_call import Handler
 
-LINE = b"contrapose: interrupted; the same command goes on where it stopped\n"
+LINE = b"contrapose: interrupted; run the same command again to continue\n"
 SENT = (signal.SIGTERM, signal.SIGINT)
 
 

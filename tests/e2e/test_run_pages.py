@@ -147,7 +147,7 @@ def test_our_own_page_still_filters_copies_saves_and_leads_to_the_checks(
             assert Path(download.value.path()).stat().st_size > 1000
         page.get_by_role("button", name="Copy as Markdown").first.click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        page.get_by_role("link", name="Checks of the data").click()
+        page.get_by_role("link", name="Data checks").click()
         expect(page.locator("h1")).to_contain_text("expectations hold")
         assert page.url.endswith("/validation.html")
         context.close()
