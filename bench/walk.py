@@ -92,7 +92,7 @@ def main() -> None:
     walk = Walk()
     with tempfile.TemporaryDirectory() as out:
         os.environ["CONTRAPOSE_OUTPUT"] = out
-        config, _ = load_config("quickstart", {"model": "mock", "limit": 4, "output": out})
+        config, _ = load_config("quickstart", {"model": "mock", "limit": 4, "output": out, "refresh": True})
         from contrapose.flows.orchestration.form import as_parameter
 
         parameter = as_parameter(config)

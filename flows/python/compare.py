@@ -53,7 +53,7 @@ def compare(
         models: in place of `runs`, two or more models as in `evaluate`, each an id, a function, or a dict such as
             `{"model": answer, "model_args": {"revision": "v2"}}`. Models at different addresses are asked at the same
             time.
-        baseline: place of the one that the others are held against, from 1.
+        baseline: place of the run or model to compare the others with, from 1.
         margin: loss of pass rate that is still called not worse, 0 to 1.
         suite: with `models`, as in `evaluate`; None: `quickstart`. So are all that follow but `out` and `quiet`.
         data: where the samples come from.

@@ -90,11 +90,11 @@ def evaluate(
         notebook shows its table.
 
     Raises:
-        ContraposeError: what you can mend, each problem in a line, before anything was asked: an unknown suite, a
+        ContraposeError: what you can fix, each problem in a line, before any model was called: an unknown suite, a
             column that is missing, a row that cannot be used, a model that is not there. Also where a table breaks an
             expectation, or the disk is full.
-        KeyboardInterrupt: you have interrupted it; the same call goes on where it stopped, where the model is a
-            function if `revision` names it.
+        KeyboardInterrupt: you interrupted it; make the same call again to continue, with a function only if
+            `revision` names it.
 
     Examples:
         A bundled suite, one test of it, on a stand-in that knows nothing:

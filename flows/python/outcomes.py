@@ -128,9 +128,9 @@ class ComparedRuns(PublishedFolder):
 
     @property
     def results(self) -> pd.DataFrame:
-        """Rank and pass rate, one row per test and model; beside the baseline difference and verdict.
+        """Rank and pass rate, one row per test and model; also difference to the baseline and verdict.
 
-        Rates and differences are shares from 0 to 1; what does not apply, or cannot be told, is missing.
+        Rates and differences are shares from 0 to 1; what does not apply, or is unknown, is missing.
         """
         import pandas as pd
 

@@ -199,9 +199,11 @@ class RunConfig(BaseModel):
     @field_validator("model_args", "reader_args")
     @classmethod
     def _no_secret(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        # An argument of another provider is for the chosen one to refuse.
-        declared = {key for name in registry.names("providers") for key in registry.provider(name).arguments}
-        secret = [key for key in arguments if SECRET.search(str(key)) and key not in declared]
+        secret = [key for key in arguments if SECRET.search(str(key))]
+        if secret:
+            # An argument of another provider is for the chosen one to refuse. Only here: this imports all of them.
+            declared = {key for name in registry.names("providers") for key in registry.provider(name).arguments}
+            secret = [key for key in secret if key not in declared]
         if secret:
             raise ValueError(
                 f"{info.field_name}.{secret[0]} looks like a secret; expected secrets to come from the environment "

@@ -14,7 +14,7 @@ from rich.text import Text
 from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
-from contrapose.tasks.report.evidence import facts_of, rate_cells, sentences_of
+from contrapose.tasks.report.evidence import TestFacts, facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
@@ -23,6 +23,7 @@ from contrapose.tasks.text.wording import (
     counted,
     first_line,
     further_reason,
+    noise,
     number,
     reason_text,
     saved_by,
@@ -100,7 +101,8 @@ def print_summary(
     for outcome in summary["tests"]:
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
-        notes, statistics = list(sentences_of(_notes(outcome))), list(sentences_of(_statistics(outcome)))
+        facts = facts_of(outcome)
+        notes, statistics = list(sentences_of(_notes(outcome, facts))), list(sentences_of(_statistics(facts)))
         shown = [*notes, *statistics] if explain else notes[:SENTENCES]
         kept_back += len(notes) + len(statistics) - len(shown)
         print_inset(iter(shown))
@@ -119,9 +121,8 @@ def print_summary(
         console.print("Statistics: see the report, or add --explain")
 
 
-def _notes(outcome: Outcome) -> Iterator[str]:
+def _notes(outcome: Outcome, facts: TestFacts) -> Iterator[str]:
     """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
-    facts = facts_of(outcome)
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
     if outcome["errors"]:
@@ -130,7 +131,8 @@ def _notes(outcome: Outcome) -> Iterator[str]:
     yield facts.unread
     yield from main_sentences(outcome)
     yield facts.guessing
-    yield facts.noise.partition(" (by kind")[0]
+    if outcome["control"]:
+        yield noise(outcome["control"], by_kind=False)
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
         yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
@@ -138,9 +140,8 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         yield f"skipped: {facts.skipped}"
 
 
-def _statistics(outcome: Outcome) -> Iterator[str]:
+def _statistics(facts: TestFacts) -> Iterator[str]:
     """Clauses on how sure the figures of a test are."""
-    facts = facts_of(outcome)
     yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of, facts.noise)
     yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
 

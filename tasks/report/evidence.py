@@ -150,10 +150,11 @@ def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
         f"{pairs} have no readable choice in at least one order; the verdict does not depend on them" if count else ""
     )
     shares = step_shares(outcome["figures"])
-    by = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name != UNREAD_REPLIES)
+    read = {name: share for name, share in shares.items() if name != UNREAD_REPLIES}
+    by = ", ".join(name if share == 1 else f"{name} {percent(share)}" for name, share in read.items())
     unread_share = shares.get(UNREAD_REPLIES)
     steps = (
-        f"choices were read by {by}".replace(" 100%", "") if by else "",
+        f"choices were read by {by}" if by else "",
         f"{percent(unread_share)} could not be read" if unread_share else "",
     )
     known = []

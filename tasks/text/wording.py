@@ -68,8 +68,8 @@ def counted(name: str, count: int) -> str:
     return f"{count:,} {name.removesuffix('s') if count == 1 else name}"
 
 
-def noise(control: ControlSummary) -> str:
-    """Return how many answers changed although the meaning had not, in words."""
+def noise(control: ControlSummary, *, by_kind: bool = True) -> str:
+    """Return how many answers changed although the meaning had not, in words; and of each kind of control."""
     changed = f"{control['changed']:,} of {counted('answers', control['scored'])} ({percent(control['noise'])})"
     unknown = control["unscored"] + control["errors"]
     more = f"; {unknown:,} more could not be compared" if unknown else ""
@@ -77,8 +77,8 @@ def noise(control: ControlSummary) -> str:
         f"{kind.replace('_', ' ')} {changed:,} of {count:,}"
         for kind, (changed, count) in control.get("kinds", {}).items()
     )
-    by_kind = f" (by kind: {parts})" if parts else ""
-    return f"noise: {changed} also changed under the control, where the meaning is the same{by_kind}{more}"
+    kinds = f" (by kind: {parts})" if parts and by_kind else ""
+    return f"noise: {changed} also changed under the control, where the meaning is the same{kinds}{more}"
 
 
 def saved_by(summary: Summary) -> int:

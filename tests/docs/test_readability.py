@@ -9,12 +9,7 @@ from docs_pages import DOCS, pages
 from places import REPOSITORY
 
 
-def measured() -> list[Path]:
-    """Return all pages but the list of settings, whose sentences are joined with types and defaults."""
-    return [path for path in pages() if path.name != "settings.md"]
-
-
-@pytest.mark.parametrize("path", measured(), ids=lambda path: str(path.relative_to(REPOSITORY)))
+@pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_page_is_easy_to_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DOCS / "tools")
     import readability

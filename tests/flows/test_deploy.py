@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import urllib.error
 import urllib.request
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
-from prefect.events.schemas.automations import AutomationCore
-from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from receiver import receiving
 
 from contrapose.flows.cli.deploy import add_deployment, deployment_options
-from contrapose.flows.deploy.automations import AutomationBlock, find_blocks, specifications, update
+from contrapose.flows.deploy.automations import find_blocks, specifications
 from contrapose.flows.deploy.deploy import (
     _make_pool,
     after_check,
@@ -43,9 +40,6 @@ from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.errors import ConfigError
-
-BLOCK = "00000000-0000-0000-0000-000000000001"
-AUTOMATIONS: list[dict[str, Any]] = specifications()
 
 
 def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
@@ -258,7 +252,7 @@ def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
 
 
 def test_an_announcement_says_nothing_of_an_address() -> None:
-    (action,) = next(each for each in AUTOMATIONS if each["name"] == "contrapose-model-retrained")["actions"]
+    (action,) = next(each for each in specifications() if each["name"] == "contrapose-model-retrained")["actions"]
     assert set(action["parameters"]) == {"model", "revision", "training_run", "announced"}
 
 
@@ -300,70 +294,6 @@ def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: p
         assert redeployed() == {"margin": 0.02, "promotion": webhook}
         assert redeployed(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
         assert redeployed(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_an_automation_that_is_the_same_is_not_written_again() -> None:
-    from prefect.client.orchestration import get_client
-
-    (lost,) = (each for each in AUTOMATIONS if each["name"] == "contrapose-lost")
-    with get_client(sync_client=True) as client:
-        assert update(client, lost, []) == "created"
-        trigger = client.read_automations_by_name(lost["name"])[0].trigger
-        assert update(client, lost, []) == "as it is"
-        assert client.read_automations_by_name(lost["name"])[0].trigger == trigger
-        assert update(client, {**lost, "description": "Another one."}, []) == "updated"
-        client.delete_automation(client.read_automations_by_name(lost["name"])[0].id)
-
-
-def test_nightly_runs_when_it_is_told_to() -> None:
-    (schedule,) = deployments(DeploymentOptions(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
-    assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
-
-
-def test_what_is_changed_is_still_yaml() -> None:
-    content = apply_options(read_shipped(), DeploymentOptions())
-    assert yaml.safe_load(yaml.safe_dump(content)) == content
-
-
-@pytest.mark.parametrize("specification", AUTOMATIONS, ids=lambda each: each["name"])
-@pytest.mark.parametrize("webhook", [False, True])
-def test_an_automation_is_one_that_prefect_accepts(specification: dict[str, Any], webhook: bool) -> None:
-    spec = dict(specification)
-    notify = spec.pop("notify", None)
-    sent = [AutomationBlock(id=BLOCK, webhook=webhook).action(notify)] if notify else []
-    own = [{**each, "deployment_id": BLOCK} for each in spec.get("actions", [])]
-    core = AutomationCore.model_validate({**spec, "actions": own + sent})
-    assert core.actions
-    assert core.description
-    for text in (notify or {}).values():
-        validate_user_template(text)
-
-
-def test_alerts_cover_what_can_go_wrong() -> None:
-    names = {each["name"].removeprefix("contrapose-") for each in AUTOMATIONS}
-    assert {"failed", "verdict", "held", "asked", "idle", "late", "stuck", "waiting", "lost"} <= names
-
-
-@pytest.mark.parametrize(
-    ("payload", "revision"),
-    [({"revision": "v1"}, "v1"), ({}, ""), ({"revision": None}, ""), ({"revision": 17}, "17")],
-)
-def test_an_event_that_lacks_a_key_starts_a_check_that_can_refuse_it(payload: dict[str, Any], revision: str) -> None:
-    (action,) = next(each for each in AUTOMATIONS if each["name"] == "contrapose-model-retrained")["actions"]
-    event = SimpleNamespace(payload=payload, received=datetime(2026, 11, 22, 6, 30, tzinfo=UTC))
-    # Prefect turns what a single expression gives into JSON, and back.
-    templates = {key: template.replace(" }}", " | tojson }}") for key, template in action["parameters"].items()}
-    told = {key: json.loads(render_user_template_sync(each, {"event": event})) for key, each in templates.items()}
-    assert told["revision"] == revision
-    assert told["model"] == told["training_run"] == ""
-    assert datetime.fromisoformat(told["announced"]) == event.received
-
-
-def test_a_webhook_gets_json_whatever_is_inserted() -> None:
-    action = AutomationBlock(id=BLOCK, webhook=True).action({"subject": "{{ name }}", "body": "a\nb"})
-    rendered = render_user_template_sync(action["payload"], {"name": 'x", "admin": "yes'})
-    assert json.loads(rendered) == {"subject": 'x", "admin": "yes', "body": "a\nb"}
 
 
 def test_without_a_server_it_says_so() -> None:
@@ -445,3 +375,13 @@ def test_a_pool_that_somebody_else_creates_meanwhile_is_kept() -> None:
             raise ObjectAlreadyExists(http_exc=Exception())
 
     assert _make_pool(Client()) == "kept, of type docker"  # type: ignore[arg-type]
+
+
+def test_nightly_runs_when_it_is_told_to() -> None:
+    (schedule,) = deployments(DeploymentOptions(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
+    assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
+
+
+def test_what_is_changed_is_still_yaml() -> None:
+    content = apply_options(read_shipped(), DeploymentOptions())
+    assert yaml.safe_load(yaml.safe_dump(content)) == content
