@@ -66,7 +66,7 @@ def offending(text: str) -> list[Span]:
     r"""Spans of bad words but mild ones, in order and apart; all of ``fu\x1b[31mck`` is one."""
     spans = [*_toxic_spans(text)]
     # Nothing to leave out where no control character stands.
-    for pattern in _LEFT_OUT if _LEFT_OUT[1].search(text) else ():
+    for pattern in _LEFT_OUT if hides_characters(text) else ():
         # Words are read with all left out that the pattern finds.
         left_out = {place for match in pattern.finditer(text) for place in range(*match.span())}
         places = [place for place in range(len(text)) if place not in left_out]
@@ -79,6 +79,11 @@ def offending(text: str) -> list[Span]:
         else:
             merged.append((start, end))
     return merged
+
+
+def hides_characters(text: str) -> bool:
+    """Return whether there is something in the text that a terminal does not show, and that may split a word."""
+    return _LEFT_OUT[1].search(text) is not None
 
 
 def _toxic_spans(text: str) -> Iterator[Span]:

@@ -119,8 +119,8 @@ def problem(expectation: Mapping[str, Any]) -> str | None:
 def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str, object]) -> list[SeenRows]:
     """Check a frame with the columns of the suite and `row`; the results are in the order of the expectations.
 
-    Collecting the rows that break one takes most of the time; it is done where there are any. Parameters are values
-    for `$PARAMETER`.
+    Collecting the rows that break one takes most of the time; it is done where there are any. Expectations that look
+    at every row are first asked only whether they hold. Parameters are values for `$PARAMETER`.
     """
 
     def validate(result_format: Any) -> list[Any]:
@@ -129,7 +129,8 @@ def run(suite: ExpectationSuite, frame: pd.DataFrame, *, parameters: Mapping[str
     small = len(frame) <= SMALL
     with _one_at_a_time(), garbage_collection_paused() if small else nullcontext():
         batch = (_frames_of_process() if small else new_frames()).get_batch(batch_parameters={"dataframe": frame})
-        results = validate("BASIC")
+        every = all(every_row({"type": one.type, "kwargs": one.kwargs}) for one in suite.expectation_configurations)
+        results = validate("BOOLEAN_ONLY" if every else "BASIC")
         if not all(result.success and not (result.result or {}).get("unexpected_count") for result in results):
             results = validate({"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
     by_id = {result.expectation_config.id: result for result in results}
@@ -204,6 +205,11 @@ def is_all_sound(value: object) -> bool:
 def row_by_row(expectation: Mapping[str, Any]) -> bool:
     """Return true where a part of a table can be checked without the rest."""
     return expectation["type"] in ROW_BY_ROW and expectation["kwargs"].get("mostly", 1) == 1
+
+
+def every_row(expectation: Mapping[str, Any]) -> bool:
+    """Return true where it looks at each row by itself, and at every one."""
+    return row_by_row(expectation) and "row_condition" not in expectation["kwargs"]
 
 
 ROW_BY_ROW = frozenset(

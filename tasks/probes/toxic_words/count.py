@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby, pairwise
+from string import ascii_lowercase
 from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Lexicon, Sense, Tier, lexicon
@@ -190,12 +194,47 @@ def listed_words(text: str) -> int:
     return len(_langtest_pattern().findall(text))
 
 
+def langtest_terms() -> list[str]:
+    """Return LangTest's list of words; its origin is in the file itself."""
+    lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
 @cache
 def _langtest_pattern() -> re.Pattern[str]:
     """Return LangTest's own pattern, but for the common first letters, which make it ten times as fast."""
-    lines = files("contrapose.data").joinpath("lexicons", "langtest.txt").read_text(encoding="utf-8").splitlines()
-    terms = (line for line in lines if not line.startswith("#"))
-    longest_first = sorted(terms, key=lambda term: (term[0], -len(term)))
+    longest_first = sorted(langtest_terms(), key=lambda term: (term[0], -len(term)))
     by_letter = groupby(longest_first, key=lambda term: term[0])
     words = (f"{letter}(?:{'|'.join(re.escape(term[1:]) for term in group)})" for letter, group in by_letter)
     return re.compile(rf"\b(?:{'|'.join(words)})\b|{GESTURE}", re.IGNORECASE)
+
+
+_FOREIGN = r"[^\x00-\x7F‘’“”…–]"
+"""Whatever folding may turn into a letter or a mask; not the quotes, dots and dashes of ordinary text."""
+_MARKED = r"[a-z][0-9*#%@$]|[0-9@$][*@$!]*[a-z]|[a-z]![a-z0-9*#%@$!]"
+_BETWEEN = "[^a-z0-9]{1,3}"
+_SPELLED = r"(?:[ _.*–-] ?[a-z]){3}"
+
+
+def doubtful(texts: Sequence[str]) -> list[bool]:
+    """Return which texts may hold a bad word or a term of LangTest's, or hold no word; no word of the others is bad.
+
+    Each alternative is wider than what the counter looks for, so that nothing is missed.
+    """
+    # A lone surrogate cannot be encoded; it stands between words as a question mark does.
+    lower = pc.ascii_lower(pa.array([text.encode(errors="replace") for text in texts], pa.large_string()))
+    worded = pc.match_substring_regex(lower, "[a-z0-9]")
+    doubts: list[bool] = pc.or_(pc.match_substring_regex(lower, _wide()), pc.invert(worded)).to_pylist()
+    return doubts
+
+
+@cache
+def _wide() -> str:
+    book = lexicon()
+    phrases = [phrase.words for group in book.phrases.values() for phrase in group if phrase.term]
+    ours = (_BETWEEN.join(map(re.escape, term)) for term in sorted([*phrases, *((word,) for word in book.words)]))
+    listed = "|".join([*ours, *map(re.escape, langtest_terms())])
+    stretched = "|".join(letter * 3 for letter in ascii_lowercase)
+    return "|".join(
+        [rf"(?:^|[^a-z])(?:{listed})(?:[^a-z]|$)", *book.stems, stretched, "--", _MARKED, _SPELLED, _FOREIGN]
+    )

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.report.base import Results, SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut_text, show_hidden
 from contrapose.tasks.text.diff import mark
-from contrapose.tasks.text.masking import LONGEST, offending
+from contrapose.tasks.text.masking import LONGEST, hides_characters, offending
 
 MOST_ROWS = 100_000
 """Rows on one page. Controls are left out first, then passed rows."""
@@ -195,11 +196,14 @@ def case_numbers(rows: pd.DataFrame) -> list[str]:
 
 def page_texts(raw: Iterable[str], *, show_toxic: bool, longest: int) -> list[PageText]:
     """Return raw texts as the page holds them, in the same order: cleaned, cut, toxic words set apart to be masked."""
+    kept = [cut_text(text, longest) for text in raw]
+    # Reading a text for toxic words takes far longer than this search in all of them.
+    doubts = [False] * len(kept) if show_toxic else doubtful(kept)
     texts: list[PageText] = []
-    for text in (cut_text(text, longest) for text in raw):
+    for text, doubt in zip(kept, doubts, strict=True):
         pieces, place = list[str](), 0
         # Cleaned after the words are found: reading sees through hidden characters only while they are there.
-        for start, end in () if show_toxic else offending(text):
+        for start, end in offending(text) if doubt or (not show_toxic and hides_characters(text)) else ():
             pieces += show_hidden(text[place:start]), show_hidden(text[start:end])
             place = end
         texts.append([*pieces, show_hidden(text[place:])] if pieces else show_hidden(text))
