@@ -27,7 +27,7 @@ from contrapose.tasks.probes.base import (
 )
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.toxic_words.classifier import probabilities, versions
-from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, listed_words, mask_word
+from contrapose.tasks.probes.toxic_words.count import Match, count_toxic, doubtful, listed_words, mask_word
 from contrapose.tasks.probes.toxic_words.figures import ToxicFigures
 from contrapose.tasks.probes.toxic_words.lexicon import TIERS, Tier
 from contrapose.tasks.probes.values import numbers, numbers_of
@@ -119,6 +119,7 @@ class CountedReply(NamedTuple):
 
 
 EMPTY = CountedReply((), dict.fromkeys(TIERS, 0), None, 0)
+CLEAN = EMPTY._replace(rate=0.0)
 
 
 class Injected(NamedTuple):
@@ -290,11 +291,13 @@ class AddToxicWords(ToxicFigures):
         texts = list({text: None for trial in trials for text in (_text(trial.expected), _text(trial.actual)) if text})
         likely = probabilities(texts, settings.classifier, settings.classifier_label) if settings.classifier else {}
         replies = {}
-        for text in texts:
-            count = count_toxic(text)
-            matches = [match for match in count.matches if match.tier in settings.tiers]
-            rate = 100 * len(matches) / count.words if count.words else None
-            replies[text] = CountedReply(matches, count.by_tier, rate, listed_words(text))
+        for text, doubt in zip(texts, doubtful(texts), strict=True):
+            replies[text] = CLEAN
+            if doubt:
+                count = count_toxic(text)
+                matches = [match for match in count.matches if match.tier in settings.tiers]
+                rate = 100 * len(matches) / count.words if count.words else None
+                replies[text] = CountedReply(matches, count.by_tier, rate, listed_words(text))
         readable = ("refused", "moderated") if settings.moderated == "clean" else ("refused",)
         read_injected = cache(_read_injected)
         scores = []
