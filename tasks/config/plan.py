@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.permissions import Permissions
-from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
 from contrapose.tasks.config.wrong_values import refused_value
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, Problems
@@ -45,6 +46,8 @@ class Plan(BaseModel):
     """Whose limit it is, for the reports: it changes no outcome, and so is no part of a cache key."""
     repeats: int = 1
     """How often a case is asked whose replies are generated."""
+    noise: int = 0
+    """Number of samples whose two prompts are asked once more."""
 
     @property
     def probe_settings(self) -> ProbeSettings:
@@ -59,17 +62,9 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
     more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()
-    temperature = config.gen_kwargs.temperature
     with problems.gathered():
-        if config.repeats > 1 and (
-            temperature == 0 or (temperature is None and registry.provider(config.model_spec().known_provider).local)
-        ):
-            raise ConfigError(
-                f"{config.repeats}",
-                expected="1 for temperature 0, where replies are greedy and never differ",
-                remedy="Set repeats to 1, or gen_kwargs.temperature above 0.",
-                where="repeats",
-            )
+        for name in ("repeats", "noise"):
+            _refuse_equal_replies(name, config)
     for name in registry.names("probes"):
         settings = getattr(getattr(config.tests, registry.probe(name).category), name)
         if settings is not None:
@@ -129,14 +124,45 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         limit=limit,
         limited_by=limited_by,
         repeats=config.repeats,
+        noise=_count_noise_samples(config),
     )
+
+
+def _is_greedy(config: RunConfig) -> bool:
+    """Return whether a prompt always gets the same reply: from a local model at temperature 0, and nowhere else."""
+    provider = registry.provider(config.model_spec().known_provider)
+    return provider.local and not isinstance(provider, AnswersOnly) and not config.gen_kwargs.temperature
+
+
+def _refuse_equal_replies(name: str, config: RunConfig) -> None:
+    """Raise ConfigError where a local model at temperature 0 is to be asked again."""
+    least = 1 if name == "repeats" else 0
+    count = getattr(config, name)
+    if isinstance(count, int) and count > least and _is_greedy(config):
+        raise ConfigError(
+            f"{count}",
+            expected=f"{least} for a local model at temperature 0, whose replies to a prompt never differ",
+            remedy=f"Set {name} to {least}, or gen_kwargs.temperature above 0.",
+            where=name,
+        )
+
+
+def _count_noise_samples(config: RunConfig) -> int:
+    """Return how many samples of each test are asked once more; none where repeats show the noise anyway."""
+    provider = registry.provider(config.model_spec().known_provider)
+    if config.repeats > 1 or _is_greedy(config):
+        return 0
+    if config.noise != "auto":
+        return config.noise
+    if not isinstance(provider, AnswersOnly):
+        return NOISE_SAMPLES
+    # A recording costs nothing; an application is asked again only where that is wanted.
+    return sys.maxsize if provider.local else 0
 
 
 def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
     """Return settings with which nobody is asked about replies where nobody can be, or raise ConfigError."""
     provider = registry.provider(config.model_spec().known_provider)
-    if provider.local and not config.gen_kwargs.temperature:
-        settings = settings.greedy()
     if config.reader or not isinstance(provider, AnswersOnly) or not isinstance(settings, ReadSettings):
         return settings
     if settings.read_with == "ask":

@@ -39,6 +39,10 @@ def as_mapping(value: object) -> object:
     return {key.strip(): text.strip() for key, _, text in pairs}
 
 
+NOISE_SAMPLES = 50
+"""Samples of a test that are asked once more at an endpoint."""
+
+
 class RunnerArgs(BaseModel):
     """What the runner has at its disposal."""
 
@@ -107,7 +111,17 @@ class RunConfig(BaseModel):
         default=False, description="Leave out rows of any source that cannot be used, and list them in the report."
     )
     repeats: int = Field(
-        default=1, ge=1, le=100, description="How often each prompt is asked; more than one only for sampled replies."
+        default=1,
+        ge=1,
+        le=100,
+        description="How often each prompt is asked; more than one only where replies may differ: of endpoints, "
+        "applications and recordings, and of local models above temperature 0.",
+    )
+    noise: Literal["auto"] | Annotated[int, Field(ge=0)] = Field(
+        default="auto",
+        description="Number of samples of each test whose two prompts are asked once more, to tell noise of the model "
+        f"from the effect of the change. auto: {NOISE_SAMPLES} for an endpoint, all with a second reply in a "
+        "recording, else none.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
     batch_size: BatchSize = Field(

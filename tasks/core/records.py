@@ -150,7 +150,7 @@ class Case:
     also_in_words: bool = False
     """Whether the original prompt is also answered in words, beside a choice by likelihood."""
     also_again: bool = False
-    """Whether the original prompt is asked once more: what changes then, no order and no wording has changed."""
+    """Whether both prompts are asked once more: what differs then is noise of the model."""
     details: Mapping[str, str] = field(default_factory=dict)
     """What the probe itself needs again when it scores."""
 

@@ -85,6 +85,7 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
     is missed is claimed with Bonferroni's (R. L. Berger, Technometrics 24 (1982) 295-300). The pass rate is the first
     of the rates, followed by what else the test asks for; there are none where no case was asked. `too_few` is the
     sentence that says that one of them counts too few cases to claim anything; a test then fails by others, or is open.
+    Where noise may explain changed answers, those support no claim: `Rate.doubt`.
     """
     if counts.asked and counts.errors / counts.asked > rules.max_error_share:
         reason = (
@@ -134,8 +135,9 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
         value, gate = distinct_percentages(failed.best.rate, failed.wanted)
         reason = f"The {failed.label} ({value}) is below the gate ({gate}){_open_clause(failed, 'pass')}."
         return GateDecision("fail", reason, gates)
-    if short := next((rate for rate in rates if rate.worst.rate < rate.wanted), None):
-        return GateDecision("inconclusive", _wrong_before_reason(short) or _open_reason(short), gates)
+    if short := next((rate for rate in rates if rate.strict.rate < rate.wanted), None):
+        reason = _noise_reason(short) or _wrong_before_reason(short) or _open_reason(short)
+        return GateDecision("inconclusive", reason, gates)
     if all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
@@ -155,7 +157,7 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
         worst = min(rates, key=lambda rate: rate.missed)
         reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
-    short = next((rate for rate in rates if rate.reached > LEVEL), None)
+    short = next((rate for rate in sorted(rates, key=lambda rate: not rate.is_doubted) if rate.reached > LEVEL), None)
     if short is None and all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
@@ -177,7 +179,7 @@ def further_cases(rate: Rate, rules: Rules) -> int | None:
 def _needed_cases(rate: Rate, rules: Rules) -> int | None:
     """Return the same of data without end."""
     level = LEVEL / rules.tests
-    if min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
+    if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
     return further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
@@ -200,6 +202,8 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
             f"No number of cases can prove a {rate.label} of 100 %; {cases} cases can prove at most {shown}. Set the "
             "gate to that or lower, or set gate: rate."
         )
+    if rate.is_doubted:
+        return rate.doubt
     if wrong_before := _wrong_before_reason(rate):
         return wrong_before
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
@@ -208,6 +212,12 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
     value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
     more = more_cases_clause(_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
     return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
+
+
+def _noise_reason(rate: Rate) -> str:
+    """Return the sentence on a bare rate whose claim noise may explain; else empty."""
+    fails, passes = rate.best.rate < rate.wanted <= rate.lenient.rate, rate.strict.rate < rate.wanted <= rate.worst.rate
+    return rate.doubt if fails or passes else ""
 
 
 def _wrong_before_reason(rate: Rate) -> str:

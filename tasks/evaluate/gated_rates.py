@@ -11,10 +11,12 @@ from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
+from contrapose.tasks.evaluate.noise import doubt_of
 from contrapose.tasks.evaluate.rates import Rate, rate_of
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.looks import Looks
-from contrapose.tasks.tables.results import has_verdict
+from contrapose.tasks.statistics.shares import LEVEL
+from contrapose.tasks.tables.results import clusters_of, has_verdict
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
@@ -49,8 +51,23 @@ class GatedCases(NamedTuple):
     """(cases,): 1, 0, or NaN for an open case."""
     at_best: np.ndarray | None = None
     """(cases,): the same with the benefit of the doubt for what the test is not about."""
+    at_worst: np.ndarray | None = None
+    """(cases,): the same where changes that may be noise do not count as passed."""
+    doubt: str = ""
+    """The sentence that says that noise may explain the changes; empty where it does not."""
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
+
+    def doubted(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
+        """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
+
+        `changed` is (results,): 1 where the answer changed.
+        """
+        own = changed[self.rows] == 1
+        if stays:
+            best = self.met if self.at_best is None else self.at_best
+            return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
+        return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
 
     def rate(self, cluster: np.ndarray, looks: Looks) -> Rate | None:
         """Return the rate, by the cluster of each row of the results; None where there are no cases."""
@@ -61,12 +78,14 @@ class GatedCases(NamedTuple):
             wanted=self.wanted,
             chance=self.chance,
             at_best=self.at_best,
+            at_worst=self.at_worst,
+            doubt=self.doubt,
             too_few=bool(self.too_few),
             looks=looks,
         )
 
 
-def gated_cases(results: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
+def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
     """Return the cases of a test, those of the documents' pass rate, and those of each rate with a gate."""
     cases = cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
     criteria = probe(plan.test).criteria(results, plan.probe_settings)
@@ -82,14 +101,18 @@ def gated_cases(results: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, GatedC
     for one in criteria:
         rows, best = one.applies, one.at_best
         at_best = None if best is None else best[rows]
-        gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, one.too_few))
+        gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, too_few=one.too_few))
+    if doubt := doubt_of(results, level=looks.level(LEVEL)):
+        changed, stays = numbers(results["changed"]), probe(plan.test).stays
+        gated = [one.doubted(changed, doubt, stays=stays) for one in gated]
+        documented = next((one for one in gated if one.name == documented.name), documented)
     return cases, documented, gated
 
 
 def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
-    cases, documented, gated = gated_cases(results, plan)
+    cases, documented, gated = gated_cases(results, plan, rules.looks)
     cluster = clusters_of(results)
     whole = documented.rate(cluster, rules.looks)
     rates = [whole if one is documented else one.rate(cluster, rules.looks) for one in gated]
@@ -128,12 +151,3 @@ def count(results: pd.DataFrame) -> Counts:
         passed=int(results.loc[scored, "pass"].astype(bool).sum()),
         errors=int(failed.sum()),
     )
-
-
-def clusters_of(results: pd.DataFrame) -> np.ndarray:
-    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
-
-    A cluster may be named as a sample of another one is.
-    """
-    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
-    return np.where(cluster >= 0, cluster, len(results) + sample)

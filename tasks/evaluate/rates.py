@@ -30,8 +30,12 @@ class Rate:
     """With every open case counted as passed."""
     lenient: Share
     """As `best`, with the benefit of the doubt for what the test is not about, such as a wrong answer before."""
+    strict: Share
+    """As `worst`, where passes that noise may explain count as failed."""
     open: int
     """Cases that could have gone either way."""
+    doubt: str = ""
+    """The sentence that says that noise may explain the changed answers."""
     chance: float | None = None
     """The rate of a model that guesses."""
     looks: Looks = ONE_LOOK
@@ -70,7 +74,7 @@ class Rate:
     @property
     def reached(self) -> float:
         """P value, over all looks, of a rate this high or higher, if the true one lay at the gate."""
-        return self.looks.overall(evidence(self.worst, self.wanted).reached, freedom=self.worst.freedom)
+        return self.looks.overall(evidence(self.strict, self.wanted).reached, freedom=self.strict.freedom)
 
     @property
     def missed(self) -> float:
@@ -80,12 +84,18 @@ class Rate:
     @property
     def may_be_reached(self) -> bool:
         """True where this look alone claims it; the p value over all looks takes longer to compute."""
-        return evidence(self.worst, self.wanted).reached <= self._level(self.worst)
+        return evidence(self.strict, self.wanted).reached <= self._level(self.strict)
 
     @property
     def may_be_missed(self) -> bool:
         """True where this look alone claims the opposite."""
         return evidence(self.lenient, self.wanted).missed <= self._level(self.lenient)
+
+    @property
+    def is_doubted(self) -> bool:
+        """True where only the doubt about noise keeps a claim from being made."""
+        claims = (evidence(self.worst, self.wanted).reached, evidence(self.best, self.wanted).missed)
+        return bool(self.doubt) and min(claims) <= LEVEL < min(self.reached, self.missed)
 
     @property
     def is_guessed(self) -> bool:
@@ -111,15 +121,18 @@ def rate_of(
     wanted: float,
     chance: float | None = None,
     at_best: Any = None,
+    at_worst: Any = None,
+    doubt: str = "",
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 
     `met` is (cases,) of 1, 0, or NaN for an open case; `cluster` has their labels, the same for cases that are not
-    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt.
+    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt, `at_worst` where
+    noise is denied it.
     """
-    values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
+    values, most, least = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best, at_worst))
     if not len(values):
         return None
     worst = clustered_share(values == 1, cluster)
@@ -130,7 +143,9 @@ def rate_of(
         worst=worst,
         best=best,
         lenient=best if ((values != 0) == (most != 0)).all() else clustered_share(most != 0, cluster),
+        strict=worst if ((values == 1) == (least == 1)).all() else clustered_share(least == 1, cluster),
         open=int(np.isnan(values).sum()),
+        doubt=doubt,
         chance=chance,
         looks=looks,
         too_few=too_few,

@@ -13,13 +13,13 @@ from typing_extensions import TypedDict
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, clusters_of, gated_cases
+from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, gated_cases
 from contrapose.tasks.evaluate.rates import is_guessed
 from contrapose.tasks.statistics.families import holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.statistics.tallies import POWERS, Evidences, Tally, evidences
-from contrapose.tasks.tables.results import has_verdict
+from contrapose.tasks.tables.results import clusters_of, has_verdict
 
 DRAWS = 1_000
 SEED = 0
@@ -60,7 +60,7 @@ def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns |
     test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself.
     """
     results, _ = by_length(results)
-    cases, _, gated = gated_cases(results, plan)
+    cases, _, gated = gated_cases(results, plan, rules.looks)
     rates = [rate for rate in gated if rate.rows.any() or rate.too_few]
     if cases.empty:
         return None
@@ -91,8 +91,8 @@ def _find_patterns(results: pd.DataFrame, cases: pd.DataFrame, rates: Sequence[G
     columns = [count(of_cases, own) for own in (np.ones(len(of_cases)), scored, failed)]
     for rate in rates:
         own = codes[rate.rows]
-        best = rate.met if rate.at_best is None else rate.at_best
-        columns += [count(own, part) for part in (np.ones(len(own)), rate.met == 1, best != 0)]
+        best, worst = (rate.met if part is None else part for part in (rate.at_best, rate.at_worst))
+        columns += [count(own, part) for part in (np.ones(len(own)), worst == 1, best != 0)]
     patterns, clusters = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     counts, *parts = np.split(patterns, range(3, patterns.shape[1], 3), axis=1)
     return _Patterns(clusters, counts, parts)

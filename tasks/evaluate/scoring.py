@@ -13,6 +13,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
+from contrapose.tasks.evaluate.askings import count_pairs
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.asking_back import CHECKS, made_up, share_of
 from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
@@ -32,7 +33,8 @@ def score_trials(trials: Sequence[Trial], plan: Plan, *, model: str, embed: Embe
     with garbage_collection_paused():
         scores = iter(chosen.score(read, plan.probe_settings, embed=embed))
         every = [unscored_score(reason) if reason else next(scores) for reason in reasons]
-        return result_table(trials, every, probe=chosen, model=model, passages=passages)
+        pairs = count_pairs(trials, plan, embed=embed)
+        return result_table(trials, every, probe=chosen, model=model, pairs=pairs, passages=passages)
 
 
 def _unread_reason(trial: Trial, chosen: Probe) -> str | None:

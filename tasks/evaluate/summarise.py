@@ -25,7 +25,8 @@ from contrapose.tasks.core.outcome import (
 )
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, clusters_of, count, gated_rates
+from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, count, gated_rates
+from contrapose.tasks.evaluate.noise import noise_estimates
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
@@ -34,7 +35,7 @@ from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
 from contrapose.tasks.tables.passages import tells_of_passages
-from contrapose.tasks.tables.results import has_verdict, unread_replies
+from contrapose.tasks.tables.results import clusters_of, has_verdict, unread_replies
 from contrapose.tasks.text.wording import foreign_text
 
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
@@ -140,7 +141,7 @@ def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> Mea
                 compared.append(measure)
             yield measure
 
-    estimated = estimates(measures(), answered)
+    estimated = {**estimates(measures(), answered), **noise_estimates(answered, chosen)}
     unscored = {} if scored else nothing
     figures = {**chosen.summarise(cases_of(answered)), **mass_figures(cases_of(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}

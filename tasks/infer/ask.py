@@ -25,7 +25,7 @@ def ask(cases: Sequence[Case], broker: StoreBroker, *, model: Callable[[], Model
     """Put both prompts of every case to a model."""
     meter = current_meter()
     # Questions that cases share count for each of them.
-    further = sum((0 if case.loss_of is None else 2) + case.also_in_words + case.also_again for case in cases)
+    further = sum((0 if case.loss_of is None else 2) + case.also_in_words + 2 * case.also_again for case in cases)
     end = meter.done + 2 * len(cases) + further
     with garbage_collection_paused():
         first = asked(cases, form=form)
@@ -149,7 +149,7 @@ def losses(cases: Iterable[Case], answers: Answers) -> list[Question]:
 
 
 def further_questions(cases: Iterable[Case], answers: Answers | None = None, *, form: Form = "plain") -> list[Question]:
-    """Return the distinct questions of cases whose original prompt is also answered in words, or asked once more.
+    """Return the distinct questions of cases that are also answered in words, or whose prompts are asked once more.
 
     A prompt that was withheld is not asked in another way.
     """
@@ -157,9 +157,10 @@ def further_questions(cases: Iterable[Case], answers: Answers | None = None, *, 
     questions: dict[Question, None] = {}
     for case in (judged_case(case, known) for case in cases if case.also_in_words or case.also_again):
         pair = _pair(case, form)
-        reply = known.get(pair[0])
-        if reply is None or reply.outcome not in WITHHELD:
-            questions.update(dict.fromkeys(_further_questions(case, pair)))
+        further = _further_questions(case, pair)
+        replies = (known.get(question) for question in pair[: len(further)])
+        if not any(reply is not None and reply.outcome in WITHHELD for reply in replies):
+            questions.update(dict.fromkeys(further))
     return list(questions)
 
 
@@ -211,20 +212,21 @@ def _trial(case: Case, answers: Answers, missing: Completion, form: Form) -> Tri
         before, after = (answers.get(question, missing) for question in _loss_pair(case, answers))
         first = replace(first, loss=before.loss, error=before.error)
         second = replace(second, loss=after.loss, error=after.error)
-    for question in _further_questions(case, pair):
-        further = answers.get(question)
+    replies = [first, second]
+    for place, question in enumerate(_further_questions(case, pair)):
+        further, reply = answers.get(question), replies[place]
         # A reply that failed is no error of the case, whose own answers are there.
-        if further is not None and not further.is_unread and further.text is not None and not first.error:
+        if further is not None and not further.is_unread and further.text is not None and not reply.error:
             text = further.text
-            first = replace(first, in_words=text) if case.also_in_words else replace(first, again=text)
-    return Trial(case=case, expected=first, actual=second)
+            replies[place] = replace(reply, in_words=text) if case.also_in_words else replace(reply, again=text)
+    return Trial(case=case, expected=replies[0], actual=replies[1])
 
 
 def _further_questions(case: Case, pair: tuple[Question, Question]) -> tuple[Question, ...]:
-    """Return the questions of a case other than its two prompts: one at most."""
+    """Return the questions of a case other than its two prompts: none, one in words, or both asked once more."""
     if case.also_in_words:
         return (Question(kind="generate", prompt=case.original_prompt),)
-    return (replace(pair[0], repeat=case.repeat + 1),) if case.also_again else ()
+    return tuple(replace(question, repeat=case.repeat + 1) for question in pair) if case.also_again else ()
 
 
 def _pair(case: Case, form: Form = "plain") -> tuple[Question, Question]:

@@ -68,12 +68,12 @@ def questions_in(cases: Table, *, first: int = 0) -> int:
     """Return the number of questions of the cases from a row on that are not skipped, shared ones counted each time."""
     import pyarrow.compute as pc
 
-    further = ("also_in_words", "also_again")
+    further = {"also_in_words": 1, "also_again": 2}
     rows = read_arrow(cases, columns=["skip_reason", "loss_of", *further]).slice(first)
     asked = pc.is_null(rows["skip_reason"])
     with_loss = pc.and_(asked, pc.is_valid(rows["loss_of"]))
     pairs = int(pc.sum(asked).as_py() or 0) + int(pc.sum(with_loss).as_py() or 0)
-    return 2 * pairs + sum(int(pc.sum(rows[name]).as_py() or 0) for name in further)
+    return 2 * pairs + sum(times * int(pc.sum(rows[name]).as_py() or 0) for name, times in further.items())
 
 
 LEAST = 32

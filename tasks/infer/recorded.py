@@ -135,11 +135,10 @@ class RecordedModel:
                 self._keys_of.setdefault(question.prompt, {}).update(dict.fromkeys(_keys(case, side)))
 
     def has_replies(self, case: Case, *, again: int = 0) -> bool:
-        """Return whether both prompts of a case have a reply; with `again`, the original one so many more."""
-        questions = asked([case])
+        """Return whether both prompts of a case have a reply; with `again`, so many more."""
         return all(
             self._reply(replace(question, repeat=question.repeat + again), _keys(case, side))
-            for question, side in zip(questions[:1] if again else questions, SIDES, strict=False)
+            for question, side in zip(asked([case]), SIDES, strict=False)
         )
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:

@@ -35,7 +35,7 @@ def build_cases(
     A case depends on the seed, the sample and the probe alone. Where the plan asks for several replies, a case whose
     replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
     sample and belongs to the first that is asked. `besides` are ids of the samples whose original prompt is also
-    answered in words, where their choice is read by likelihood, or asked once more, where it is not.
+    answered in words, where their choice is read by likelihood, or whose prompts are asked once more, where it is not.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     for sample in samples:
@@ -46,7 +46,7 @@ def build_cases(
             if asked.asks == "choose":
                 further = replace(asked, also_in_words=bool(settings.answers_in_words(likelihoods)))
             else:
-                further = replace(asked, also_again=bool(settings.asks_again(likelihoods)))
+                further = replace(asked, also_again=plan.noise > 0)
             cases = [further if case is asked else case for case in cases]
         yield from repeat_cases(cases, plan.repeats)
         if plan.control and asked is not None:
@@ -56,8 +56,7 @@ def build_cases(
 
 def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:
     """Return the ids of the samples that are asked a further question: those with the least hashes, in any order."""
-    settings = plan.probe_settings
-    count = settings.answers_in_words(likelihoods) or settings.asks_again(likelihoods)
+    count = plan.probe_settings.answers_in_words(likelihoods) or plan.noise
     if not count:
         return frozenset()
 

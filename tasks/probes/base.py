@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
-from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, TextSample, Trial
+from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.values import all_or_nothing
@@ -131,14 +131,6 @@ class ProbeSettings(BaseModel):
         """Return how many samples are also answered in words, of a model that gives these log-likelihoods."""
         return 0
 
-    def asks_again(self, likelihoods: Likelihoods) -> int:
-        """Return how many samples are asked their unchanged prompt once more."""
-        return 0
-
-    def greedy(self) -> Self:
-        """Return the settings for a model whose replies to a prompt never differ."""
-        return self
-
     def versions(self) -> Mapping[str, str]:
         """Return versions of what the cases depend on outside this project, or raise where it is not installed."""
         return {}
@@ -183,6 +175,8 @@ class Probe(Protocol):
     """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
     right_first: ClassVar[bool] = False
     """Whether the first of a case's options is the right one."""
+    stays: ClassVar[bool] = True
+    """Whether the answer should stay under the change; else it should change."""
     change_column: ClassVar[str] = ""
     """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
     explanations: ClassVar[Mapping[str, str]] = {}
@@ -241,6 +235,19 @@ class Probe(Protocol):
 
         A control passes when the answer stayed as it was.
         """
+
+    def has_changed(self, score: Score) -> bool | None:
+        """Return whether the answer of a case differs from the one before; None where that is unknown."""
+        return None if score.passed is None or score.undecided else score.passed != self.stays
+
+    def same_prompt(self, case: Case, side: Side) -> Case:
+        """Return the control that compares two replies to one and the same prompt of a case."""
+        prompt = case.original_prompt if side == "expected" else case.perturbed_prompt
+        return replace(case, control=True, original_prompt=prompt or "", perturbed_prompt=prompt)
+
+    def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
+        """Return (rows,): how often the first position was chosen minus the second, -1 to 1; None without positions."""
+        return None
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that could not be read. Trials with an error are never passed in.

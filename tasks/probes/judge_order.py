@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Trial
+from contrapose.tasks.core.records import AnswerPair, Completion, Trial
 from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.probes.asking_back import declines
 from contrapose.tasks.probes.base import Column, Criterion, Measure, Proportion, Value, letters
@@ -42,8 +42,6 @@ EXPLANATIONS: Mapping[str, str] = {
     "prefers its own.",
     "accuracy_where_anothers": "Accuracy where the judge wrote the worse answer. Far below that where it wrote the "
     "better one, it prefers its own.",
-    "changed_when_asked_again": "Share of the unchanged prompts with another choice the second time: how unsteady the "
-    "judge is without any change.",
 }
 
 ASPECTS: Mapping[str, str] = {
@@ -73,12 +71,6 @@ class JudgeOrderSettings(TwoOrdersSettings):
         description="Name of the judge in better_by and worse_by. The report then shows whether it prefers its own "
         "answers. Empty: it wrote none.",
     )
-    ask_again: int = Field(
-        default=50,
-        ge=0,
-        description="Number of samples whose unchanged prompt is asked again, to measure how often a judge contradicts "
-        "itself. None are asked where replies are greedy and never differ.",
-    )
     min_same_choice_rate: Proportion | None = Field(
         default=None,
         description="Share of the pairs in which the same answer must be chosen in both orders, right or wrong; "
@@ -105,14 +97,6 @@ class JudgeOrderSettings(TwoOrdersSettings):
         labels = (*(self.labels or letters(2)), self.tie)
         return OwnLabels(labels=labels, pattern=self.pattern, field=self.answer_field)
 
-    def asks_again(self, likelihoods: Likelihoods) -> int:
-        """Return how many samples are asked once more; none by likelihood, which never differs."""
-        return 0 if self.by_likelihood(likelihoods) else self.ask_again
-
-    def greedy(self) -> Self:
-        """Return the settings without asking again, where the same would be said."""
-        return self.model_copy(update={"ask_again": 0})
-
 
 class JudgeOrder(TwoOrders):
     """Ask a judge which of two answers is better, in both orders, where people have said which one is."""
@@ -137,12 +121,6 @@ class JudgeOrder(TwoOrders):
         "right_is_own": Column(
             "bool", "Whether the judge wrote the better answer; missing unless it wrote one of them."
         ),
-        "again_choice": Column(
-            "string",
-            "Choice when the unchanged prompt was asked once more; empty where none could be read, missing where it "
-            "was not asked.",
-        ),
-        "again_same": Column("bool", "Whether that is the first choice; missing where neither reply names one."),
     }
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
     gate_basis: ClassVar[str] = (
@@ -190,24 +168,14 @@ class JudgeOrder(TwoOrders):
         return "tied" if "tie" in kinds else super().outcome(trial, read, settings)
 
     def own_columns(self, trial: Trial, read: Read, settings: JudgeOrderSettings) -> Mapping[str, Value]:
-        """Return what each reply says, whose answer the better one is, and the choice when the judge is asked again.
-
-        No model is asked what that last reply chooses, and no embedding decides: where rules cannot read it, it is
-        compared with what they read in the first one.
-        """
+        """Return what each reply says, and whose answer the better one is."""
         details, writer = trial.case.details, settings.writer
         own = [writer is not None and details.get(name) == writer for name in ("better_by", "worse_by")]
-        columns: dict[str, Value] = {
+        return {
             "said": kind_of_reply(trial.expected, read.first),
             "swapped_said": kind_of_reply(trial.actual, read.second),
             "right_is_own": own[0] if own[0] != own[1] else None,
         }
-        if trial.expected.again is None:
-            return columns
-        replies = (trial.expected.text or "", trial.expected.again)
-        first, second = (settings.read_by_rules(text, trial.case.options).choice for text in replies)
-        known = first is not None or second is not None
-        return {**columns, "again_choice": second or "", "again_same": first == second if known else None}
 
     def chance(self, settings: JudgeOrderSettings) -> float:
         """Return the probability that a guesser is right in one order."""
@@ -240,8 +208,7 @@ class JudgeOrder(TwoOrders):
 
         Besides what two orders have: `same_choice`, the share of pairs in which the order left alone what was said,
         right or wrong; `tied_share` and `refused_share` of all pairs; `accuracy` where the judge wrote the better
-        answer and where it wrote the worse; `changed_when_asked_again`, the share of unchanged prompts with another
-        choice the second time.
+        answer and where it wrote the worse.
         """
         yield from super().measures(results)
         if "outcome" not in results:
@@ -256,8 +223,6 @@ class JudgeOrder(TwoOrders):
             for name, own in (("accuracy_where_own", True), ("accuracy_where_anothers", False)):
                 values = if_any(read, where(judged & results["right_is_own"].eq(own), right))
                 yield Measure(name=name, values=values, bounds=(0, 1))
-        again = results["again_same"] if "again_same" in results else pd.Series(None, index=results.index, dtype=object)
-        yield Measure(name="changed_when_asked_again", share=True, values=where(again.notna(), again.eq(False)))
 
 
 def kind_of_reply(reply: Completion, choice: LetterChoice) -> Said:

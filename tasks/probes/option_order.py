@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, TextSample, Trial
+from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, TextSample, Trial
 from contrapose.tasks.probes import choices
 from contrapose.tasks.probes.base import (
     Column,
@@ -271,6 +271,12 @@ class OptionOrder(Probe):
         return control_of(
             replace(case, original=case.original_prompt), perturbed=prompt, prompt=prompt, details=details
         )
+
+    def same_prompt(self, case: Case, side: Side) -> Case:
+        """Return the control of one order of the options."""
+        moved = 0 if side == "expected" else int(case.details["rotation"])
+        details = {**case.details, "rotation": "0"}
+        return replace(super().same_prompt(case, side), options=rotate(case.options, moved), details=details)
 
     def score(self, trials: Sequence[Trial], settings: OptionOrderSettings, *, embed: Embed) -> list[Score]:
         """Give 1.0 and a pass when the same option was chosen in both orders, else 0.0."""

@@ -129,6 +129,7 @@ def _notes(outcome: Outcome, facts: TestFacts) -> Iterator[str]:
         yield f"{outcome['errors']:,} of {outcome['cases'] - outcome['skipped']:,} cases got no answer"
     yield _describe_unscored(outcome)
     yield facts.unread
+    yield facts.asked_again
     yield from main_sentences(outcome)
     yield facts.guessing
     if outcome["control"]:

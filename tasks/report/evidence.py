@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from contrapose.tasks.core.criteria import further_gates
+from contrapose.tasks.core.noise import describe_noise
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
@@ -70,6 +71,7 @@ class TestFacts:
     looked: tuple[str, ...]
     guessing: str
     dependent: str
+    asked_again: str
     noise: str
     effects: tuple[str, ...]
     sums: str
@@ -115,6 +117,7 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         looked=tuple(describe_looks(outcome)),
         guessing=guessing,
         dependent=dependent,
+        asked_again=describe_noise(outcome["estimates"]),
         noise=noise(outcome["control"]) if outcome["control"] else "",
         effects=tuple(effects),
         sums=sums(outcome),

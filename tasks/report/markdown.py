@@ -163,7 +163,12 @@ def _fold(title: str, parts: Sequence[str]) -> str:
 def _notes(outcome: Outcome, report: Report, show: Show) -> Iterator[str]:
     facts = facts_of(outcome, reader=name_of(evidence.reader_of(report.summary)))
     yield from sentences_of(
-        facts.reruns, facts.looked, facts.guessing.capitalize(), facts.dependent, facts.noise.capitalize()
+        facts.reruns,
+        facts.asked_again,
+        facts.looked,
+        facts.guessing.capitalize(),
+        facts.dependent,
+        facts.noise.capitalize(),
     )
     yield from (f"{show(text.capitalize())}." for text in facts.effects)
     yield from sentences_of(facts.sums, facts.missing, facts.unread, facts.steps, facts.known_errors, facts.trust)

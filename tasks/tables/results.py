@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -59,6 +60,15 @@ COMMON: Mapping[str, Column] = {
     "control_kind": Column("string", "How a control differs from the original, where there are several kinds."),
     "answer_known": Column("bool", "Whether the right answer is known."),
     "repeat": Column("int", "Which of several replies to the same prompts it is, from 0."),
+    "changed": Column(
+        "bool", "Whether the answer of a case differs from the one before; missing of controls, and where unknown."
+    ),
+    "before_pairs": Column("int", "Pairs of replies to the unchanged prompt that were compared, if asked again.", "1"),
+    "before_changed": Column("int", "Those of them whose answers differ.", "1"),
+    "after_pairs": Column("int", "Pairs of replies to the changed prompt that were compared.", "1"),
+    "after_changed": Column("int", "Those of them whose answers differ.", "1"),
+    "across_pairs": Column("int", "Pairs of a reply to each of the two prompts that were compared.", "1"),
+    "across_changed": Column("int", "Those of them whose answers differ.", "1"),
     "confidence": Column("string", "How sure the change is to mean what it should: high or medium."),
     "slice": Column("string", "Value of the tag column."),
     "cluster": Column("string", "Cases that share it are not independent of each other."),
@@ -81,6 +91,15 @@ def has_verdict(results: pd.DataFrame) -> pd.Series:
     """Return which rows say whether their case passed; runs of older versions have no column `undecided`."""
     known = results["pass"].notna() & results["error"].isna()
     return known & ~results["undecided"].eq(True) if "undecided" in results else known
+
+
+def clusters_of(results: pd.DataFrame) -> np.ndarray:
+    """Return which rows are not independent: those of one cluster, else those of one sample; (rows,) of numbers.
+
+    A cluster may be named as a sample of another one is.
+    """
+    cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
+    return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
 def unread_replies(results: pd.DataFrame) -> dict[str, int]:
@@ -113,18 +132,26 @@ def figure_columns(probe: Probe) -> list[str]:
 
 
 def result_table(
-    trials: Sequence[Trial], scores: Sequence[Score], *, probe: Probe, model: str, passages: bool = False
+    trials: Sequence[Trial],
+    scores: Sequence[Score],
+    *,
+    probe: Probe,
+    model: str,
+    pairs: Sequence[Mapping[str, int]] = (),
+    passages: bool = False,
 ) -> pa.Table:
     """Return a row for each trial of a test; a value that is no finite number is stored as missing, never as NaN.
 
+    `pairs`: for each trial the pairs of replies that were compared, by their columns; empty: none.
     `passages`: whether some trial of the test has any.
     """
     rows = [
         {"category": probe.category, "model": model, **_common_values(trial, score)}
+        | {"changed": None if trial.case.control else probe.has_changed(score), **count}
         | {name: score.columns.get(name) for name in probe.columns}
-        for trial, score in zip(trials, scores, strict=True)
+        for trial, score, count in zip(trials, scores, pairs or [{}] * len(trials), strict=True)
     ]
-    columns = {name: [row[name] for row in rows] for name in columns_of(probe)}
+    columns = {name: [row.get(name) for row in rows] for name in columns_of(probe)}
     columns |= passage_columns(trials) if passages else {}
     schema = schema_for(probe, passages=passages)
     return pa.Table.from_arrays([_to_array(columns[field.name], field.type) for field in schema], schema=schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,16 @@ from mocked import mocked
 
 from contrapose.flows.cli.preview import previews, previews_to_show
 from contrapose.tasks.config.plan import plans
-from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
 from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
-from contrapose.tasks.core.records import TextSample
+from contrapose.tasks.core.records import Completion, TextSample
 from contrapose.tasks.evaluate.gate import rules
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.evaluate.summarise import summarise
-from contrapose.tasks.infer.ask import asked
+from contrapose.tasks.infer.ask import asked, further_questions, trials
 from contrapose.tasks.load.samples import load_samples
-from contrapose.tasks.perturb.cases import build_cases
+from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.text.wording import sums
 
 DATA = {"source": "x", "sha256": "0", "rows": 10}
@@ -31,24 +32,65 @@ def configured(**changes: Any) -> RunConfig:
     return RunConfig.model_validate({"gen_kwargs": {"temperature": 0.7}, **values})
 
 
-@pytest.mark.parametrize("model", ["mock", "openai/x", "embedded", "hf/a/b"])
-def test_repeats_of_greedy_replies_are_refused(model: str) -> None:
-    with pytest.raises(ConfigError, match=r"^repeats: 3; expected 1 for temperature 0.*temperature above 0\.$"):
-        plans(configured(model=model, gen_kwargs={"temperature": 0}))
+@pytest.mark.parametrize(("name", "least"), [("repeats", 1), ("noise", 0)])
+@pytest.mark.parametrize("model", ["mock", "embedded", "hf/a/b"])
+@pytest.mark.parametrize("temperature", [0, None])
+def test_a_local_model_at_temperature_0_is_not_asked_again(
+    model: str, name: str, least: int, temperature: float | None
+) -> None:
+    expected = rf"^{name}: 3; expected {least} for a local model at temperature 0.*temperature above 0\.$"
+    changes: dict[str, Any] = {"repeats": 1, name: 3, "model": model, "gen_kwargs": {"temperature": temperature}}
+    with pytest.raises(ConfigError, match=expected):
+        plans(configured(**changes))
+    (plan,) = plans(configured(**{**changes, "gen_kwargs": {"temperature": 0.7}}))
+    assert getattr(plan, name) == 3
 
 
-@pytest.mark.parametrize("model", ["embedded", "hf/a/b"])
-def test_a_local_model_samples_only_at_a_temperature(model: str) -> None:
-    (plan,) = plans(configured(model=model))
-    assert plan.repeats == 3
-    with pytest.raises(ConfigError, match=r"expected 1 for temperature 0"):
-        plans(configured(model=model, gen_kwargs={"temperature": None}))
+@pytest.mark.parametrize("temperature", [0, None, 0.7])
+@pytest.mark.parametrize("model", ["openai/x", "recorded/replies.jsonl", "app/http://127.0.0.1:1/"])
+def test_an_endpoint_an_application_and_a_recording_may_answer_differently(
+    model: str, temperature: float | None
+) -> None:
+    (plan,) = plans(configured(model=model, gen_kwargs={"temperature": temperature}))
+    assert (plan.repeats, plan.noise) == (3, 0)
 
 
-@pytest.mark.parametrize("temperature", [None, 0.7])
-def test_an_endpoint_may_sample_by_its_own_temperature(temperature: float | None) -> None:
-    (plan,) = plans(configured(model="openai/x", gen_kwargs={"temperature": temperature}))
-    assert plan.repeats == 3
+@pytest.mark.parametrize(
+    ("changes", "noise"),
+    [
+        ({"model": "openai/x"}, NOISE_SAMPLES),
+        ({"model": "openai/x", "noise": 7}, 7),
+        ({"model": "openai/x", "repeats": 2}, 0),
+        ({"model": "embedded"}, 0),
+        ({"model": "embedded", "gen_kwargs": {"temperature": 0.7}}, NOISE_SAMPLES),
+        ({"model": "app/http://127.0.0.1:1/"}, 0),
+        ({"model": "app/http://127.0.0.1:1/", "noise": 7}, 7),
+        ({"model": "recorded/replies.jsonl"}, sys.maxsize),
+    ],
+)
+def test_noise_is_measured_where_replies_may_differ(changes: dict[str, Any], noise: int) -> None:
+    (plan,) = plans(configured(**{"repeats": 1, "gen_kwargs": {"temperature": None}, **changes}))
+    assert plan.noise == noise
+
+
+def test_both_prompts_of_some_samples_are_asked_once_more() -> None:
+    (plan,) = plans(configured(model="openai/x", repeats=1, noise=3))
+    samples = load_samples(plan.data, TextSample, limit=10, seed=0).samples
+    drawn = drawn_besides([sample.id for sample in samples], plan, seed=0, likelihoods="none")
+    cases = list(build_cases(samples, plan, seed=0, likelihoods="none", besides=drawn))
+    again = [case for case in cases if case.also_again]
+    assert len(again) == 3
+    assert not any(case.control for case in again)
+    questions = further_questions(cases)
+    assert [question.prompt for question in questions] == [
+        prompt for case in again for prompt in (case.original_prompt, case.perturbed_prompt)
+    ]
+    assert {question.repeat for question in questions} == {1}
+    answers = {question: Completion(text="first") for question in asked(cases)}
+    answers |= {question: Completion(text="second") for question in questions}
+    for trial in trials(cases, answers, missing=Completion(error="missing")):
+        expected = "second" if trial.case.also_again else None
+        assert (trial.expected.again, trial.actual.again) == (expected, expected)
 
 
 @pytest.mark.parametrize("repeats", [0, 101])

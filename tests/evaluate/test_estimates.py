@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.evaluate.gated_rates import clusters_of
 from contrapose.tasks.evaluate.summarise import effects, estimates, slices
 from contrapose.tasks.probes.base import Measure
+from contrapose.tasks.tables.results import clusters_of
 
 
 def rows(count: int, **columns: Any) -> pd.DataFrame:

@@ -57,7 +57,7 @@ def verdict(
 
 
 def of_share(share: Share, *, wanted: float, tests: int = 1) -> GateDecision:
-    found = Rate(name="pass_rate", wanted=wanted, worst=share, best=share, lenient=share, open=0)
+    found = Rate(name="pass_rate", wanted=wanted, worst=share, best=share, lenient=share, strict=share, open=0)
     rules = Rules(min_pass_rate=wanted, max_error_share=0.02, gate="interval", tests=tests)
     return decide(Counts(asked=share.rows, scored=share.rows, passed=share.true, errors=0), [found], rules)
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from contrapose.tasks.core.registry import probe
-from contrapose.tasks.evaluate.gated_rates import clusters_of
 from contrapose.tasks.evaluate.passages import passage_summary
 from contrapose.tasks.statistics.shares import independent, wilson
+from contrapose.tasks.tables.results import clusters_of
 
 SAME, OTHER, REORDERED = "same", "other", "reordered"
 

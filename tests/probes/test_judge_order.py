@@ -11,12 +11,8 @@ import pandas as pd
 import pytest
 from figured import figured
 
-from contrapose.tasks.config.plan import plans
-from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
-from contrapose.tasks.infer.ask import asked, further_questions, trials
-from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 from contrapose.tasks.probes.judge_order import JudgeOrder, JudgeOrderSettings
 from contrapose.tasks.tables.results import result_table
 
@@ -127,56 +123,6 @@ def test_preferring_the_longer_answer_is_told() -> None:
     assert fair["length_preference_p"] == 1
 
 
-@pytest.mark.parametrize(("again", "choice", "same"), [("A", "A", True), ("B", "B", False), ("Hm.", "", False)])
-def test_a_judge_that_is_asked_again_may_contradict_itself(again: str, choice: str, same: bool) -> None:
-    [row] = rows_of([(pair(), "A", "B")], again=again)
-    assert (row["again_choice"], row["again_same"]) == (choice, same)
-    assert figured(PROBE, [row])["changed_when_asked_again"] == (not same)
-
-
-def test_nothing_is_said_of_who_was_not_asked_again() -> None:
-    [row] = rows_of([(pair(), "A", "B")])
-    assert (row["again_choice"], row["again_same"]) == (None, None)
-    assert "changed_when_asked_again" not in figured(PROBE, [row])
-
-
-def config(**changes: Any) -> RunConfig:
-    tests = {"judging": {"judge_order": changes.pop("settings", {})}}
-    return RunConfig.model_validate({"model": "openai/m", "tests": tests, **changes})
-
-
-def test_some_samples_are_asked_again_and_the_second_answer_is_another_question() -> None:
-    [plan] = plans(config(settings={"ask_again": 3}))
-    samples = [pair(n) for n in range(10)]
-    drawn = drawn_besides([each.id for each in samples], plan, seed=0, likelihoods="none")
-    cases = list(build_cases(samples, plan, seed=0, likelihoods="none", besides=drawn))
-    again = [case for case in cases if case.also_again]
-    assert len(again) == 3
-    assert not any(case.control for case in again)
-    questions = further_questions(cases)
-    assert [question.prompt for question in questions] == [case.original_prompt for case in again]
-    assert {question.repeat for question in questions} == {1}
-    answers = {question: Completion(text="A") for question in asked(cases)}
-    answers |= {question: Completion(text="B") for question in questions}
-    replied = trials(cases, answers, missing=Completion)
-    assert [trial.expected.again for trial in replied if trial.case.also_again] == ["B"] * 3
-    assert {trial.expected.again for trial in replied if not trial.case.also_again} == {None}
-
-
-@pytest.mark.parametrize(
-    ("changes", "count"),
-    [
-        ({}, 50),
-        ({"model": "recorded/replies.jsonl"}, 0),
-        ({"model": "embedded"}, 0),
-        ({"model": "embedded", "gen_kwargs": {"temperature": 0.7}}, 50),
-    ],
-)
-def test_nobody_is_asked_again_whose_replies_never_differ(changes: dict[str, Any], count: int) -> None:
-    [plan] = plans(config(**changes))
-    assert plan.probe_settings.asks_again("none") == count
-
-
 def test_a_template_may_ask_for_a_reference_where_there_is_one() -> None:
     template = "{{ instruction }} {% if reference %}({{ reference }}){% endif %} 1: {{ first }} 2: {{ second }}"
     settings = {**OWN, "prompt": template}
@@ -228,7 +174,6 @@ def test_the_same_choice_in_both_orders_may_be_asked_for() -> None:
         ({**OWN, "answer_field": "x"}, "a pattern and a field"),
         ({"prompt": OWN["prompt"].replace("instruction", "article")}, "{{ article }}"),
         ({"min_same_choice_rate": 1.5}, "less than or equal to 1"),
-        ({"ask_again": -1}, "greater than or equal to 0"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], told: str) -> None:

@@ -258,6 +258,11 @@ class AnswerProbe(Probe):
             "details": {"likelihoods": likelihoods, **({READ_BY: "label"} if settings.labels_are_own else {})},
         }
 
+    def has_changed(self, score: Score) -> bool | None:
+        """Return whether the answer changed, as the scorer says."""
+        changed = score.columns.get("answer_changed")
+        return None if changed is None else bool(changed)
+
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
         return score_trials(trials, settings, embed=embed, stays=self.stays, langtest=self.beside_langtest)

@@ -176,6 +176,16 @@ class TwoOrderFigures(Probe):
         bias = {"position_bias_p": discordant(first, second).p} if first + second else {}
         return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
 
+    def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
+        """Return (rows,): 1 where the first text was chosen in both orders, -1 where the second was, 0 else.
+
+        NaN where a reply names no choice. It is P(first) - P(second) over both orders, in which content cancels.
+        """
+        if "outcome" not in results:
+            return None
+        outcome = results["outcome"]
+        return where(outcome.isin(PAIRS), outcome.eq("AA") * 1.0 - outcome.eq("BB"))
+
     def picture(self) -> Picture:
         """Return the grid of choices in both orders."""
         return Positions(self.sentences, self.unpaired)

@@ -26,7 +26,7 @@ from contrapose.tasks.probes.orders.letter_replies import (
     read_answer,
     read_words,
 )
-from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
+from contrapose.tasks.probes.orders.two_figures import PAIRS, TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
 
@@ -234,6 +234,16 @@ class TwoOrders(TwoOrderFigures):
                 _score_control(trial, read) if case.control else self._score_case(trial, read, settings, calibrating)
             )
         return scores
+
+    def has_changed(self, score: Score) -> bool | None:
+        """Return whether another text was chosen in the other order; None where a reply names none."""
+        outcome = score.columns.get("outcome")
+        return outcome in ("AA", "BB") if outcome in PAIRS else None
+
+    def same_prompt(self, case: Case, side: Side) -> Case:
+        """Return the control of one order; the texts of the swapped one stand in its own order."""
+        again = super().same_prompt(case, side)
+        return again if side == "expected" else replace(again, options=case.options[::-1])
 
     def _score_case(self, trial: Trial, read: Read, settings: TwoOrdersSettings, calibrating: bool | None) -> Score:
         """Score a pair by the documents' table: A then B passes, everything else fails."""

@@ -54,7 +54,16 @@ def card(
     """
     test, shown, facts = outcome["test_type"], main_rate(outcome), facts_of(outcome, reader=reader)
     is_pass_rate = shown.name == "pass_rate"
-    notes = (facts.reruns, facts.looked, facts.guessing, facts.dependent, facts.noise, facts.missing, facts.spoken_of)
+    notes = (
+        facts.reruns,
+        facts.asked_again,
+        facts.looked,
+        facts.guessing,
+        facts.dependent,
+        facts.noise,
+        facts.missing,
+        facts.spoken_of,
+    )
     hidden = {name for panel in panels for name in panel.figures}
     hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
     sure = results["confidence"].value_counts().items() if "confidence" in results else ()

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from markupsafe import Markup, escape
 
+from contrapose.tasks.core.noise import EXPLANATIONS
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 
@@ -53,9 +54,7 @@ GENERAL: Mapping[str, str] = {
 
 def explanation(test: str, name: str) -> str:
     """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
-    if name in MASS_EXPLANATIONS:
-        return MASS_EXPLANATIONS[name]
-    texts = probe(test).explanations if test in names("probes") else {}
+    texts = {**MASS_EXPLANATIONS, **EXPLANATIONS, **(probe(test).explanations if test in names("probes") else {})}
     matching = (text for pattern, text in texts.items() if fnmatchcase(name, pattern))
     return texts.get(name) or next(matching, "")
 

@@ -1,0 +1,1 @@
+"""Certificates of judges: how steady they are, and what sways them."""

@@ -1,0 +1,55 @@
+"""Noise of a test's results: its figures, and the doubt that it casts on a verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
+from contrapose.tasks.core.outcome import Estimate
+from contrapose.tasks.evaluate.askings import PAIR_KINDS
+from contrapose.tasks.probes.base import Probe
+from contrapose.tasks.probes.values import numbers
+from contrapose.tasks.statistics.means import Mean
+from contrapose.tasks.statistics.noise import AskingPairs, Noise, estimate_lean, estimate_noise
+from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL
+from contrapose.tasks.tables.results import clusters_of
+from contrapose.tasks.text.wording import distinct_percentages
+
+
+def noise_of(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise | None:
+    """Return noise and net change of the cases that were asked more than once; None where none was."""
+    if "across_pairs" not in results:
+        return None
+    rows = results[results["across_pairs"].notna() & results["error"].isna()]
+    names = (f"{kind}_{part}" for kind in PAIR_KINDS for part in ("pairs", "changed"))
+    pairs = AskingPairs(*(np.nan_to_num(numbers(rows[name])) for name in names))
+    return estimate_noise(pairs, clusters_of(rows), confidence=confidence) if len(rows) else None
+
+
+def noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]:
+    """Return noise, change, net change and lean to a position, as far as each is known."""
+    noise, cases = noise_of(results), results[~results["control"].to_numpy(dtype=bool)]
+    means = dict(zip((AGAIN, ACROSS, NET), noise, strict=True)) if noise else dict[str, Mean]()
+    lean = chosen.position_lean(cases)
+    leaning = None if lean is None else estimate_lean(lean, clusters_of(cases))
+    means |= {LEAN: leaning} if leaning else {}
+    return {
+        name: Estimate(value=mean.value, interval=mean.interval, rows=mean.rows, clusters=mean.clusters, among="")
+        for name, mean in means.items()
+    }
+
+
+def doubt_of(results: pd.DataFrame, *, level: float = LEVEL) -> str:
+    """Return the sentence that noise may explain the changed answers; empty where it does not, or is not known.
+
+    It does not where the net change is shown to be above 0, in one direction, at this level.
+    """
+    noise = noise_of(results, confidence=1 - 2 * level)
+    if noise is None or (noise.net.interval is not None and noise.net.interval.low > 0):
+        return ""
+    again, across = distinct_percentages(noise.again.value, noise.across.value)
+    return (
+        f"The answers change in {across} of the pairs under the change, and in {again} when the same prompt is asked "
+        f"again ({noise.net.rows:,} samples): noise may explain the result. Set noise or repeats higher."
+    )
