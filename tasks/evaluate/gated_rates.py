@@ -102,7 +102,7 @@ def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Dat
         rows, best = one.applies, one.at_best
         at_best = None if best is None else best[rows]
         gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, too_few=one.too_few))
-    if doubt := doubt_of(results, level=looks.level(LEVEL)):
+    if doubt := doubt_of(results, probe(plan.test), level=looks.level(LEVEL)):
         changed, stays = numbers(results["changed"]), probe(plan.test).stays
         gated = [one.doubted(changed, doubt, stays=stays) for one in gated]
         documented = next((one for one in gated if one.name == documented.name), documented)

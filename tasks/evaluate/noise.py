@@ -40,13 +40,20 @@ def noise_estimates(results: pd.DataFrame, chosen: Probe) -> dict[str, Estimate]
     }
 
 
-def doubt_of(results: pd.DataFrame, *, level: float = LEVEL) -> str:
+def doubt_of(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> str:
     """Return the sentence that noise may explain the changed answers; empty where it does not, or is not known.
 
-    It does not where the net change is shown to be above 0, in one direction, at this level.
+    It does not where the net change is shown to be above 0 at this level, nor where a lean to one position is shown,
+    which noise cannot create; where both are looked at, each has half the level.
     """
+    cases = results[~results["control"].to_numpy(dtype=bool)]
+    lean = chosen.position_lean(cases)
+    level = level if lean is None else level / 2
     noise = noise_of(results, confidence=1 - 2 * level)
     if noise is None or (noise.net.interval is not None and noise.net.interval.low > 0):
+        return ""
+    leaning = None if lean is None else estimate_lean(lean, clusters_of(cases), confidence=1 - level)
+    if leaning and leaning.interval and not leaning.interval.low <= 0 <= leaning.interval.high:
         return ""
     again, across = distinct_percentages(noise.again.value, noise.across.value)
     return (

@@ -82,7 +82,7 @@ def estimate_noise(pairs: AskingPairs, cluster: np.ndarray, *, confidence: float
     return Noise(again, across, Mean(value=net, interval=interval, rows=len(codes), clusters=len(sums)))
 
 
-def estimate_lean(lean: np.ndarray, cluster: np.ndarray) -> Mean | None:
+def estimate_lean(lean: np.ndarray, cluster: np.ndarray, *, confidence: float = CONFIDENCE) -> Mean | None:
     """Return the mean lean to the first position, P(first) - P(second), of cases in clusters; None without cases.
 
     `lean` is (cases,) from -1 to 1, NaN where it is not known, and 0 on average where only noise decides. The interval
@@ -95,7 +95,7 @@ def estimate_lean(lean: np.ndarray, cluster: np.ndarray) -> Mean | None:
         return None
     values, codes = lean[known], pd.factorize(labels_of(cluster)[known])[0]
     sums = np.stack([np.bincount(codes, weights=values), np.bincount(codes).astype(float)], axis=1)
-    low, high = (_jackknife(np.vstack([sums, (end, 1.0)]), _mean_of_sums, CONFIDENCE) for end in (-1.0, 1.0))
+    low, high = (_jackknife(np.vstack([sums, (end, 1.0)]), _mean_of_sums, confidence) for end in (-1.0, 1.0))
     interval = low and high and Interval(max(-1.0, low.low), min(1.0, high.high))
     return Mean(value=float(values.mean()), interval=interval, rows=len(values), clusters=len(sums))
 

@@ -116,7 +116,7 @@ def test_every_pair_of_askings_is_compared(test: str, category: str) -> None:
 
 @pytest.mark.parametrize(("test", "category"), ORDERS)
 def test_pure_noise_fails_no_test_of_order(test: str, category: str) -> None:
-    outcome = outcome_of(test, noisy(0.3), configured(test, category, min_pass_rate=0.9), seed=1)
+    outcome = outcome_of(test, noisy(0.3), configured(test, category, min_pass_rate=0.9), seed=3)
     assert outcome["verdict"] == "inconclusive"
     assert "when the same prompt is asked again (80 samples): noise may explain the result" in outcome["reason"]
     estimates = outcome["estimates"]
