@@ -31,6 +31,7 @@ VERBS = {
     "batch": "send the prompts of a run through a batch API, or write them into files",
     "cache": "manage the response cache; delete old tables, results and runs",
     "compare": "compare finished runs of several models",
+    "certify": "show how steady a judge is and what sways it, net of its own noise",
     "history": "show pass rates over time, and what changed since the last good run",
     "view": "show runs and their history in a browser, on this machine only",
     "doctor": "show what is installed, reachable and cached",

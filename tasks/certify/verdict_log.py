@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+import fsspec
 import pandas as pd
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -60,6 +62,16 @@ def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
             where=", ".join(sources),
         )
     return verdicts
+
+
+def hash_sources(sources: Iterable[str]) -> str:
+    """Return the sha256 of the bytes of all files, in order."""
+    digest = hashlib.sha256()
+    for source in sources:
+        with fsspec.open(source, "rb") as file:
+            while part := file.read(2**20):
+                digest.update(part)
+    return digest.hexdigest()
 
 
 def _verdicts_in(source: str) -> Iterator[tuple[Any, ...]]:

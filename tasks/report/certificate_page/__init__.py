@@ -1,0 +1,146 @@
+"""certificate.html, certificate.json and the board: what is known of judges, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, Finding
+from contrapose.tasks.core.damage import put_in_place
+from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.summary import to_json
+from contrapose.tasks.report.templates import PAGE, inline_files, style, template
+from contrapose.tasks.text.cleaning import escape, one_line, table
+from contrapose.tasks.text.masking import make_shower
+from contrapose.tasks.text.wording import counted
+
+COLOURS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "shown": "skipped"}
+WORDS = {"pass": "below the gate", "fail": "biased", "inconclusive": "undecided", "shown": "no gate"}
+WIDTH, MARGIN = 300.0, 6.0
+"""Of the drawing of an interval, in pixels."""
+
+
+class Drawing(NamedTuple):
+    """An interval on its scale, in pixels from the left."""
+
+    low: float
+    high: float
+    value: float
+    zero: float
+    gates: tuple[float, ...]
+    ends: tuple[str, str]
+    """Labels of both ends of the scale."""
+
+
+def draw(finding: Finding) -> Drawing | None:
+    """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points; None without an interval."""
+    if finding["value"] is None or finding["interval"] is None:
+        return None
+    low, high = finding["interval"]
+    least = -1.0 if low < 0 or finding["value"] < 0 else 0.0
+
+    def place(share: float) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * (min(1.0, max(least, share)) - least) / (1 - least), 1)
+
+    gate = finding["gate"]
+    gates = () if gate is None else (gate,) if least == 0 else (-gate, gate)
+    ends = ("-100", "100") if least else ("0", "100")
+    return Drawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
+
+
+def share_words(finding: Finding) -> str:
+    """Return a figure with its interval in per cent."""
+    if finding["value"] is None:
+        return "unknown"
+    text = f"{100 * finding['value']:.1f} %"
+    if finding["interval"] is not None:
+        low, high = finding["interval"]
+        text += f" ({100 * low:.1f} to {100 * high:.1f})"
+    return text
+
+
+def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> bytes:
+    """Render one page with the certificates of one judge or of several."""
+    show = make_shower(show_toxic=show_toxic)
+    judges = [
+        {
+            "name": show(one_line(one["judge"])),
+            "verdict": one["verdict"],
+            "counts": f"{counted('pairs of answers', one['pairs'])}, {counted('verdicts', one['verdicts'])}, "
+            f"{one['unread']:,} without one that can be read",
+            "findings": [
+                {
+                    **{name: show(str(finding[name])) for name in ("name", "figure", "reason")},
+                    "share": share_words(finding),
+                    "rows": f"{finding['rows']:,}",
+                    "colour": COLOURS[finding["verdict"]],
+                    "verdict": WORDS[finding["verdict"]],
+                    "drawing": draw(finding),
+                }
+                for finding in one["findings"]
+            ],
+        }
+        for one in certificates
+    ]
+    facts = {name: show(str(certificates[0][name])) for name in ("source", "sha256", "date", "version")}
+    page = template(__package__, PAGE).render(
+        judges=judges, facts=facts, **inline_files(style(__package__, "page.css"))
+    )
+    return page.encode()
+
+
+BOARD = """# How steady are judges?
+
+Each judge compared pairs of answers in both orders. *Asked again*: share of verdicts that differ when the very same
+prompt is asked again. *Swapped*: share that differ when the order is swapped. *Net*: what the order adds to the judge's
+own noise. *Lean*: share of verdicts for the first answer minus the second. *Ties*: share of ties. Brackets hold 95 %
+intervals; pairs about one question count as one group. A dash: each prompt was asked once.
+"""
+COLUMNS = {
+    "asked again": "self-disagreement",
+    "swapped": "disagreement of orders",
+    "net": "position",
+    "lean": "direction of position",
+    "ties": "ties",
+}
+
+
+def render_board(boards: Sequence[tuple[str, Sequence[Certificate]]]) -> str:
+    """Return a page of Markdown with a table for each source: a heading or note, and its certificates."""
+    return "\n".join([BOARD, *(line for note, own in boards for line in _table(note, own))]).rstrip() + "\n"
+
+
+def _table(note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
+    rows = []
+    for one in certificates:
+        findings = {finding["name"]: finding for finding in one["findings"]}
+        cells = (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
+        rows.append((escape(one_line(one["judge"])), f"{one['pairs']:,}", *cells))
+    yield f"## {note}\n"
+    yield table(("judge", "pairs", *COLUMNS), rows)
+
+
+def certificates_file(certificates: Sequence[Certificate]) -> Certificates:
+    """Return the content of certificate.json."""
+    return Certificates(schema_version=CERTIFICATE_VERSION, certificates=list(certificates))
+
+
+def write_certificates(folder: Path, certificates: Sequence[Certificate], *, show_toxic: bool = False) -> None:
+    """Write certificate.html and certificate.json into a folder, which is made where there is none.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    contents = {
+        "certificate.html": render(certificates, show_toxic=show_toxic),
+        "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            made = folder / f".{name}.part"
+            made.write_bytes(content)
+            put_in_place(made, folder / name)
+    except OSError as error:
+        raise unwritable(folder, error, what="the certificate") from error
