@@ -151,6 +151,10 @@ class TwoOrderFigures(Probe):
     without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
+    choices_read: ClassVar[tuple[str, ...]] = ("A", "B")
+    """What a reply may choose."""
+    order_decides: ClassVar[tuple[str, ...]] = ("AA", "BB")
+    """Outcomes of the pairs in which the order changed the choice."""
     sentences: ClassVar[Mapping[str, str]] = {
         "AB": "picks the right text in both orders: the content decides.",
         "AA": "picks A in both orders: the position decides, not the content.",
@@ -192,7 +196,7 @@ class TwoOrderFigures(Probe):
             return
         outcome = results["outcome"]
         judged, parsed = outcome.notna(), outcome.isin(PAIRS)
-        first, second = (results[name].isin(("A", "B")) for name in ("result", "swapped_result"))
+        first, second = (results[name].isin(self.choices_read) for name in ("result", "swapped_result"))
         right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
         accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
         yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
@@ -216,6 +220,6 @@ class TwoOrderFigures(Probe):
         # The order stays under a control, and another choice is what fails; where none was read in both, it is unknown.
         control, passed = results["control"].astype(bool), results["pass"]
         known = np.where(control, passed.notna(), first | second)
-        changed = np.where(control, passed.eq(False), outcome.isin(("AA", "BB")) | (first != second))
+        changed = np.where(control, passed.eq(False), outcome.isin(self.order_decides) | (first != second))
         yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
         yield from choices.reading_measures(results)
