@@ -192,7 +192,7 @@ class JudgeOrder(JudgeFigures, TwoOrders):
         "again_same": Column("bool", "Whether that is the first verdict; missing where neither reply has one."),
     }
     gate_basis: ClassVar[str] = (
-        "The same verdict in both orders of MT-Bench's pairs, as recorded of nine judges: 65 to 87 % (Shi et al., 2024)."
+        "The same verdict in both orders of MT-Bench's pairs, recorded of nine judges: 65 to 87 % (Shi et al., 2024)."
         " Right in both orders of LLMBar's pairs: GPT-4 75 to 83 %, ChatGPT 17 to 23 %."
     )
     controlled: ClassVar[bool] = True

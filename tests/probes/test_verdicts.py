@@ -51,7 +51,7 @@ def test_usual_words_name_an_answer(reply: str, letter: str) -> None:
             "0",
             "It depends",
             "",
-            "Both have merits, and I will weigh them now",
+            "Both of them have merits. " * 20,
         ),
         "[[C]]. Wait, let me look again.",
     ],
