@@ -27,7 +27,8 @@ from contrapose.tasks.core.errors import ConfigError, join_errors
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
-from contrapose.tasks.load.description import TableDescription
+from contrapose.tasks.load.description import TableDescription, plain_name
+from contrapose.tasks.load.finding import DECISIONS
 from contrapose.tasks.load.rows import Row
 from contrapose.tasks.load.source_reader import format_of
 from contrapose.tasks.text.wording import columns_read
@@ -68,11 +69,19 @@ class DataTable(NamedTuple):
         """Return True if some column holds each field that the tests of a goal need."""
         for test in map(probe, GOALS[goal][1]):
             description = self.describe(test.sample_type)
-            if missing_fields(description, self.rows):
+            if missing_fields(description, self.rows) or self._is_choice(description):
                 return False
             if test.name == "option_order" and "options" not in description.fields:
                 return False
         return True
+
+    def _is_choice(self, pair: TableDescription) -> bool:
+        """Return True for two columns that are rather the options of a question, or its accepted answers."""
+        winner, asked = pair.fields.get("winner"), self.describe(TextSample).fields
+        if "first" not in pair.fields or (winner and plain_name(winner.columns[0]) in DECISIONS):
+            return False
+        answers = {column for name in ("options", "answer") if name in asked for column in asked[name].columns}
+        return not answers.isdisjoint(pair.fields["first"].columns)
 
 
 def fitting_goals(table: DataTable) -> list[str]:

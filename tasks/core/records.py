@@ -9,6 +9,8 @@ from typing import Literal, TypedDict
 from contrapose.tasks.core.reply_outcomes import WITHHELD, ReplyOutcome
 
 Asks = Literal["generate", "choose"]
+Verdict = Literal["first", "second", "tie"]
+"""Which of two answers is better: the first, the second, or neither."""
 Side = Literal["expected", "actual"]
 """The completions of a trial: for the original prompt, and for the perturbed one."""
 LossOf = Literal["expected_result", "prompt"]
@@ -74,22 +76,24 @@ class SummaryPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPair:
-    """An instruction with two answers, of which people prefer one: what a judge is asked about."""
+    """An instruction with two answers: what a judge is asked about, and what people say where that is known."""
 
     id: str
     """Unique within its data source."""
-    instruction: str
-    """What was asked for."""
-    better: str
-    """The answer that people prefer."""
-    worse: str
+    instruction: str | None = None
+    """What was asked for; None where the answers alone are compared."""
+    first: str
+    """The answer that stands first in the row."""
+    second: str
     """The other one."""
+    winner: Verdict | None = None
+    """The answer that people prefer, or `tie`; None where nobody has said it."""
     reference: str | None = None
     """An answer that is known to be right, where there is one."""
-    better_by: str | None = None
-    """Who wrote the better answer, where that is known."""
-    worse_by: str | None = None
-    """Who wrote the worse one."""
+    first_by: str | None = None
+    """Who wrote the first answer, where that is known."""
+    second_by: str | None = None
+    """Who wrote the second one."""
     slice: str | None = None
     """Value of the tag column (`slice_by`)."""
     cluster: str | None = None

@@ -158,6 +158,8 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
         reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in sorted(rates, key=lambda rate: not rate.is_doubted) if rate.reached > LEVEL), None)
+    if (always := next((rate for rate in rates if rate.chance == 1 and rate.is_guessed), None)) is not None:
+        return GateDecision("inconclusive", _guessed_reason(always), gates)
     if short is None and all(rate.is_guessed for rate in rates):
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
@@ -242,6 +244,8 @@ def _open_reason(rate: Rate) -> str:
 
 def _guessed_reason(rate: Rate) -> str:
     """Return the sentence on a gate that random guessing reaches."""
+    if rate.chance == 1:
+        return f"Every reply says the same, so random guessing reaches a {rate.label} of 100 %: this proves nothing."
     chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
     return f"Random guessing reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 

@@ -88,10 +88,13 @@ class GatedCases(NamedTuple):
 def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:
     """Return the cases of a test, those of the documents' pass rate, and those of each rate with a gate."""
     cases = cases_of(results[[name for name in ("control", *COUNTED) if name in results]])
-    criteria = probe(plan.test).criteria(results, plan.probe_settings)
+    chosen = probe(plan.test)
+    criteria = chosen.criteria(results, plan.probe_settings)
     # What says nothing is open. Chance is that over the cases in which something can be guessed.
     met, guessed = np.where(has_verdict(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
     chance = float(guessed.mean()) if len(guessed) else None
+    if (habits := chosen.guessed_rate(results)) is not None:
+        chance = max(chance or 0.0, habits)
     wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
     if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
         # A default gate that a guess among options would reach is raised above it.

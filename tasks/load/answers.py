@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from contrapose.tasks.core.records import Verdict
 from contrapose.tasks.language import closed
 from contrapose.tasks.language import flags as f
+from contrapose.tasks.language.replies.verdict_words import named_verdict
 from contrapose.tasks.load.options import MARK, Options
 from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, quote_all, require_label
 
@@ -21,14 +23,6 @@ LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 UNKNOWN = ("-1", "?", "-1.0")
 """An answer that is kept secret, where there are options."""
 YES, NO = ("yes", "true", "correct"), ("no", "false", "incorrect")
-
-KIND = r"(?:model|response|output|answer|assistant|option|summary|candidate|completion)?[_ ]?"
-PREFERENCES = {
-    1: re.compile(rf"\[*(?:{KIND}(?:a|1)|first|left|a\s*>+\s*b)\]*"),
-    2: re.compile(rf"\[*(?:{KIND}(?:b|2)|second|right|b\s*>+\s*a|a\s*<+\s*b)\]*"),
-    None: re.compile(r"\[*(?:tie\b.*|both.*|neither.*|none|equal.*|draw|same|c|0|a\s*=+\s*b)\]*"),
-}
-"""The preferred answer, 1 or 2, or None for a tie, and how people write it."""
 
 
 def accepted_values(value: Any) -> list[Any]:
@@ -153,22 +147,27 @@ def _distinct_texts(answers: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(answer for answer in answers if answer))
 
 
-def read_preference(value: Any) -> int | None:
-    """Return 1 or 2 for the preferred answer of most judgements, None for a tie, or raise Unfit."""
+def read_preference(value: Any, *, first_index: int | None = None) -> Verdict | None:
+    """Return the preferred answer of most judgements, or a tie; None where there is no judgement. Raises Unfit.
+
+    A number is 1 or 2, and 0 a tie; with a `first_index` of 0 it is 0 or 1, and there is no tie.
+    """
     value = parse_literal(value)
     if isinstance(value, list | tuple):
-        votes = Counter(read_preference(vote) for vote in value if not is_missing(vote)).most_common()
-        if not votes:
-            raise Unfit("nothing says which answer is better", expected="A, B or tie")
-        return None if len(votes) > 1 and votes[0][1] == votes[1][1] else votes[0][0]
+        votes = Counter(read_preference(vote, first_index=first_index) for vote in value if not is_missing(vote))
+        top = votes.most_common(2)
+        return None if not top else "tie" if len(top) > 1 and top[0][1] == top[1][1] else top[0][0]
+    if is_missing(value):
+        return None
     try:
         number = None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         number = None
-    if number is not None and (1 <= number <= 2 or number == 0):
-        return None if number in (0, 1.5) else 1 if number < 1.5 else 2
-    said = str(value).strip().lower()
-    for preference, form in PREFERENCES.items():
-        if form.fullmatch(said):
-            return preference
+    if first_index == 0 and number in (0, 1):
+        return "first" if number == 0 else "second"
+    if number is not None and first_index != 0 and (1 <= number <= 2 or number == 0):
+        return "tie" if number in (0, 1.5) else "first" if number < 1.5 else "second"
+    verdict = None if number is not None else named_verdict(str(value))
+    if verdict is not None:
+        return verdict
     raise Unfit(f"{quote(value)} does not say which answer is better", expected="A, B or tie, or 1, 2 or 0")

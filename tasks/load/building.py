@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample, Verdict
 from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
 from contrapose.tasks.load.conversations import (
     first_of_turns,
@@ -72,9 +72,9 @@ class Builder:
 
     def _build_sample(self, row: Row, values: Values, part: int) -> Sample | Omission:
         """Make a sample of the fields of a row; `problems` say whether it can be used."""
-        if str(values.get("winner")) == "tie":
-            return Omission("a tie: neither is better")
         kind = self.description.sample_type
+        if kind is SummaryPair and str(values.get("winner")) == "tie":
+            return Omission("a tie: neither is better")
         own = None if is_missing(values.get("id")) else self._read_optional(values, "id", require_label)
         several = f".{part}" if part and (own is None or not self.description.reshapes_id) else ""
         # Rows with one context belong together where no column says which do.
@@ -129,36 +129,42 @@ class Builder:
             "answers": answers or (),
         }
 
-    def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair | Omission:
-        """Make a pair of answers; what was asked for may stand before the answers themselves."""
-        order = ("better", "worse")
+    def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair:
+        """Make a pair of answers; what was asked for may stand before the answers themselves.
+
+        A row may name the better and the worse answer, or have two answers in their order, with a label or without.
+        """
+        ranked = "first" not in self.description.fields or not is_missing(values.get("better"))
+        order = ("better", "worse") if ranked else ("first", "second")
+        winner: Verdict | None = "first" if ranked else None
+        if not ranked and not is_missing(values.get("winner")):
+            winner = self._read_optional(values, "winner", self._read_winner)
         writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
-        if "first" in values or "second" in values:
-            preferred = self._read_optional(values, "winner", read_preference)
-            if preferred is None:
-                return Omission("a tie: neither is better")
-            order = ("first", "second") if preferred == 1 else ("second", "first")
-            writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         replies = [
-            self._read_cell(name, self._column(name), values.get(place), _read_reply) or (None, "")
-            for name, place in zip(("better", "worse"), order, strict=True)
+            self._read_cell(place, self._column(place), values.get(place), _read_reply) or (None, "") for place in order
         ]
         instruction = next((lead for lead, _ in replies if lead), None)
-        if instruction is None or not is_missing(values.get("instruction")):
+        is_named = "instruction" in self.description.fields
+        if (instruction is None and is_named) or not is_missing(values.get("instruction")):
             asked = self._read_required(values, "instruction", _read_instruction)
             passage = self._read_optional(values, "context", _read_passage)
             instruction = "\n\n".join(part for part in (passage, asked) if part)
         return AnswerPair(
             **names,
             instruction=instruction,
-            better=replies[0][1],
-            worse=replies[1][1],
-            better_by=writers[0],
-            worse_by=writers[1],
+            first=replies[0][1],
+            second=replies[1][1],
+            winner=winner,
+            first_by=writers[0],
+            second_by=writers[1],
             reference=self._read_optional(
                 values, "reference", lambda value: None if value in (None, "") else require_text(value)
             ),
         )
+
+    def _read_winner(self, value: Any) -> Verdict | None:
+        """Read which answer is preferred; None where all of several cells are empty."""
+        return read_preference(value, first_index=self.description.first_index)
 
     def _column(self, name: str) -> str:
         """Return the columns of a field, as an error names them."""
@@ -172,11 +178,13 @@ class Builder:
             self.problems.append(Problem(f"column {quote(column)} is missing", "every row to have it", column))
         return self._read_optional(values, name, read)
 
-    def _read_optional(self, values: Values, name: str, read: Callable[[Any], Value]) -> Value | None:
+    def _read_optional(self, values: Values, name: str, read: Callable[[Any], Value | None]) -> Value | None:
         """Return what `read` makes of a field; None where the row has nothing there, or it cannot be used."""
         return self._read_cell(name, self._column(name), values[name], read) if name in values else None
 
-    def _read_cell(self, name: str, column: str | None, value: Any, read: Callable[[Any], Value]) -> Value | None:
+    def _read_cell(
+        self, name: str, column: str | None, value: Any, read: Callable[[Any], Value | None]
+    ) -> Value | None:
         """Return what `read` makes of a cell, or None and note the problem."""
         try:
             return read(value)

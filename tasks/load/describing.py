@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -117,7 +117,9 @@ class _Finder:
         """Take the columns whose names and values fit the fields that are still missing."""
         head = self.head
         if self.kind is AnswerPair and self.is_wanted("better") and self.is_wanted("worse"):
-            self.fields |= find_pair(head)
+            self.fields |= {name: source for name, source in find_pair(head).items() if self.is_wanted(name)}
+            if {"first", "second"} <= self.fields.keys() and self.is_wanted("winner"):
+                self.fields |= {"winner": source} if (source := self.find_source("winner")) else {}
         for name in fields_of(self.kind):
             if self.is_wanted(name) and (source := self.find_source(name)):
                 self.fields[name] = source
@@ -144,7 +146,8 @@ class _Finder:
         if name == "answer":
             return find_answer(self.head, taken=self.taken_columns(), options=self.fields.get("options"))
         head = self.head
-        fits = {"text": head.is_question, "context": head.is_passage, "id": head.is_id}.get(name, bool)
+        fits = {"text": head.is_question, "context": head.is_passage, "id": head.is_id, "winner": head.is_preference}
+        is_fit = fits.get(name, bool)
         known = [
             plain for plain in NAMES[name] if plain in head.paths and head.paths[plain] not in self.taken_columns()
         ]
@@ -154,7 +157,7 @@ class _Finder:
             known = [plain for plain in known if plain not in ("input", "text")]
         # A text that is called one is taken whatever it holds, so that what is wrong with it is said row by row.
         must = name in required_fields(self.kind)
-        fitting = [plain for plain in known if fits(head.paths[plain])]
+        fitting = [plain for plain in known if is_fit(head.paths[plain])]
         fitting += [plain for plain in known if must and not head.holds(head.paths[plain], (list, dict), share=HALF)]
         return FieldSource(columns=(head.paths[fitting[0]],), reason=f"called {fitting[0]}") if fitting else None
 
@@ -164,7 +167,9 @@ def _answer_index(
 ) -> tuple[int | None, tuple[str, ...]]:
     """Return where indexes begin to count, and why answers cannot be read."""
     answer, options = description.fields.get("answer"), description.fields.get("options")
-    if answer is None or description.sample_type in (SummaryPair, AnswerPair):
+    if description.sample_type is AnswerPair:
+        return data.answer_index, () if data.answer_index is not None else tuple(_open_winner(head, description))
+    if answer is None or description.sample_type is SummaryPair:
         return None, ()
     name = quote_all(answer.columns)
     if options is None:
@@ -179,6 +184,16 @@ def _answer_index(
         pairs = ((p["answer"], options_of(p.get("options"))) for p in parts if not is_missing(p.get("answer")))
     start, is_open = first_index(pairs)
     return start, (f"column {name} holds numbers that may count options from 0 or from 1",) if is_open else ()
+
+
+def _open_winner(head: TableHead, description: TableDescription) -> Iterator[str]:
+    """Yield the problem of a column of 0 and 1, in which 0 may be the first answer or a tie."""
+    winner = description.fields.get("winner")
+    if winner is None or description.layout is not None or len(winner.columns) > 1:
+        return
+    values = {str(value).strip().removesuffix(".0") for value in head.values.get(winner.columns[0], ())}
+    if "0" in values and values <= {"0", "1"}:
+        yield f"column {quote_all(winner.columns)} holds 0 and 1, which may count answers from 0 or from 1, 0 for a tie"
 
 
 def _warnings(head: TableHead, description: TableDescription, data: DataSettings) -> tuple[str, ...]:
@@ -223,14 +238,24 @@ def _warnings(head: TableHead, description: TableDescription, data: DataSettings
 def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[str]:
     """Return the fields that every sample needs and no column holds."""
     missing = [name for name in required_fields(description.sample_type) if name not in description.fields]
-    if {"first", "second", "winner"} <= description.fields.keys():
+    if {"first", "second"} <= description.fields.keys():
         missing = [name for name in missing if name not in ("better", "worse")]
-    if "better" in description.fields and "instruction" in missing:
+    if missing == ["instruction"] and not _has_other_text(description, rows):
+        # Two answers are enough where no column could be what they answer.
+        return []
+    answers = [description.fields[name] for name in ("better", "first") if name in description.fields]
+    if answers and "instruction" in missing:
         # Answers that are complete conversations say themselves what they answer.
-        column = description.fields["better"].columns[0]
+        column = answers[0].columns[0]
         if any(is_conversation(lookup(row.values, column)) for row in rows):
             missing.remove("instruction")
     return missing
+
+
+def _has_other_text(description: TableDescription, rows: Sequence[Row]) -> bool:
+    """Return whether a column that is not read holds texts of several words."""
+    head = TableHead(rows=rows)
+    return any(head.is_question(column) and head.mean_words(column) >= 3 for column in description.unread)
 
 
 def refuse_unasked(
@@ -272,6 +297,8 @@ def refuse_unasked(
             )
         )
     missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
+    if description.sample_type is AnswerPair and data.columns.get("instruction") == "":
+        missing = [name for name in missing if name != "instruction"]
     problems += [_missing_column(name, columns, rows, where) for name in missing]
     for problem in description.problems if uses_answers and not problems else ():
         remedy = "Say which with --set data.answer_index=0 or 1."

@@ -81,7 +81,7 @@ FURTHER: Mapping[type[Sample], tuple[str, ...]] = {
 }
 """The fields that a row may have besides, and `id` and `cluster`."""
 CHOSEN = ("first", "second", "winner", "first_by", "second_by")
-"""In place of `better` and `worse`: two answers in their order, and which of them is preferred."""
+"""In place of `better` and `worse`: two answers in their order, and which of them is preferred, where that is known."""
 COMPARED = tuple(
     name
     for field in ("article_sentence", "correct_sentence", "incorrect_sentence", "better", "worse")

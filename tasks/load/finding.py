@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of
+from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of, read_preference
 from contrapose.tasks.load.conversations import first_of_turns, is_message_list
 from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, field_value, plain_name
 from contrapose.tasks.load.options import Options, options_within, read_options
@@ -19,7 +19,7 @@ MOSTLY = 0.9
 """The same where a column is taken apart."""
 PLACES = ("abcdefghij", "0123456789", "123456789")
 """How columns that hold an option each are counted."""
-DECISIONS = ("winner", "preference", "preferred", "vote", "verdict")
+DECISIONS = ("winner", "preference", "preferred", "better", "vote", "verdict")
 """Columns that say which of two answers is better, and never which of two options is right."""
 OBJECTS = frozenset(
     ("question", "prompt", "input", "inputs", "data", "item", "example", "sample", "row", "record", "fields", "doc")
@@ -94,6 +94,10 @@ class TableHead:
     def is_passage(self, path: str) -> bool:
         """Return whether a column holds texts, lists or objects; some rows may have none."""
         return self.holds(path, (str, list, dict))
+
+    def is_preference(self, path: str) -> bool:
+        """Return whether most values of a column say which of two answers is better."""
+        return self.share(path, _is_preference) >= HALF
 
     def is_id(self, path: str) -> bool:
         """Return whether a column has a value of its own for each row; one that is called id may repeat a few."""
@@ -195,20 +199,32 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
 
 
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
-    """Return two answers and which is preferred, where no column is called the better one."""
-    if "better" in head.paths or "chosen" in head.paths:
+    """Return two answers, and which is preferred where a column says so; nothing where columns name the better one."""
+    if _is_ranked(head):
         return {}
     for stem in dict.fromkeys(match["stem"] for plain in head.paths if (match := PAIR.fullmatch(plain))):
-        # A mere label of answers says which of several options is right.
-        deciding = DECISIONS if stem.startswith("ans") else NAMES["winner"]
-        winner = next((head.paths[plain] for plain in deciding if plain in head.paths), None)
+        named = (head.paths[plain] for plain in NAMES["winner"] if plain in head.paths)
+        winner = next(filter(head.is_preference, named), None)
         for places in ("abc", "123"):
             paths = [head.paths.get(f"{stem}_{place}", head.paths.get(f"{stem}{place}")) for place in places]
-            pair = [path for path in (*paths[:2], winner) if path]
-            if len(pair) == 3 and paths[2] is None:
-                named = zip(CHOSEN, pair, strict=False)
-                return {name: FieldSource(columns=(path,), reason="two answers and a choice") for name, path in named}
+            pair = [path for path in paths[:2] if path]
+            if len(pair) == 2 and paths[2] is None:
+                columns = (*pair, winner) if winner else pair
+                reason = "two answers and a choice" if winner else "two answers"
+                fields = zip(CHOSEN, columns, strict=False)
+                return {name: FieldSource(columns=(path,), reason=reason) for name, path in fields}
     return {}
+
+
+def _is_preference(value: Any) -> bool:
+    """Return whether a cell says which of two answers is better, or that neither is."""
+    return _read_or_none(read_preference, value) is not None
+
+
+def _is_ranked(head: TableHead) -> bool:
+    """Return whether most rows have a column for the better answer and one for the worse one."""
+    sides = ([head.paths[plain] for plain in NAMES[name] if plain in head.paths] for name in ("better", "worse"))
+    return all(any(2 * len(head.values[path]) >= len(head.rows) for path in paths) for paths in sides)
 
 
 def answers_with_options(

@@ -16,7 +16,7 @@ import numpy as np
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError, join_errors
 from contrapose.tasks.core.outcome import LeftOut, LeftOutRow
-from contrapose.tasks.core.records import Sample
+from contrapose.tasks.core.records import AnswerPair, Sample
 from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.load import bundled
 from contrapose.tasks.load.building import Builder
@@ -45,6 +45,8 @@ class SourceReading:
     """What people should know about how the source is read."""
     omitted: Counter[str] = field(default_factory=Counter)
     """Rows that are in order and have no sample, by the reason."""
+    unlabelled: int = 0
+    """Pairs of answers of which nobody has said which one is better."""
     good: int = 0
     problems: list[tuple[int, Problem]] = field(default_factory=list)
     """Row number and problem of the first bad rows."""
@@ -87,6 +89,7 @@ class SourceReading:
                         self.problems.append((row.number, sample))
                 else:
                     self.good += 1
+                    self.unlabelled += isinstance(sample, AnswerPair) and sample.winner is None
                     yield sample
         if not self.good and not self.bad:
             why = ", ".join(f"{count} rows: {reason}" for reason, count in self.omitted.items()) or "there are no rows"
@@ -109,6 +112,13 @@ class SourceReading:
         if description is not None and not self.uses_answers:
             warnings += description.problems
         warnings += [f"{count:,} rows are left out: {reason}" for reason, count in self.omitted.items()]
+        if self.unlabelled:
+            many = (
+                "no row says"
+                if self.unlabelled == self.good
+                else f"{self.unlabelled:,} of {self.good:,} rows do not say"
+            )
+            warnings.append(f"{many} which answer is better: position counts there, and agreement with people does not")
         if repeats := len(self.asked) - len(np.unique(np.array(self.asked, dtype=np.int64))):
             warnings.append(f"{repeats:,} of {self.good:,} rows ask what another row asks")
         return [f"{escape(self.data.source)}: {warning}" for warning in warnings]

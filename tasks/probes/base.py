@@ -272,6 +272,13 @@ class Probe(Protocol):
         """Return counts, p values and the like over the results of one run. Controls are never passed in."""
         return {}
 
+    def guessed_rate(self, results: pd.DataFrame) -> float | None:
+        """Return the pass rate of guesses with the model's own habits, such as its share of ties; None: unknown.
+
+        The results are of cases and controls, those in error too. Chance is at least this.
+        """
+        return None
+
     def picture(self) -> Picture | None:
         """Return a new count over result rows, for what the test's card shows besides what every card shows, if any."""
         return None

@@ -96,7 +96,7 @@ def rows_of(kind: Kind, part: pa.Table) -> pa.Table:
     return pa.concat_tables(sides).take(pa.array(order, pa.int64()))
 
 
-TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence", "instruction", "better", "worse")
+TEXTS = ("text", "article_sentence", "correct_sentence", "incorrect_sentence", "first", "second")
 OPTIONAL = ("options", "answers", "items", "relevant")
 """Columns that samples of some types lack; to the derived columns they hold nothing."""
 MOST_OPTIONS = 26

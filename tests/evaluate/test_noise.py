@@ -37,7 +37,10 @@ def samples_of(test: str) -> list[Sample]:
                         incorrect_sentence=f"{n} dry days.") for n in range(CASES)
         ]  # fmt: skip
     if test == "judge_order":
-        return [AnswerPair(id=f"s{n}", instruction=f"Rain {n}?", better=f"Yes {n}.", worse="No.") for n in range(CASES)]
+        return [
+            AnswerPair(id=f"s{n}", instruction=f"Rain {n}?", first=f"Yes {n}.", second="No.", winner="first")
+            for n in range(CASES)
+        ]
     options, answers = ("animals", "plants", "stones"), ("animals",)
     return [
         TextSample(id=f"s{n}", text=f"The {n} cats on the roof are", options=options, answers=answers)

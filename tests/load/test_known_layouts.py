@@ -204,10 +204,12 @@ def test_first_question_has_its_passage_options_and_answers(layout: Layout, form
 @each_form("pair")
 def test_first_pair_knows_the_better_answer(layout: Layout, form: str, tmp_path: Path) -> None:
     pair = load(layout, form, tmp_path).samples[0]
-    assert (pair.better.strip(), pair.worse.strip()) == (layout.better, layout.worse)
+    order = {"first": (pair.first, pair.second), "second": (pair.second, pair.first)}[pair.winner]
+    better, worse = map(str.strip, order)
+    assert (better, worse) == (layout.better, layout.worse)
     assert [text for text in layout.instruction if flat(text) not in flat(pair.instruction)] == []
     # HaluEval's passages hold the right answers.
-    assert flat(pair.better) not in flat(pair.instruction) or any(pair.better in text for text in layout.instruction)
+    assert flat(better) not in flat(pair.instruction) or any(better in text for text in layout.instruction)
 
 
 @each_form("summary")

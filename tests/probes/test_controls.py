@@ -56,7 +56,7 @@ def says(text: str) -> Completion:
     return Completion(text=text)
 
 
-JUDGED = AnswerPair(id="1", instruction="Say yes.", better="Yes.", worse="No.")
+JUDGED = AnswerPair(id="1", instruction="Say yes.", first="Yes.", second="No.", winner="first")
 SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "judge_order": JUDGED, "option_order": CHOICE}
 SAMPLES |= {
     "antonym": TextSample(id="1", text="Iron is heavy."),

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from figured import figured
 
@@ -27,7 +26,8 @@ OWN: dict[str, Any] = {
 
 
 def pair(number: int = 0, *, better: str = LONG, worse: str = SHORT, **fields: Any) -> AnswerPair:
-    return AnswerPair(id=f"pair {number}", instruction=f"Rain {number}?", better=better, worse=worse, **fields)
+    fields = {"instruction": f"Rain {number}?", "winner": "first", **fields}
+    return AnswerPair(id=f"pair {number}", first=better, second=worse, **fields)
 
 
 def case_of(sample: AnswerPair, **settings: Any) -> Case:
@@ -36,12 +36,12 @@ def case_of(sample: AnswerPair, **settings: Any) -> Case:
     return case
 
 
-def rows_of(replies: list[tuple[AnswerPair, str, str]], again: str | None = None, **settings: Any) -> list[Any]:
+def rows_of(replies: list[tuple[AnswerPair, str, str]], **settings: Any) -> list[Any]:
     own = JudgeOrderSettings(**settings)
     made = [
         Trial(
             case=case_of(sample, **settings),
-            expected=Completion(text=first, again=again),
+            expected=Completion(text=first),
             actual=Completion(text=second),
         )
         for sample, first, second in replies
@@ -60,9 +60,12 @@ def row_of(first: str, second: str, **settings: Any) -> dict[str, Any]:
     [
         (("A", "B"), "AB", True, False),
         (("A", "A"), "AA", False, False),
-        (("B", "A"), "BA", False, False),
-        (("Both are equally good.", "Both are equally good."), "tied", False, False),
-        (("A", "Neither of them."), "tied", False, False),
+        (("B", "A"), "BA", True, False),
+        (("Both are equally good.", "Both are equally good."), "tied", True, False),
+        (("A", "Neither of them."), "tied_once", False, False),
+        (("Neither of them.", "[[C]]"), "tied", True, False),
+        (("It could be A or B.", "It could be A or B."), "unparsed", False, True),
+        (("It is a tie.", "Well, the first thing to look at is"), "unparsed", False, True),
         (("I'm sorry, but I can't help with that.", "B"), "refused", False, False),
         (("I'm sorry, but I can't help with that.", "Both are equally good."), "refused", False, False),
         (("Well, the first thing to look at is", "B"), "unparsed", False, True),
@@ -83,14 +86,17 @@ def test_what_each_reply_says_is_recorded() -> None:
 
 def test_a_tie_has_a_label_of_its_own() -> None:
     row = row_of("Hard to say. [[C]]", "[[2]]", **OWN)
-    assert (row["outcome"], row["said"], row["undecided"]) == ("tied", "tie", False)
+    assert (row["outcome"], row["said"], row["undecided"]) == ("tied_once", "tie", False)
+    assert (row["result"], row["swapped_result"]) == ("tie", "B")
+    assert row_of("[[C]]", "[[C]]", **OWN)["outcome"] == "tied"
     assert row_of("[[1]]", "[[2]]", **OWN)["outcome"] == "AB"
     assert row_of("[[1]] or [[C]]", "[[2]]", **OWN)["outcome"] == "unparsed"
 
 
-def test_a_guesser_among_three_labels_is_right_less_often() -> None:
-    assert case_of(pair()).chance == 1 / 4
-    assert case_of(pair(), **OWN).chance == pytest.approx(1 / 9)
+def test_a_guesser_among_three_verdicts_repeats_itself_less_often() -> None:
+    assert case_of(pair()).chance == 1 / 2
+    assert case_of(pair(), **OWN).chance == pytest.approx(1 / 3)
+    assert case_of(pair(), tie="C").chance == pytest.approx(1 / 3)
 
 
 def test_a_label_may_stand_in_a_field_of_json() -> None:
@@ -100,9 +106,9 @@ def test_a_label_may_stand_in_a_field_of_json() -> None:
 
 
 def test_preferring_ones_own_answers_is_told() -> None:
-    own = [pair(n, better_by="me", worse_by="you") for n in range(12)]
-    others = [pair(n + 12, better_by="you", worse_by="me") for n in range(12)]
-    both = pair(30, better_by="me", worse_by="me")
+    own = [pair(n, first_by="me", second_by="you") for n in range(12)]
+    others = [pair(n + 12, first_by="you", second_by="me") for n in range(12)]
+    both = pair(30, first_by="me", second_by="me")
     rows = rows_of(
         [*((each, "A", "B") for each in own), *((each, "B", "A") for each in others), (both, "A", "A")], writer="me"
     )
@@ -153,27 +159,25 @@ def test_a_control_asks_the_same_order_in_other_words() -> None:
     assert twin.perturbed_prompt == case.original_prompt.replace(PROBE.question, question)
 
 
-def test_the_same_choice_in_both_orders_may_be_asked_for() -> None:
-    replies = ("A", "B"), ("B", "A"), ("A", "A"), ("It is a tie: both are good.",) * 2, ("A", "Hm.")
-    rows = rows_of([(pair(n), *each) for n, each in enumerate(replies)])
-    frame = pd.DataFrame(rows)
-    [criterion] = PROBE.criteria(frame, JudgeOrderSettings(min_same_choice_rate=0.8))
-    assert (criterion.name, criterion.wanted, criterion.chance) == ("same_choice_rate", 0.8, 0.5)
-    assert criterion.met[:4].tolist() == [1, 1, 0, 1]
-    assert np.isnan(criterion.met[4])
-    assert PROBE.criteria(frame, JudgeOrderSettings()) == []
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"tie": "C"}, "expected prompt, too"),
-        ({"prompt": OWN["prompt"], "tie": "C"}, "a pattern, too"),
+        ({"tie": "A"}, "3 that differ"),
+        ({"labels": ("1", "2")}, "expected prompt, too"),
+        ({"prompt": OWN["prompt"], "labels": {"X": "first", "Y": "second"}}, "a pattern, too"),
+        ({**OWN, "labels": {"1": "first", "C": "tie"}}, "one for first and one for second"),
+        ({**OWN, "labels": {"1": "better", "2": "second"}}, "'first', 'second' or 'tie'"),
+        ({**OWN, "labels": {"1": "first", "2": "second", "3": "tie"}, "tie": "1"}, "4 that differ"),
         ({**OWN, "tie": "1"}, "3 that differ"),
         ({**OWN, "tie": " "}, "3 that differ"),
         ({**OWN, "answer_field": "x"}, "a pattern and a field"),
         ({"prompt": OWN["prompt"].replace("instruction", "article")}, "{{ article }}"),
-        ({"min_same_choice_rate": 1.5}, "less than or equal to 1"),
+        ({"min_right_rate": 1.5}, "less than or equal to 1"),
+        ({"pattern": r"\[\[A\]\]"}, "a pattern with 0 groups"),
+        ({"pattern": r"(A)|(B)"}, "a pattern with 2 groups"),
+        ({"pattern": r"(?P<first>A)"}, "expected first and second"),
+        ({"pattern": "(A"}, "expected a regular expression"),
+        ({"pattern": r"(?:(\w+)\s*)+$"}, "takes too long"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], told: str) -> None:

@@ -19,7 +19,17 @@ from contrapose.tasks.evaluate.summarise import summarise
 NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 12}
 RULES = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
-COUNTS = ("samples", "unparsed", "tied", "refused", "unread", "empty_replies", "refused_replies", "share_moderated")
+COUNTS = (
+    "samples",
+    "labelled",
+    "unparsed",
+    "tied",
+    "refused",
+    "unread",
+    "empty_replies",
+    "refused_replies",
+    "share_moderated",
+)
 """Figures that count what is there, or what could not be read."""
 
 

@@ -162,11 +162,13 @@ class Chosen:
     """What decided: `letter` alone, `pattern` for a statement with one, `restated` for an option's text; `unparsed`."""
     reason: str
     """What decided, or why nothing did."""
+    tie: bool = False
+    """Whether the reply plainly says that no option is better than the other one."""
 
 
-def unparsed_choice(reason: str) -> Chosen:
+def unparsed_choice(reason: str, *, tie: bool = False) -> Chosen:
     """Nothing is chosen, or nothing can be told."""
-    return Chosen(index=None, step="unparsed", reason=reason)
+    return Chosen(index=None, step="unparsed", reason=reason, tie=tie)
 
 
 _OPEN = expression(
@@ -199,7 +201,9 @@ def read_final_choice(
         if others - {None, place}:
             return unparsed_choice("contradictory")
         if place >= count:
-            return unparsed_choice("both" if count == 2 else "a letter that labels no option")
+            return (
+                unparsed_choice("both", tie=True) if count == 2 else unparsed_choice("a letter that labels no option")
+            )
         return Chosen(index=place, step="pattern", reason="the verdict is marked")
 
     def read_last(text: str) -> Chosen:
@@ -260,13 +264,21 @@ def verdicts(text: str) -> list[Verdict]:
         return [(len(text), held) for held in _read_json(content)]
     marked = list[Verdict]()
     for mark in (*_MARKED.finditer(text), *_OBJECT.finditer(text)):
-        if _HYPOTHETICAL.search(text[max(0, mark.start() - 60) : mark.start()]):
-            continue
         if mark.re.groups == 0:
-            marked += [(mark.end(), held) for held in _read_json(as_json(mark[0]))]
-        elif not _CONDITIONAL.match(text, mark.end()):
+            if not is_supposed(text, mark.start()):
+                marked += [(mark.end(), held) for held in _read_json(as_json(mark[0]))]
+        elif not is_supposed(text, mark.start(), mark.end()):
             marked.append((mark.end(), _without_markup(next(filter(None, mark.groups())))))
     return sorted(marked)
+
+
+def is_supposed(text: str, start: int, end: int | None = None) -> bool:
+    """Return whether a verdict from `start` to `end` is only supposed or denied: "[[A]] if …", "not [[B]]".
+
+    Without an `end` what follows does not count.
+    """
+    before = _HYPOTHETICAL.search(text[max(0, start - 60) : start]) is not None
+    return before or (end is not None and _CONDITIONAL.match(text, end) is not None)
 
 
 def _read_json(content: object) -> Iterator[str]:

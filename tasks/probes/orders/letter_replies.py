@@ -58,6 +58,8 @@ class LetterChoice:
     """The step that decided; `unparsed` when none did."""
     reason: str
     """Why, in a few words: for an unparsed reply `both`, `neither`, `refusal`, `contradictory`, `empty`, …"""
+    tie: bool = False
+    """Whether the reply plainly says that neither is better; it chooses none of them then."""
 
 
 def read_choice(
@@ -93,7 +95,7 @@ def read_words(
         seen = without_listing(seen, ("A", "B"), options)
     chosen = read_final_choice(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
-    return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason)
+    return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason, tie=chosen.tie)
 
 
 def needs_meaning(read: LetterChoice | Chosen) -> bool:
@@ -134,7 +136,7 @@ def _read(seen: str, options: tuple[str, str] | None, one_is_right: bool) -> Cho
     """Read what is stated without marks and turns."""
     read = _read_statement(seen, one_is_right)
     if read.step != "letter" and is_tie(seen):
-        return unparsed_choice("both")
+        return unparsed_choice("both", tie=True)
     if read.step == "pattern" or (read.index is None and read.reason != "contradictory"):
         place = read_conclusion(
             seen,

@@ -37,6 +37,8 @@ ABILITY_AND_BIAS: Mapping[str, tuple[str, ...]] = {
     "follows_the_position": ("AA", "BB"),
 }
 """Shares of the pairs with a choice in both orders, by their outcomes: they add up to 1."""
+PLACES: Mapping[str, float] = {"A": 1.0, "B": -1.0}
+"""Letters of the two positions, as a lean to the first."""
 PAIRS = ("AB", "AA", "BB", "BA")
 """Outcomes with a choice in both orders."""
 
@@ -151,6 +153,10 @@ class TwoOrderFigures(Probe):
     without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""
+    choices_read: ClassVar[tuple[str, ...]] = ("A", "B")
+    """What a reply may choose."""
+    order_decides: ClassVar[tuple[str, ...]] = ("AA", "BB")
+    """Outcomes of the pairs in which the order changed the choice."""
     sentences: ClassVar[Mapping[str, str]] = {
         "AB": "picks the right text in both orders: the content decides.",
         "AA": "picks A in both orders: the position decides, not the content.",
@@ -177,14 +183,15 @@ class TwoOrderFigures(Probe):
         return {**counts, **bias, **step_figures((judged["result_step"], judged["swapped_step"]))}
 
     def position_lean(self, results: pd.DataFrame) -> np.ndarray | None:
-        """Return (rows,): 1 where the first text was chosen in both orders, -1 where the second was, 0 else.
+        """Return (rows,): P(first) - P(second) over both orders, in which the content cancels; a tie is neither.
 
-        NaN where a reply names no choice. It is P(first) - P(second) over both orders, in which content cancels.
+        NaN where a reply names no choice.
         """
         if "outcome" not in results:
             return None
-        outcome = results["outcome"]
-        return where(outcome.isin(PAIRS), outcome.eq("AA") * 1.0 - outcome.eq("BB"))
+        places = {choice: PLACES.get(choice, 0.0) for choice in self.choices_read}
+        first, second = (results[name].map(places).to_numpy(dtype=float) for name in ("result", "swapped_result"))
+        return np.asarray((first + second) / 2)
 
     def picture(self) -> Picture:
         """Return the grid of choices in both orders."""
@@ -202,7 +209,7 @@ class TwoOrderFigures(Probe):
             return
         outcome = results["outcome"]
         judged, parsed = outcome.notna(), outcome.isin(PAIRS)
-        first, second = (results[name].isin(("A", "B")) for name in ("result", "swapped_result"))
+        first, second = (results[name].isin(self.choices_read) for name in ("result", "swapped_result"))
         right = where(judged, results["result"] == "A"), where(judged, results["swapped_result"] == "B")
         accuracy = if_any(judged & (first | second), (right[0] + right[1]) / 2)
         yield Measure(name="accuracy", values=accuracy, bounds=(0, 1))
@@ -226,6 +233,6 @@ class TwoOrderFigures(Probe):
         # The order stays under a control, and another choice is what fails; where none was read in both, it is unknown.
         control, passed = results["control"].astype(bool), results["pass"]
         known = np.where(control, passed.notna(), first | second)
-        changed = np.where(control, passed.eq(False), outcome.isin(("AA", "BB")) | (first != second))
+        changed = np.where(control, passed.eq(False), outcome.isin(self.order_decides) | (first != second))
         yield Measure(name="choice_changed", share=True, values=where(known, changed), net="net_order_sensitivity")
         yield from choices.reading_measures(results)

@@ -26,7 +26,7 @@ from contrapose.tasks.probes.orders.letter_replies import (
     read_answer,
     read_words,
 )
-from contrapose.tasks.probes.orders.two_figures import PAIRS, TwoOrderFigures
+from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
 
@@ -73,11 +73,15 @@ class TwoOrdersSettings(RewordedSettings):
         """Return `all` where replies are read: any may say in other words which text it means."""
         return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
 
+    def read_in_words(self, reply: str, options: Sequence[str]) -> LetterChoice:
+        """Read a reply by the built-in rules."""
+        first, second = options
+        return replace(read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right), tie=False)
+
     def read_by_rules(self, reply: str, options: Sequence[str]) -> LetterChoice:
         """Read a reply by rules for words, or by labels of the prompt; a label beyond the two chooses neither."""
         if not self.labels_are_own or (own := self.own_labels) is None:
-            first, second = options
-            return read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right)
+            return self.read_in_words(reply, options)
         place = own.place(reply, count=len(own.labels))
         if place is None:
             return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
@@ -128,6 +132,8 @@ class TwoOrders(TwoOrderFigures):
         "BA": "The wrong text was chosen in both orders.",
     }
     """Sentence for each outcome that is none of an open case."""
+    passing: ClassVar[tuple[str, ...]] = ("AB",)
+    """Outcomes that pass."""
 
     def comparison(self, sample: Any) -> ComparedTexts:
         """Return the texts of a sample to compare."""
@@ -146,12 +152,28 @@ class TwoOrders(TwoOrderFigures):
         return f"{first}{second}" if first and second else "unparsed"
 
     def own_columns(self, trial: Trial, read: Read, settings: Any) -> Mapping[str, Value]:
-        """Return columns of this test alone."""
+        """Return columns of this test alone, and those of every test of two orders that it fills otherwise."""
         return {}
+
+    def prompt_values(self, settings: Any) -> Mapping[str, str]:
+        """Return what a prompt says besides the texts of a sample, by the names of a template."""
+        return {}
+
+    def questions(self, sample: Any) -> tuple[str, ...]:
+        """Return the question about a sample, and others that mean the same."""
+        return (self.question, *self.other_words)
+
+    def explain(self, outcome: str, trial: Trial) -> str | None:
+        """Return the sentence for an outcome; None where the replies leave the case open."""
+        return self.meaning.get(outcome)
 
     def chance(self, settings: Any) -> float:
         """Return the probability that a guesser is right in one order."""
         return 1 / 2
+
+    def pass_chance(self, settings: Any) -> float:
+        """Return the probability that a guesser passes."""
+        return float(self.chance(settings) ** 2)
 
     def cases(
         self, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random, likelihoods: Likelihoods
@@ -174,7 +196,7 @@ class TwoOrders(TwoOrderFigures):
             options=(right, wrong),
             skip_reason=skipped,
             confidence=None if skipped else "high",
-            chance=self.chance(settings) ** 2,
+            chance=self.pass_chance(settings),
             details=compared.details,
         )
         return [case]
@@ -183,14 +205,15 @@ class TwoOrders(TwoOrderFigures):
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
         if not self.other_words:
             return None
-        question = rng.choice(self.other_words)
+        own, *others = self.questions(sample)
+        question = rng.choice(others)
         if settings.reworded is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded})
         prompt = self._prompt(settings, sample, case.options, question=question)
         if prompt == case.original_prompt:
             return None
         # What is shown is what differs: the question, or all of a prompt that has other words of its own.
-        before, after = (f"{case.original}\n{asked}" for asked in (self.question, question))
+        before, after = (f"{case.original}\n{asked}" for asked in (own, question))
         if settings.reworded is not None:
             before, after = case.original_prompt, prompt
         chance = self.chance(settings)
@@ -202,7 +225,12 @@ class TwoOrders(TwoOrderFigures):
         """Return the prompt with two texts in some order, by the suite's own template if it has one."""
         first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
         values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
-        values |= {"first": first, "second": second, "question": question or self.question}
+        values |= {
+            **self.prompt_values(settings),
+            "first": first,
+            "second": second,
+            "question": question or self.questions(sample)[0],
+        }
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
             return default_prompt(self.name).render(values)
@@ -237,8 +265,9 @@ class TwoOrders(TwoOrderFigures):
 
     def has_changed(self, score: Score) -> bool | None:
         """Return whether another text was chosen in the other order; None where a reply names none."""
-        outcome = score.columns.get("outcome")
-        return outcome in ("AA", "BB") if outcome in PAIRS else None
+        said = (score.columns.get("result"), score.columns.get("swapped_result"))
+        known = all(choice in self.choices_read for choice in said)
+        return score.columns.get("outcome") in self.order_decides if known else None
 
     def same_prompt(self, case: Case, side: Side) -> Case:
         """Return the control of one order; the texts of the swapped one stand in its own order."""
@@ -270,12 +299,13 @@ class TwoOrders(TwoOrderFigures):
             **self.own_columns(trial, read, settings),
         }
         named = ("original", read.first), ("swapped", read.second)
-        unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if choice.choice is None)
+        unread = "; ".join(f"{name}: {choice.reason}" for name, choice in named if verdict_of(choice) is None)
+        explained = self.explain(outcome, trial)
         return Score(
-            value=float(outcome == "AB"),
-            passed=outcome == "AB",
-            reason=self.meaning.get(outcome) or f"No choice could be read ({unread}).",
-            undecided=outcome not in self.meaning,
+            value=float(outcome in self.passing),
+            passed=outcome in self.passing,
+            reason=explained or f"No choice could be read ({unread}).",
+            undecided=explained is None,
             columns=columns,
         )
 
@@ -286,7 +316,7 @@ class TwoOrders(TwoOrderFigures):
         for trial, read in zip(trials, read_replies(trials, settings, embed=embed), strict=True):
             for (side, reply, options), choice in zip(_replies(trial), read, strict=True):
                 right = None if trial.case.control else known(reply, choice.choice, choice.step)
-                declined = choice.choice is not None or declines(reply.text or "", choice.reason)
+                declined = verdict_of(choice) is not None or declines(reply.text or "", choice.reason)
                 if right is not None or (can_be_asked(reply) and not declined):
                     asked.append(follow_up(trial, side, options, known=right))
         return asked
@@ -295,6 +325,11 @@ class TwoOrders(TwoOrderFigures):
         """Describe the choices in both orders; empty where one of them lacks a choice."""
         sentence = self.sentences.get(str(row.get("outcome")), "")
         return f"It {sentence}" if sentence else ""
+
+
+def verdict_of(choice: LetterChoice) -> str | None:
+    """Return the letter that was chosen, or `tie`; None where a reply says neither."""
+    return choice.choice or ("tie" if choice.tie else None)
 
 
 def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ...]:
@@ -313,7 +348,7 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
             held: Letter = "A" if reply.text == "A" else "B"
             read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
         else:
-            read.append(read_words(reply.text or "", option_a=a, option_b=b, one_is_right=settings.one_is_right))
+            read.append(settings.read_in_words(reply.text or "", (a, b)))
     if unread := [place for place, choice in enumerate(read) if needs_meaning(choice)]:
         texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
         for place, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
@@ -321,7 +356,7 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
             read[place] = nearer(cosines, similarity_threshold=settings.similarity_threshold, margin=settings.margin)
     for place, (reply, options) in enumerate(replies):
         # Where a reply plainly chooses nothing, what the model says of it decides nothing.
-        if read[place].choice is None and not declines(reply.text or "", read[place].reason):
+        if verdict_of(read[place]) is None and not declines(reply.text or "", read[place].reason):
             read[place] = read_answer(reply.asked_back, options) or read[place]
     return [Read(*both) for both in zip(read[::2], read[1::2], strict=True)]
 
@@ -334,7 +369,7 @@ def calibrates(sample_id: str, share: float) -> bool:
 
 def _score_control(trial: Trial, read: Read) -> Score:
     """Pass a control with the same letter twice: the order is the same in both prompts, so no outcome is AB."""
-    first, second = read.first.choice, read.second.choice
+    first, second = verdict_of(read.first), verdict_of(read.second)
     columns: dict[str, Value] = {**trial.case.details, "result": first or "", "result_step": read.first.step}
     if first is None and second is None:
         return Score(value=None, passed=None, reason="Neither reply names a choice.", columns=columns)
