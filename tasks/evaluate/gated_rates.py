@@ -46,9 +46,9 @@ class GatedCases(NamedTuple):
     rows: np.ndarray
     """(results,) of booleans: which rows these are."""
     met: np.ndarray
-    """(cases,): 1, 0, or NaN for an open case."""
+    """(cases,) or (cases, votes): 1, 0, or NaN for what is open."""
     at_best: np.ndarray | None = None
-    """(cases,): the same with the benefit of the doubt for what the test is not about."""
+    """The same with the benefit of the doubt for what the test is not about."""
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 

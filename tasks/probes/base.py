@@ -82,7 +82,8 @@ class Criterion:
     wanted: float
     met: np.ndarray
     """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
-    leave that open."""
+    leave that open. (rows, votes) where a case counts several times, such as once for each order: a case with a half
+    has as many ones as zeros."""
     applies: np.ndarray
     """(rows,), bool: the rows that count."""
     chance: float | None = None

@@ -110,7 +110,10 @@ def _panel(panel: Panel, show: Show) -> dict[str, Any]:
         return {"kind": "bars", "title": show(panel.title), "sentence": show(panel.sentence), "shares": shares}
     if isinstance(panel, Grid):
         return {"kind": "grid", "panel": panel}
-    rows = [(show(name), list(map(_quantity, quantities))) for name, quantities in panel.rows]
+    rows = [
+        (show(name), [show(cell) if isinstance(cell, str) else _quantity(cell) for cell in cells])
+        for name, cells in panel.rows
+    ]
     title, header = show(panel.caption), list(map(show, panel.header))
     return {"kind": "sheet", "title": title, "header": header, "rows": rows, "sentence": "", "note": ""}
 
