@@ -156,8 +156,8 @@ class JudgeCues(TwoOrders):
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name neither text; none about equal answers, which differ in none."""
-        told = [trial for trial in trials if trial.case.details["cue"] != "identical"]
-        return super().follow_ups(told, settings, embed=embed)
+        differing = [trial for trial in trials if trial.case.details["cue"] != "identical"]
+        return super().follow_ups(differing, settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe which cue, or which place, was chosen both times."""
