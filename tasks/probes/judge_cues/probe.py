@@ -78,7 +78,7 @@ class JudgeCues(TwoOrders):
     other_words: ClassVar[tuple[str, ...]] = JudgeOrder.other_words
     skip_reasons: ClassVar[Mapping[str, str]] = {
         "empty": "with a blank text",
-        "same_answers": "whose two answers are the same",
+        "equal_sentences": "with two equal answers",
         "one_sentence": "with one sentence, which is no list",
         "has_list": "with a list already",
         "has_headings": "with a heading already",
@@ -162,8 +162,8 @@ class JudgeCues(TwoOrders):
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe which cue, or which place, was chosen both times."""
         if row.get("outcome") == "styled":
-            return f"It picks the answer with {str(row.get('cue')).replace('_', ' ')} in both orders: the cue decides."
-        return f"It picks the {row['outcome']} of two equal answers both times: the position decides."
+            return f"It picks the answer with {str(row.get('cue')).replace('_', ' ')} in both orders."
+        return f"It picks the {row['outcome']} of two equal answers both times."
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:
         """Count what the choices come to, and how they were read."""
@@ -209,7 +209,7 @@ def twins_of(name: str, plain: str, cue: Cue, rng: random.Random) -> ShownPairs:
 def equal_pairs(*, better: str, worse: str) -> ShownPairs:
     """Return one answer beside itself, then the other answer beside itself."""
     same = normalize_spacing(better) == normalize_spacing(worse)
-    skipped = "empty" if not (better and worse) else "same_answers" if same else None
+    skipped = "empty" if not (better and worse) else "equal_sentences" if same else None
     return ShownPairs("both", (better, better), (worse, worse), skipped)
 
 

@@ -179,7 +179,7 @@ def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     gates = [gate for gate in outcome["gates"] if gate["name"] != main_rate(outcome).name]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
-        why = "no gate: right answers are known, so the rates above decide"
+        why = "no gate: the rates above decide"
         documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
     gate = terms.general("gate", f"gate {wording.percent(outcome['min_pass_rate'])}")

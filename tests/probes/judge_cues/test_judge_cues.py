@@ -92,7 +92,7 @@ def test_the_other_answer_is_taken_where_one_cannot_have_the_cue() -> None:
     ("cue", "fields", "reason"),
     [
         ("bullets", {"better": "Yes.", "worse": "No."}, "one_sentence"),
-        ("identical", {"better": "Yes.", "worse": "Yes. "}, "same_answers"),
+        ("identical", {"better": "Yes.", "worse": "Yes. "}, "equal_sentences"),
         ("identical", {"better": " "}, "empty"),
         ("filler", {"instruction": " "}, "empty"),
     ],
