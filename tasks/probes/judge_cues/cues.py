@@ -164,7 +164,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
 def _ends_before(text: str, start: int) -> bool:
     """Return whether a sentence ends before an offset: behind a stop, and not before a small letter."""
-    before = text[:start][-_LONGEST_GAP:].rstrip().rstrip(_CLOSERS)
+    before = text[max(0, start - _LONGEST_GAP) : start].rstrip().rstrip(_CLOSERS)
     return before[-1:] in set(_STOPS) and not text[start : start + 1].islower()
 
 
