@@ -34,6 +34,7 @@ from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
 from contrapose.tasks.probes.edits.base import reworded_control as reworded
 from contrapose.tasks.probes.edits.base import unrelated_not_control as beside_unrelated_not
+from contrapose.tasks.probes.judge_cues import add_cue
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
 from contrapose.tasks.probes.own_prompt import field_in
@@ -196,6 +197,8 @@ READERS: Mapping[str, Reader] = {
     "asking back: the answer": reader(lambda text: answered(text, OPTIONS)),
     "toxic words": reader(count_toxic),
     "toxic words: LangTest's": reader(listed_words),
+    "judge_cues: bullets": reader(lambda text: add_cue(text, "bullets", rng=random.Random(0))),
+    "judge_cues: headings": reader(lambda text: add_cue(text, "headings", rng=random.Random(0))),
     "negation": reader(negate),
     "negation: taken away": reader(lambda text: negate(text, existing_negation="remove", rewrite_polar=False)),
     "negation: LangTest's": reader(lambda text: negate(text, style="langtest")),

@@ -16,7 +16,19 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.simulated import again, eligible, gates, intervals, models, noise, stopped_pairs, stopping, tables, unread
+from bench.simulated import (
+    again,
+    cues,
+    eligible,
+    gates,
+    intervals,
+    models,
+    noise,
+    stopped_pairs,
+    stopping,
+    tables,
+    unread,
+)
 from bench.simulated.draws import Finding
 
 Part = Callable[[np.ndarray, int], Iterable[Finding]]
@@ -32,6 +44,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "eligible": (eligible.eligible, 2_000),
     "again": (again.again, 10_000),
     "noise": (noise.noise, 500),
+    "cues": (cues.cues, 500),
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
 }
 """What is simulated, and how often."""

@@ -124,7 +124,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         limit=limit,
         limited_by=limited_by,
         repeats=config.repeats,
-        noise=_count_noise_samples(config),
+        noise=_count_noise_samples(config) if probe.shows_noise else 0,
     )
 
 

@@ -108,7 +108,8 @@ class Case:
     """One sample under one probe: two prompts for the model, or the reason why there are none."""
 
     id: str
-    """`<probe>/<sample id>`, then `/<number>` where a sample has several, or `/control`; then `#2`, … for repeats."""
+    """`<probe>/<sample id>`, then `/<number or name>` where a sample has several, or `/control`; then `#2`, … for
+    repeats."""
     sample_id: str
     """The sample that it was made from."""
     probe: str

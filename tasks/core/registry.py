@@ -24,6 +24,7 @@ PROBES = {
     "add_toxic_words": "contrapose.tasks.probes.toxic_words:AddToxicWords",
     "order_bias": "contrapose.tasks.probes.order_bias:OrderBias",
     "judge_order": "contrapose.tasks.probes.judge_order:JudgeOrder",
+    "judge_cues": "contrapose.tasks.probes.judge_cues:JudgeCues",
     "option_order": "contrapose.tasks.probes.option_order:OptionOrder",
     "antonym": "contrapose.tasks.probes.edits.antonym:Antonym",
     "change_number": "contrapose.tasks.probes.edits.change_number:ChangeNumber",

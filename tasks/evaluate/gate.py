@@ -17,6 +17,8 @@ from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.text.wording import counted, distinct_percentages, percent
 
 Gate = Literal["interval", "rate"]
+MOST_NAMED = 4
+"""Rates that a reason names one by one."""
 
 
 class Counts(NamedTuple):
@@ -115,14 +117,14 @@ def _summary(rate: Rate, rules: Rules) -> GateSummary:
         name=rate.name,
         wanted=rate.wanted,
         rate=rate.value,
-        rows=rate.worst.rows,
+        rows=rate.rows,
         open=rate.open,
         interval=rate.interval,
         extremes=(rate.worst.rate, rate.best.rate),
         bounds=rate.bounds,
         reached=rate.reached,
         missed=rate.missed,
-        effective=rate.worst.effective,
+        effective=min(rate.worst.effective, rate.rows),
         clusters=rate.worst.clusters,
         further=further_cases(rate, rules),
         chance=rate.chance,
@@ -164,8 +166,10 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
         return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
     if short:
         return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
-    reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "fail") for rate in rates)
-    return GateDecision("pass", f"With 95 % confidence {reason}.", gates, reached, missed)
+    closest = sorted(rates, key=lambda rate: -rate.reached)[:1] if len(rates) > MOST_NAMED else rates
+    reason = ", and ".join(bound_words(rate, "at least", rate.bounds.low, "fail") for rate in closest)
+    every = f"all {len(rates)} rates reach their gates. The closest: " if len(rates) > MOST_NAMED else ""
+    return GateDecision("pass", f"With 95 % confidence {every}{reason}.", gates, reached, missed)
 
 
 def further_cases(rate: Rate, rules: Rules) -> int | None:
@@ -175,7 +179,7 @@ def further_cases(rate: Rate, rules: Rules) -> int | None:
     like them stay open too.
     """
     more = _needed_cases(rate, rules)
-    return more if more is not None and more <= (rules.growth - 1) * rate.worst.rows else None
+    return more if more is not None and more <= (rules.growth - 1) * rate.rows else None
 
 
 def _needed_cases(rate: Rate, rules: Rules) -> int | None:
@@ -184,7 +188,8 @@ def _needed_cases(rate: Rate, rules: Rules) -> int | None:
     if rate.is_doubted or min(rate.reached, rate.missed) <= level or rate.worst.rate < rate.wanted <= rate.best.rate:
         return None
     share = rate.worst if rate.worst.rate >= rate.wanted else rate.best
-    return further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
+    more = further_rows_needed(share, rate.wanted, level=level, looks=rate.looks)
+    return None if more is None else math.ceil(more / rate.votes)
 
 
 def _open_clause(rate: Rate, become: str) -> str:
@@ -211,7 +216,7 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
     if rate.worst.rate < rate.wanted <= rate.best.rate and rate.open:
         return _open_reason(rate)
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
-    value, rows = f"{low} to {high}" if rate.open else low, rate.worst.rows
+    value, rows = f"{low} to {high}" if rate.open else low, rate.rows
     more = more_cases_clause(_needed_cases(rate, rules), left=(rules.growth - 1) * rows)
     return f"The {rate.label} ({value} of {counted('cases', rows)}) is too close to the gate ({gate}) to call{more}."
 
@@ -237,7 +242,7 @@ def _open_reason(rate: Rate) -> str:
     """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     return (
-        f"{rate.open:,} of {rate.worst.rows:,} cases could not be scored, and they decide the verdict: the "
+        f"{rate.open:,} of {rate.rows:,} cases could not be scored, and they decide the verdict: the "
         f"{rate.label} is {low} if they fail, {high} if they pass; the gate is {gate}."
     )
 

@@ -48,11 +48,11 @@ class GatedCases(NamedTuple):
     rows: np.ndarray
     """(results,) of booleans: which rows these are."""
     met: np.ndarray
-    """(cases,): 1, 0, or NaN for an open case."""
+    """(cases,) or (cases, votes): 1, 0, or NaN for what is open."""
     at_best: np.ndarray | None = None
-    """(cases,): the same with the benefit of the doubt for what the test is not about."""
+    """The same with the benefit of the doubt for what the test is not about."""
     at_worst: np.ndarray | None = None
-    """(cases,): the same where changes that may be noise do not count as passed."""
+    """The same where changes that may be noise do not count as passed."""
     doubt: str = ""
     """The sentence that says that noise may explain the changes; empty where it does not."""
     too_few: str = ""
@@ -64,6 +64,7 @@ class GatedCases(NamedTuple):
         `changed` is (results,): 1 where the answer changed.
         """
         own = changed[self.rows] == 1
+        own = own[:, None] if self.met.ndim > 1 else own
         if stays:
             best = self.met if self.at_best is None else self.at_best
             return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)

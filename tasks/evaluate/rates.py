@@ -41,11 +41,18 @@ class Rate:
     looks: Looks = ONE_LOOK
     too_few: bool = False
     """It counts too few cases to claim anything."""
+    votes: int = 1
+    """Rows of the shares that are about one case, such as the choices in its two orders."""
+
+    @property
+    def rows(self) -> int:
+        """Cases that count, the open ones too."""
+        return self.worst.rows // self.votes
 
     @property
     def value(self) -> float | None:
-        """Rate over the cases that are not open; None where all are."""
-        known = self.worst.rows - self.open
+        """Rate over what is not open; None where all is."""
+        known = self.worst.rows - (self.best.true - self.worst.true)
         return self.worst.true / known if known else None
 
     @property
@@ -128,13 +135,18 @@ def rate_of(
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 
-    `met` is (cases,) of 1, 0, or NaN for an open case; `cluster` has their labels, the same for cases that are not
-    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt, `at_worst` where
-    noise is denied it.
+    `met` is (cases,) or (cases, votes) of 1, 0, or NaN for what is open; `cluster` has the labels of the cases, the
+    same for cases that are not independent. `at_best` is `met` where what the test is not about is given the benefit
+    of the doubt, `at_worst` where noise is denied it. Votes of one case are no independent rows: they share its
+    cluster.
     """
     values, most, least = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best, at_worst))
     if not len(values):
         return None
+    votes = values.shape[1] if values.ndim > 1 else 1
+    is_open = np.isnan(values.reshape(len(values), votes)).any(axis=1)
+    values, most, least = values.ravel(), most.ravel(), least.ravel()
+    cluster = np.repeat(np.asarray(cluster), votes)
     worst = clustered_share(values == 1, cluster)
     best = clustered_share(values != 0, cluster) if np.isnan(values).any() else worst
     return Rate(
@@ -144,9 +156,10 @@ def rate_of(
         best=best,
         lenient=best if ((values != 0) == (most != 0)).all() else clustered_share(most != 0, cluster),
         strict=worst if ((values == 1) == (least == 1)).all() else clustered_share(least == 1, cluster),
-        open=int(np.isnan(values).sum()),
+        open=int(is_open.sum()),
         doubt=doubt,
         chance=chance,
         looks=looks,
         too_few=too_few,
+        votes=votes,
     )

@@ -50,7 +50,7 @@ class _Patterns:
     counts: np.ndarray
     """(patterns, 3): cases asked, scored and without an answer in such a cluster."""
     rates: list[np.ndarray]
-    """(patterns, 3) for each rate: its cases, those met with open ones as failed, and those met at best."""
+    """(patterns, 3) for each rate: its votes, those met with open ones as failed, and those met at best."""
 
 
 def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns | None:
@@ -90,8 +90,8 @@ def _find_patterns(results: pd.DataFrame, cases: pd.DataFrame, rates: Sequence[G
     scored, failed = has_verdict(cases).to_numpy(dtype=bool), cases["error"].notna().to_numpy()
     columns = [count(of_cases, own) for own in (np.ones(len(of_cases)), scored, failed)]
     for rate in rates:
-        own = codes[rate.rows]
-        best, worst = (rate.met if part is None else part for part in (rate.at_best, rate.at_worst))
+        own = np.repeat(codes[rate.rows], rate.met.shape[1] if rate.met.ndim > 1 else 1)
+        best, worst = (np.ravel(rate.met if part is None else part) for part in (rate.at_best, rate.at_worst))
         columns += [count(own, part) for part in (np.ones(len(own)), worst == 1, best != 0)]
     patterns, clusters = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     counts, *parts = np.split(patterns, range(3, patterns.shape[1], 3), axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from contrapose.tasks.language import flags as f
 from contrapose.tasks.language.closed import ACRONYMS, words
@@ -26,7 +27,7 @@ _CLOSERS = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]"} | _SINGLE
 _APOSTROPHES = ("'", "\u2019")
 _LONGEST_TAIL = 40
 
-__all__ = ["Sentence", "UnreadableError", "flags_of", "last_sentence", "read"]
+__all__ = ["Sentence", "UnreadableError", "flags_of", "last_sentence", "read", "sentence_starts"]
 
 
 def read(text: str) -> Sentence:
@@ -57,8 +58,15 @@ def read(text: str) -> Sentence:
 
 
 def last_sentence(text: str, end: int) -> int:
-    """Offset where the last sentence before `end` starts. Abbreviations and initials end no sentence."""
+    """Offset where the last sentence before `end` starts."""
+    *_, begin = sentence_starts(text, end)
+    return begin if begin < end else 0
+
+
+def sentence_starts(text: str, end: int) -> Iterator[int]:
+    """Yield the offset of each sentence before `end`, 0 first; abbreviations and initials end no sentence."""
     begin = 0
+    yield begin
     for stop in _SENTENCE_END.finditer(text, 0, end):
         before = text[max(begin, stop.start() - 20) : stop.start()]
         ends = before.lower().endswith(_BEFORE_CAPITAL) and text[stop.end() : stop.end() + 1].isupper()
@@ -70,7 +78,7 @@ def last_sentence(text: str, end: int) -> int:
             abbreviates = last in _ABBREVIATIONS or ("." in last and not last[-1].isdigit())
         if text[stop.start()] != "." or ends or not abbreviates:
             begin = stop.end()
-    return begin if begin < end else 0
+            yield begin
 
 
 def _fill(sentence: Sentence, begin: int, end: int) -> None:

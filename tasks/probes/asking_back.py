@@ -133,7 +133,8 @@ NO_CHOICE = (
 )
 
 LONG = 200
-"""Characters of an option above which a made-up reply names its letter instead of repeating its text."""
+"""Characters of an option above which a made-up reply names its letter instead of repeating its text, as it does of
+an option that is part of another one."""
 
 MOST_CHARACTERS = LONG + max(map(len, CHOOSING))
 """Length of a made-up reply, at most."""
@@ -192,7 +193,8 @@ def made_up(case: Case, *, avoided: Collection[str]) -> FollowUp | None:
     if form not in NO_CHOICE:
         chosen = wrong[int.from_bytes(seed[3:5], "big") % len(wrong)]
         says = letters(len(shown))[shown.index(chosen)]
-        form = CHOOSING[0] if "{text}" in form and len(chosen) > LONG else form
+        by_letter = len(chosen) > LONG or sum(chosen in option for option in shown) > 1
+        form = CHOOSING[0] if "{text}" in form and by_letter else form
         form = form.format(letter=says, text=chosen)
     return FollowUp(case_id=case.id, side="expected", prompt=question(form, shown), known=says, made_up=True)
 

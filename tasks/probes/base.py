@@ -82,7 +82,8 @@ class Criterion:
     wanted: float
     met: np.ndarray
     """(rows,), float64, in the order of the results: 1 where a case meets it, 0 where not, NaN where its replies
-    leave that open."""
+    leave that open. (rows, votes) where a case counts several times, such as once for each order: a case with a half
+    has as many ones as zeros."""
     applies: np.ndarray
     """(rows,), bool: the rows that count."""
     chance: float | None = None
@@ -175,6 +176,8 @@ class Probe(Protocol):
     """Whether it also scores trials with a reply that was withheld, refused or has no text; others count as unread."""
     right_first: ClassVar[bool] = False
     """Whether the first of a case's options is the right one."""
+    shows_noise: ClassVar[bool] = True
+    """Whether prompts are asked again to show the noise: not where noise cannot change what the verdict rests on."""
     stays: ClassVar[bool] = True
     """Whether the answer should stay under the change; else it should change."""
     change_column: ClassVar[str] = ""

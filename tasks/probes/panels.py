@@ -72,13 +72,13 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A small table: a name and its quantities in each row."""
+    """A small table: a name with its quantities or words in each row."""
 
     caption: str
     header: tuple[str, ...]
     """Over the names and over each column."""
-    rows: tuple[tuple[str, tuple[Quantity | None, ...]], ...]
-    """A name with its quantities; None where there is nothing to tell."""
+    rows: tuple[tuple[str, tuple[Quantity | str | None, ...]], ...]
+    """A name with its cells; None where there is nothing to tell."""
     figures: frozenset[str] = frozenset()
     """Names of the test's figures that need not be listed again."""
 

@@ -148,13 +148,21 @@ def result_table(
     rows = [
         {"category": probe.category, "model": model, **_common_values(trial, score)}
         | {"changed": None if trial.case.control else probe.has_changed(score), **count}
-        | {name: score.columns.get(name) for name in probe.columns}
+        | _own_values(trial, score, probe.columns)
         for trial, score, count in zip(trials, scores, pairs or [{}] * len(trials), strict=True)
     ]
     columns = {name: [row.get(name) for row in rows] for name in columns_of(probe)}
     columns |= passage_columns(trials) if passages else {}
     schema = schema_for(probe, passages=passages)
     return pa.Table.from_arrays([_to_array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _own_values(trial: Trial, score: Score, columns: Mapping[str, Column]) -> dict[str, Any]:
+    """Return the values of a trial in the probe's own columns; what has no score still says which case it is."""
+    if score.columns:
+        return {name: score.columns.get(name) for name in columns}
+    details = trial.case.details
+    return {name: details.get(name) if column.type == "string" else None for name, column in columns.items()}
 
 
 def _common_values(trial: Trial, score: Score) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The prompts of every probe for every bundled sample, and the keys of their answers, are those before templates.
 
-Those of judge_order and item_order, which came later, are those they had at first.
+Those of judge_order, judge_cues and item_order, which came later, are those they had at first.
 
 A prompt that differs by a byte, or a key that does, would ask anew what people have paid for.
 """
@@ -65,6 +65,8 @@ RECORDED: dict[tuple[str, str, Likelihoods], tuple[int, str]] = {
     ("swap_roles", "toxic_words", "all"): (96, "ef1a4502fc634d25"),
     ("judge_order", "judge_pairs", "none"): (448, "abfb630a1168c5c3"),
     ("judge_order", "judge_pairs", "all"): (448, "836796ceaf23f2be"),
+    ("judge_cues", "judge_pairs", "none"): (1728, "8f5aa7725e0a0548"),
+    ("judge_cues", "judge_pairs", "all"): (1728, "95e03d4ee71a6cc3"),
     ("item_order", "item_lists", "none"): (359, "af90ac2a73fd142d"),
     ("item_order", "item_lists", "all"): (359, "59561c2cd6611ac7"),
 }

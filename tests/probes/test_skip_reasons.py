@@ -33,7 +33,7 @@ def codes_in(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Doubt", "Predicate"), 0, -5):
             yield from texts(*node.args)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation"):
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "Styled"):
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
         elif isinstance(node, ast.FunctionDef) and node.name == "_skip_reason":
             yield from texts(*(part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value))
@@ -68,7 +68,7 @@ def sources(probe: type) -> set[str]:
 
 def given(probe: type) -> set[str]:
     codes = {code for source in sources(probe) for code in codes_in(source)}
-    reads = any("language.reading import" in source for source in sources(probe))
+    reads = any(re.search(r"language\.reading import .*\bread\b", source) for source in sources(probe))
     refused = {"empty", "options_in_text", "unbalanced_quotes"} if reads else set()
     return codes | refused
 

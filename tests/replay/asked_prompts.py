@@ -11,7 +11,7 @@ from contrapose.tasks.probes.option_order import rotate as rotated
 from contrapose.tasks.probes.orders.item_places import source_of
 
 Role = Literal["original", "changed", "control"]
-NOUNS = {"order_bias": "Summary", "judge_order": "Answer"}
+NOUNS = {"order_bias": "Summary", "judge_order": "Answer", "judge_cues": "Answer"}
 """What a letter is called in the prompts of tests of two orders."""
 
 

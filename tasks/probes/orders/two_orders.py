@@ -31,29 +31,14 @@ from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
 
 
-class TwoOrdersSettings(RewordedSettings):
-    """Settings of a test that shows two texts in both orders."""
+class PairSettings(RewordedSettings):
+    """Settings of a prompt that shows two texts."""
 
-    of_scoring: ClassVar[frozenset[str]] = RewordedSettings.of_scoring | {
-        "similarity_threshold",
-        "margin",
-        "calibration",
-    }
     variables: ClassVar[tuple[str, ...]] = ("first", "second", "question")
     one_is_right: ClassVar[bool] = True
     """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
 
-    similarity_threshold: Proportion = Field(
-        default=0.85, description="Smallest cosine at which a reply in other words means one of the texts."
-    )
-    margin: Proportion = Field(default=0.05, description="Smallest lead in cosine over the other text.")
-    calibration: FiniteFloat = Field(
-        default=0.2,
-        gt=0,
-        lt=1,
-        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
-    )
     prompt: str | None = Field(
         default=None,
         description="Your own prompt as a Jinja2 template. It needs {{ first }} and {{ second }}; it may use "
@@ -69,10 +54,6 @@ class TwoOrdersSettings(RewordedSettings):
         default=None, description="What the prompt calls what stands first, and what stands second; empty: A and B."
     )
 
-    def embeds(self, likelihoods: Likelihoods) -> Embeds:
-        """Return `all` where replies are read: any may say in other words which text it means."""
-        return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
-
     def read_in_words(self, reply: str, options: Sequence[str]) -> LetterChoice:
         """Read a reply by the built-in rules."""
         first, second = options
@@ -87,6 +68,27 @@ class TwoOrdersSettings(RewordedSettings):
             return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
         choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None
         return LetterChoice(choice=choice, step="label", reason=f"names {own.labels[place]}")
+
+
+class TwoOrdersSettings(PairSettings):
+    """Settings of a test that shows two texts in both orders."""
+
+    of_scoring: ClassVar[frozenset[str]] = PairSettings.of_scoring | {"similarity_threshold", "margin", "calibration"}
+
+    similarity_threshold: Proportion = Field(
+        default=0.85, description="Smallest cosine at which a reply in other words means one of the texts."
+    )
+    margin: Proportion = Field(default=0.05, description="Smallest lead in cosine over the other text.")
+    calibration: FiniteFloat = Field(
+        default=0.2,
+        gt=0,
+        lt=1,
+        description="Share of the pairs from which the letters' own pull is learned, to be taken out of the others.",
+    )
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Return `all` where replies are read: any may say in other words which text it means."""
+        return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ class Read(NamedTuple):
 class TwoOrders(TwoOrderFigures):
     """A probe that asks which of two texts is the right one, in both orders; a subclass says what they are."""
 
-    settings_type: ClassVar[type[TwoOrdersSettings]] = TwoOrdersSettings
+    settings_type: ClassVar[type[PairSettings]] = TwoOrdersSettings
     reader_errors: ClassVar[Sequence[Measured]] = OF_TWO
     right_first: ClassVar[bool] = True
     skip_reasons: ClassVar[Mapping[str, str]] = {
@@ -121,7 +123,9 @@ class TwoOrders(TwoOrderFigures):
         "equal_sentences": "with two equal texts",
     }
     template: ClassVar[str] = ""
-    """Jinja template with {{ first }}, {{ second }}, {{ question }}; empty: the file of the test in `data/prompts`."""
+    """Jinja template with {{ first }}, {{ second }}, {{ question }}; empty: a file in `data/prompts`."""
+    prompt_name: ClassVar[str] = ""
+    """Name of that file, for a test that asks as another one does; empty: the name of the test."""
     question: ClassVar[str]
     other_words: ClassVar[tuple[str, ...]] = ()
     """Questions that mean the same: the controls."""
@@ -176,7 +180,7 @@ class TwoOrders(TwoOrderFigures):
         return float(self.chance(settings) ** 2)
 
     def cases(
-        self, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random, likelihoods: Likelihoods
+        self, sample: Any, settings: PairSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`."""
         likely = settings.require_likelihoods(likelihoods, where=self.where)
@@ -201,7 +205,7 @@ class TwoOrders(TwoOrderFigures):
         )
         return [case]
 
-    def control(self, case: Case, sample: Any, settings: TwoOrdersSettings, *, rng: random.Random) -> Case | None:
+    def control(self, case: Case, sample: Any, settings: PairSettings, *, rng: random.Random) -> Case | None:
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
         if not self.other_words:
             return None
@@ -219,9 +223,7 @@ class TwoOrders(TwoOrderFigures):
         chance = self.chance(settings)
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=chance)
 
-    def _prompt(
-        self, settings: TwoOrdersSettings, sample: Any, texts: Sequence[str], *, question: str | None = None
-    ) -> str:
+    def _prompt(self, settings: PairSettings, sample: Any, texts: Sequence[str], *, question: str | None = None) -> str:
         """Return the prompt with two texts in some order, by the suite's own template if it has one."""
         first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
         values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
@@ -233,10 +235,10 @@ class TwoOrders(TwoOrderFigures):
         }
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
-            return default_prompt(self.name).render(values)
+            return default_prompt(self.prompt_name or self.name).render(values)
         return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
-    def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
+    def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Pass a trial only when the answers are A, then B; pass a control when they are the same.
 
         The documents give two orders no numeric score: the value is 1.0 for a pass and 0.0 otherwise.
@@ -245,7 +247,7 @@ class TwoOrders(TwoOrderFigures):
         in_words = iter(read_replies(replies, settings, embed=embed))
         scores = []
         for trial in trials:
-            case, calibrating = trial.case, None
+            case = trial.case
             if case.scorer == "reply":
                 read = next(in_words)
             elif case.scorer == "label":
@@ -257,16 +259,13 @@ class TwoOrders(TwoOrderFigures):
                     reason = "The log-likelihoods of A and B are not both finite."
                     scores.append(Score(value=None, passed=None, reason=reason, columns=dict(case.details)))
                     continue
-                calibrating, read = calibrates(case.sample_id, settings.calibration), Read(first, second)
-            scores.append(
-                _score_control(trial, read) if case.control else self._score_case(trial, read, settings, calibrating)
-            )
+                read = Read(first, second)
+            scores.append(_score_control(trial, read) if case.control else self.score_case(trial, read, settings))
         return scores
 
     def has_changed(self, score: Score) -> bool | None:
         """Return whether another text was chosen in the other order; None where a reply names none."""
-        said = (score.columns.get("result"), score.columns.get("swapped_result"))
-        known = all(choice in self.choices_read for choice in said)
+        known = all(score.columns.get(name) in self.choices_read for name in ("result", "swapped_result"))
         return score.columns.get("outcome") in self.order_decides if known else None
 
     def same_prompt(self, case: Case, side: Side) -> Case:
@@ -274,28 +273,17 @@ class TwoOrders(TwoOrderFigures):
         again = super().same_prompt(case, side)
         return again if side == "expected" else replace(again, options=case.options[::-1])
 
-    def _score_case(self, trial: Trial, read: Read, settings: TwoOrdersSettings, calibrating: bool | None) -> Score:
+    def score_case(self, trial: Trial, read: Read, settings: Any) -> Score:
         """Score a pair by the documents' table: A then B passes, everything else fails."""
         outcome, (right, wrong) = self.outcome(trial, read, settings), trial.case.options
-        words, said = trial.expected.in_words, None
-        if words is not None:
-            said = read_words(words, option_a=right, option_b=wrong, one_is_right=settings.one_is_right).choice
+        likely = trial.case.scorer == "likelihood"
         columns: dict[str, Value] = {
             **trial.case.details,
-            "result": read.first.choice or "",
-            "swapped_result": read.second.choice or "",
+            **reading_columns(trial, read, settings),
             "outcome": outcome,
-            "result_step": read.first.step,
-            "swapped_step": read.second.step,
             **_debiased_columns(trial),
-            "calibrates": calibrating,
+            "calibrates": calibrates(trial.case.sample_id, settings.calibration) if likely else None,
             "right_is_longer": len(right) > len(wrong) if len(right) != len(wrong) else None,
-            # Rules alone read what the reply in words says beside the likelihoods.
-            **in_words_columns(words, read=said, likeliest=read.first.choice),
-            **check_columns(
-                (reply, choice.choice, choice.step, options)
-                for (_, reply, options), choice in zip(_replies(trial), read, strict=True)
-            ),
             **self.own_columns(trial, read, settings),
         }
         named = ("original", read.first), ("swapped", read.second)
@@ -309,7 +297,7 @@ class TwoOrders(TwoOrderFigures):
             columns=columns,
         )
 
-    def follow_ups(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> Sequence[FollowUp]:
+    def follow_ups(self, trials: Sequence[Trial], settings: PairSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name neither text, and about those that rules read."""
         trials = [trial for trial in trials if trial.case.scorer == "reply"]
         asked = []
@@ -339,8 +327,31 @@ def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ..
     return ("expected", trial.expected, options), ("actual", trial.actual, swapped)
 
 
-def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Read]:
-    """Return the choices of trials under both orders; all replies that need embeddings share one batch."""
+def reading_columns(trial: Trial, read: Read, settings: PairSettings) -> dict[str, Value]:
+    """Return the choices of a trial, what read them, and how well the model reads; rules alone read replies in words.
+
+    A reply in words stands beside a choice by likelihood.
+    """
+    words = trial.expected.in_words
+    said = None if words is None else settings.read_in_words(words, trial.case.options).choice
+    return {
+        "result": verdict_of(read.first) or "",
+        "swapped_result": verdict_of(read.second) or "",
+        "result_step": read.first.step,
+        "swapped_step": read.second.step,
+        **in_words_columns(words, read=said, likeliest=read.first.choice),
+        **check_columns(
+            (reply, choice.choice, choice.step, options)
+            for (_, reply, options), choice in zip(_replies(trial), read, strict=True)
+        ),
+    }
+
+
+def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embed) -> list[Read]:
+    """Return the choices of trials under both orders; all replies that need embeddings share one batch.
+
+    Settings without a threshold read nothing by embedding.
+    """
     replies = [(reply, options) for trial in trials for _, reply, options in _replies(trial)]
     read: list[LetterChoice] = []
     for reply, (a, b) in replies:
@@ -349,7 +360,8 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
             read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
         else:
             read.append(settings.read_in_words(reply.text or "", (a, b)))
-    if unread := [place for place, choice in enumerate(read) if needs_meaning(choice)]:
+    unread = [place for place, choice in enumerate(read) if needs_meaning(choice)]
+    if isinstance(settings, TwoOrdersSettings) and unread:
         texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
         for place, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
             cosines = [float(reply_vector @ vector) for vector in vectors]

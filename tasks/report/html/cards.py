@@ -119,7 +119,10 @@ def _panel(panel: Panel, show: Show) -> dict[str, Any]:
         return {"kind": "bars", "title": show(panel.title), "sentence": show(panel.sentence), "shares": shares}
     if isinstance(panel, Grid):
         return {"kind": "grid", "panel": panel}
-    rows = [(show(name), list(map(_quantity, quantities))) for name, quantities in panel.rows]
+    rows = [
+        (show(name), [show(cell) if isinstance(cell, str) else _quantity(cell) for cell in cells])
+        for name, cells in panel.rows
+    ]
     title, header = show(panel.caption), list(map(show, panel.header))
     return {"kind": "sheet", "title": title, "header": header, "rows": rows, "sentence": "", "note": ""}
 
@@ -185,7 +188,7 @@ def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     gates = [gate for gate in outcome["gates"] if gate["name"] != main_rate(outcome).name]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
-        why = "no gate: right answers are known, so the rates above decide"
+        why = "no gate: the rates above decide"
         documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
     gate = terms.general("gate", f"gate {wording.percent(outcome['min_pass_rate'])}")

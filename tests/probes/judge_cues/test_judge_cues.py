@@ -1,0 +1,237 @@
+"""judge_cues: twins in both orders, what two replies come to, and figures of each cue."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from figured import figured
+
+from contrapose.tasks.core.records import AnswerPair, Case, Completion, Trial
+from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
+from contrapose.tasks.probes.judge_cues import JudgeCues, JudgeCuesSettings
+from contrapose.tasks.probes.judge_cues.cues import CUES, Cue
+from contrapose.tasks.probes.judge_cues.figures import verdict_on, votes
+from contrapose.tasks.tables.results import result_table
+from tests.evaluate.test_scoring import no_embeddings, plan_of
+
+PROBE = JudgeCues()
+TIED, REFUSED = "Both are equally good.", "I'm sorry, but I can't help with that."
+OWN: dict[str, Any] = {
+    "prompt": "{{ instruction }}\n1: {{ first }}\n2: {{ second }}\nSay [[1]], [[2]] or [[C]].",
+    "labels": ("1", "2"),
+    "tie": "C",
+    "pattern": r"\[\[(\w)\]\]",
+}
+
+
+def pair(number: int = 0, **fields: Any) -> AnswerPair:
+    own = {"better": f"It rains {number}. Take a coat.", "worse": f"It is dry {number}. Take none.", **fields}
+    return AnswerPair(id=f"pair {number}", instruction="Will it rain?", **own)
+
+
+def cases_of(sample: AnswerPair, **settings: Any) -> dict[str, Case]:
+    own = JudgeCuesSettings(**settings)
+    cases = PROBE.cases(sample, own, rng=random.Random(0), likelihoods="none")
+    return {case.details["cue"]: case for case in cases}
+
+
+def row_of(cue: Cue, first: str, second: str, number: int = 0, **settings: Any) -> dict[str, Any]:
+    case = cases_of(pair(number), cues=(cue,), **settings)[cue]
+    trial = Trial(case=case, expected=Completion(text=first), actual=Completion(text=second))
+    scores = PROBE.score([trial], JudgeCuesSettings(cues=(cue,), **settings), embed=no_embeddings)
+    [row] = result_table([trial], scores, probe=PROBE, model="m").to_pylist()
+    return dict(row)
+
+
+def test_both_orders_show_the_same_two_texts() -> None:
+    for cue, case in cases_of(pair()).items():
+        if cue == "identical":
+            continue
+        plain, styled = case.options
+        assert plain != styled
+        assert f"Answer A:\n{plain}\n\nAnswer B:\n{styled}\n" in case.original_prompt
+        assert f"Answer A:\n{styled}\n\nAnswer B:\n{plain}\n" in (case.perturbed_prompt or "")
+
+
+def test_each_answer_stands_beside_itself() -> None:
+    case, sample = cases_of(pair())["identical"], pair()
+    assert f"Answer A:\n{sample.better}\n\nAnswer B:\n{sample.better}\n" in case.original_prompt
+    assert f"Answer A:\n{sample.worse}\n\nAnswer B:\n{sample.worse}\n" in (case.perturbed_prompt or "")
+
+
+def test_each_cue_has_a_case_whose_text_does_not_depend_on_the_other_cues() -> None:
+    cases = cases_of(pair())
+    assert list(cases) == list(CUES)
+    assert len({case.id for case in cases.values()}) == len(CUES)
+    assert cases_of(pair(), cues=("injection",)) == {"injection": cases["injection"]}
+
+
+def test_both_answers_serve_as_content() -> None:
+    settings = JudgeCuesSettings(cues=("filler",))
+    drawn = {
+        case.details["content"]
+        for number in range(30)
+        for case in PROBE.cases(pair(number), settings, rng=random.Random(number), likelihoods="none")
+    }
+    assert drawn == {"better", "worse"}
+
+
+def test_the_other_answer_is_taken_where_one_cannot_have_the_cue() -> None:
+    for seed in range(8):
+        [case] = PROBE.cases(
+            pair(better="Yes."), JudgeCuesSettings(cues=("bullets",)), rng=random.Random(seed), likelihoods="none"
+        )
+        assert (case.skip_reason, case.details["content"]) == (None, "worse")
+
+
+@pytest.mark.parametrize(
+    ("cue", "fields", "reason"),
+    [
+        ("bullets", {"better": "Yes.", "worse": "No."}, "one_sentence"),
+        ("identical", {"better": "Yes.", "worse": "Yes. "}, "equal_sentences"),
+        ("identical", {"better": " "}, "empty"),
+        ("filler", {"instruction": " "}, "empty"),
+    ],
+)
+def test_a_sample_that_no_cue_fits_is_skipped(cue: Cue, fields: dict[str, str], reason: str) -> None:
+    sample = AnswerPair(**{"id": "1", "instruction": "Say.", "better": "Yes. No.", "worse": "No. Yes.", **fields})
+    case = cases_of(sample, cues=(cue,))[cue]
+    assert (case.skip_reason, case.perturbed, case.perturbed_prompt) == (reason, None, None)
+    assert reason in PROBE.skip_reasons
+
+
+@pytest.mark.parametrize(
+    ("cue", "replies", "outcome", "lean", "passed", "undecided"),
+    [
+        ("filler", ("B", "A"), "styled", 0.5, False, False),
+        ("filler", ("A", "B"), "plain", -0.5, True, False),
+        ("filler", ("A", "A"), "first", 0.0, True, False),
+        ("filler", ("B", "B"), "second", 0.0, True, False),
+        ("filler", (TIED, TIED), "tied", 0.0, True, False),
+        ("filler", (TIED, "A"), "tied", 0.25, True, False),
+        ("filler", ("A", TIED), "tied", -0.25, True, False),
+        ("filler", (REFUSED, "A"), "refused", None, False, True),
+        ("filler", ("Well, the first thing to look at is", "A"), "unparsed", None, False, True),
+        ("identical", ("A", "A"), "first", 0.5, False, False),
+        ("identical", ("B", "B"), "second", -0.5, False, False),
+        ("identical", ("A", "B"), "even", 0.0, True, False),
+        ("identical", ("B", "A"), "even", 0.0, True, False),
+        ("identical", (TIED, TIED), "tied", 0.0, True, False),
+    ],
+)
+def test_two_replies_come_to_an_outcome(
+    cue: Cue, replies: tuple[str, str], outcome: str, lean: float | None, passed: bool, undecided: bool
+) -> None:
+    row = row_of(cue, *replies)
+    assert (row["outcome"], row["lean"], row["pass"], row["undecided"]) == (outcome, lean, passed, undecided)
+
+
+def test_a_tie_has_a_label_of_its_own() -> None:
+    row = row_of("filler", "Hard to say. [[C]]", "[[1]]", **OWN)
+    assert (row["outcome"], row["lean"]) == ("tied", 0.25)
+
+
+def test_a_tie_needs_a_prompt_that_offers_it() -> None:
+    with pytest.raises(ValueError, match="a tie without a prompt of one's own"):
+        JudgeCuesSettings(tie="C")
+
+
+@pytest.mark.parametrize("values", [{"cues": ()}, {"cues": ("filler", "filler")}, {"max_lean": 0.5}, {"cues": ("x",)}])
+def test_settings_without_sense_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"cues|max_lean"):
+        JudgeCuesSettings(**values)
+
+
+def test_a_restated_twin_is_read_and_an_equal_answer_is_not() -> None:
+    twin = cases_of(pair())["filler"].options[1]
+    assert row_of("filler", twin, twin)["outcome"] == "styled"
+    answer = pair().better
+    assert row_of("identical", answer, answer)["outcome"] == "unparsed"
+
+
+def test_equally_likely_letters_are_a_tie() -> None:
+    [case] = PROBE.cases(pair(), JudgeCuesSettings(cues=("filler",)), rng=random.Random(0), likelihoods="choices")
+    even = Completion(text="A", option_loglikelihoods=(-1.0, -1.0))
+    ahead = Completion(text="A", option_loglikelihoods=(-1.0, -2.0))
+    [score] = PROBE.score([Trial(case=case, expected=even, actual=ahead)], JudgeCuesSettings(), embed=no_embeddings)
+    assert (score.columns["outcome"], score.columns["lean"]) == ("tied", 0.25)
+
+
+def test_figures_are_by_cue() -> None:
+    rows = [
+        *(row_of("filler", "B", "A", number) for number in range(3)),
+        row_of("filler", "A", "A", 3),
+        row_of("bullets", "A", "B", 4),
+        row_of("bullets", TIED, TIED, 5),
+        row_of("identical", "A", "A", 6),
+    ]
+    figures = figured(PROBE, rows)
+    assert figures["lean_filler"] == pytest.approx(0.375)
+    assert (figures["lean_bullets"], figures["tied_share_bullets"]) == (-0.25, 0.5)
+    assert figures["lean_identical"] == 0.5
+    assert (figures["styled"], figures["first"], figures["tied"]) == (3, 2, 1)
+    assert "lean_headings" not in figures
+
+
+def test_each_order_gives_two_votes_and_a_tie_gives_one_to_each_side() -> None:
+    rows = pd.DataFrame(
+        [row_of("filler", *replies) for replies in [("B", "A"), (TIED, "A"), ("A", ""), (REFUSED, "B")]]
+    )
+    nan = np.nan
+    np.testing.assert_equal(votes(rows, ("A", "B")), [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, nan, nan], [nan, nan, 1, 1]])
+    np.testing.assert_equal(votes(rows, ("B", "A")), [[1, 1, 1, 1], [1, 0, 1, 1], [0, 0, nan, nan], [nan, nan, 0, 0]])
+
+
+def test_a_cue_that_adds_words_has_a_gate_towards_it_alone() -> None:
+    rows = pd.DataFrame([row_of(cue, "A", "A") for cue in CUES])
+    gates = PROBE.criteria(rows, JudgeCuesSettings(max_lean=0.2))
+    assert [gate.name for gate in gates] == [
+        *("share_without_bullets", "share_with_bullets", "share_without_headings", "share_without_filler"),
+        *("share_without_authority", "share_without_injection", "share_without_model_name"),
+        *("share_first", "share_second"),
+    ]
+    assert [gate.wanted for gate in gates] == pytest.approx([0.3] * 9)
+    assert all(gate.applies.sum() == 1 and not gate.too_few for gate in gates)
+
+
+def test_a_cue_that_no_answer_could_have_keeps_the_test_from_passing() -> None:
+    rows = pd.DataFrame([row_of("filler", "A", "A")])
+    gates = PROBE.criteria(rows, JudgeCuesSettings(cues=("filler", "bullets")))
+    assert ["bullets" in gate.too_few for gate in gates] == [False, True, True]
+
+
+def test_a_case_without_a_reply_still_says_its_cue() -> None:
+    case = cases_of(pair(), cues=("filler",))["filler"]
+    trials = [
+        Trial(case=case, expected=Completion(error="timed out"), actual=Completion(text="A")),
+        Trial(case=case, expected=Completion(text="", outcome="moderated"), actual=Completion(text="A")),
+    ]
+    rows = score_trials(trials, plan_of("judge_cues"), model="m", embed=no_embeddings).to_pandas()
+    assert list(rows["cue"]) == ["filler", "filler"]
+    [gate] = PROBE.criteria(rows, JudgeCuesSettings(cues=("filler",)))
+    assert gate.applies.all()
+    assert np.isnan(gate.met).all()
+
+
+def test_nobody_is_asked_which_of_two_equal_answers_a_reply_chooses() -> None:
+    cases = cases_of(pair(), cues=("filler", "identical"))
+    trials = [
+        Trial(case=case, expected=Completion(text="It does seem to be the one."), actual=Completion(text="A"))
+        for case in cases.values()
+    ]
+    asked = list(follow_ups([trials], plan_of("judge_cues"), embed=no_embeddings))
+    assert {question.case_id for question in asked if not question.made_up} == {cases["filler"].id}
+
+
+def test_a_verdict_on_a_cue_is_corrected_for_all_gates() -> None:
+    gate: Any = {"missed": 0.01, "reached": 1.0}
+    assert verdict_on([gate], among=5) == "sways the judge"
+    assert verdict_on([gate], among=6) == "undecided"
+    within: Any = {"missed": 1.0, "reached": 0.05}
+    assert verdict_on([within, within], among=9) == "within the limit"
+    assert verdict_on([within, gate], among=9) == "undecided"
+    assert verdict_on([], among=9) == "undecided"
