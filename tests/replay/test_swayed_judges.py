@@ -75,7 +75,7 @@ SAMPLES = 240
 def asked_of(better: str, worse: str, count: int = SAMPLES) -> Prepared:
     samples = [
         AnswerPair(
-            id=str(number), instruction="Will it rain?", better=f"{better} {number}.", worse=f"{worse} {number}."
+            id=str(number), instruction="Will it rain?", first=f"{better} {number}.", second=f"{worse} {number}."
         )
         for number in range(count)
     ]

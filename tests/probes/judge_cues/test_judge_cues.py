@@ -29,7 +29,7 @@ OWN: dict[str, Any] = {
 
 
 def pair(number: int = 0, **fields: Any) -> AnswerPair:
-    own = {"better": f"It rains {number}. Take a coat.", "worse": f"It is dry {number}. Take none.", **fields}
+    own = {"first": f"It rains {number}. Take a coat.", "second": f"It is dry {number}. Take none.", **fields}
     return AnswerPair(id=f"pair {number}", instruction="Will it rain?", **own)
 
 
@@ -59,8 +59,8 @@ def test_both_orders_show_the_same_two_texts() -> None:
 
 def test_each_answer_stands_beside_itself() -> None:
     case, sample = cases_of(pair())["identical"], pair()
-    assert f"Answer A:\n{sample.better}\n\nAnswer B:\n{sample.better}\n" in case.original_prompt
-    assert f"Answer A:\n{sample.worse}\n\nAnswer B:\n{sample.worse}\n" in (case.perturbed_prompt or "")
+    assert f"Answer A:\n{sample.first}\n\nAnswer B:\n{sample.first}\n" in case.original_prompt
+    assert f"Answer A:\n{sample.second}\n\nAnswer B:\n{sample.second}\n" in (case.perturbed_prompt or "")
 
 
 def test_each_cue_has_a_case_whose_text_does_not_depend_on_the_other_cues() -> None:
@@ -77,28 +77,28 @@ def test_both_answers_serve_as_content() -> None:
         for number in range(30)
         for case in PROBE.cases(pair(number), settings, rng=random.Random(number), likelihoods="none")
     }
-    assert drawn == {"better", "worse"}
+    assert drawn == {"first", "second"}
 
 
 def test_the_other_answer_is_taken_where_one_cannot_have_the_cue() -> None:
     for seed in range(8):
         [case] = PROBE.cases(
-            pair(better="Yes."), JudgeCuesSettings(cues=("bullets",)), rng=random.Random(seed), likelihoods="none"
+            pair(first="Yes."), JudgeCuesSettings(cues=("bullets",)), rng=random.Random(seed), likelihoods="none"
         )
-        assert (case.skip_reason, case.details["content"]) == (None, "worse")
+        assert (case.skip_reason, case.details["content"]) == (None, "second")
 
 
 @pytest.mark.parametrize(
     ("cue", "fields", "reason"),
     [
-        ("bullets", {"better": "Yes.", "worse": "No."}, "one_sentence"),
-        ("identical", {"better": "Yes.", "worse": "Yes. "}, "equal_sentences"),
-        ("identical", {"better": " "}, "empty"),
+        ("bullets", {"first": "Yes.", "second": "No."}, "one_sentence"),
+        ("identical", {"first": "Yes.", "second": "Yes. "}, "equal_sentences"),
+        ("identical", {"first": " "}, "empty"),
         ("filler", {"instruction": " "}, "empty"),
     ],
 )
 def test_a_sample_that_no_cue_fits_is_skipped(cue: Cue, fields: dict[str, str], reason: str) -> None:
-    sample = AnswerPair(**{"id": "1", "instruction": "Say.", "better": "Yes. No.", "worse": "No. Yes.", **fields})
+    sample = AnswerPair(**{"id": "1", "instruction": "Say.", "first": "Yes. No.", "second": "No. Yes.", **fields})
     case = cases_of(sample, cues=(cue,))[cue]
     assert (case.skip_reason, case.perturbed, case.perturbed_prompt) == (reason, None, None)
     assert reason in PROBE.skip_reasons
@@ -135,9 +135,10 @@ def test_a_tie_has_a_label_of_its_own() -> None:
     assert (row["outcome"], row["lean"]) == ("tied", 0.25)
 
 
-def test_a_tie_needs_a_prompt_that_offers_it() -> None:
-    with pytest.raises(ValueError, match="a tie without a prompt of one's own"):
-        JudgeCuesSettings(tie="C")
+def test_our_prompt_offers_a_tie_where_one_is_wanted() -> None:
+    case = cases_of(pair(), tie="C")["filler"]
+    assert '"C"' in case.original_prompt or " C" in case.original_prompt
+    assert row_of("filler", "C", "C", tie="C")["outcome"] == "tied"
 
 
 @pytest.mark.parametrize("values", [{"cues": ()}, {"cues": ("filler", "filler")}, {"max_lean": 0.5}, {"cues": ("x",)}])
@@ -149,7 +150,7 @@ def test_settings_without_sense_are_refused(values: dict[str, Any]) -> None:
 def test_a_restated_twin_is_read_and_an_equal_answer_is_not() -> None:
     twin = cases_of(pair())["filler"].options[1]
     assert row_of("filler", twin, twin)["outcome"] == "styled"
-    answer = pair().better
+    answer = pair().first
     assert row_of("identical", answer, answer)["outcome"] == "unparsed"
 
 
