@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contrapose.tasks.core.records import Completion
+from contrapose.tasks.language.replies.cut_off import keep_if_final
 from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
@@ -84,14 +85,24 @@ def read_choice(
 
 
 def read_words(
-    reply: str, *, option_a: str | None = None, option_b: str | None = None, one_is_right: bool = True
+    reply: str,
+    *,
+    option_a: str | None = None,
+    option_b: str | None = None,
+    one_is_right: bool = True,
+    cut_off: bool = False,
 ) -> LetterChoice:
-    """Read the choice by the first three steps, which need no embeddings."""
+    """Read the choice by the first three steps, which need no embeddings; if `cut_off`, only a final answer counts."""
     seen = window(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
         seen = without_listing(seen, ("A", "B"), options)
-    chosen = read_final_choice(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
+
+    def read(text: str) -> Chosen:
+        return _read(text, options, one_is_right)
+
+    chosen = read_final_choice(seen, read, held=_verdict_place, count=2)
+    chosen = keep_if_final(chosen, seen, read, cut_off=cut_off)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
     return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason)
 

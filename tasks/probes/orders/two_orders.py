@@ -73,12 +73,12 @@ class TwoOrdersSettings(RewordedSettings):
         """Return `all` where replies are read: any may say in other words which text it means."""
         return "none" if self.labels_are_own or self.by_likelihood(likelihoods) else "all"
 
-    def read_by_rules(self, reply: str, options: Sequence[str]) -> LetterChoice:
+    def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
         """Read a reply by rules for words, or by labels of the prompt; a label beyond the two chooses neither."""
         if not self.labels_are_own or (own := self.own_labels) is None:
             first, second = options
-            return read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right)
-        place = own.place(reply, count=len(own.labels))
+            return read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right, cut_off=cut_off)
+        place = own.place(reply, count=len(own.labels), cut_off=cut_off)
         if place is None:
             return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
         choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None
@@ -221,8 +221,12 @@ class TwoOrders(TwoOrderFigures):
             if case.scorer == "reply":
                 read = next(in_words)
             elif case.scorer == "label":
-                texts = (trial.expected.text or "", trial.actual.text or "")
-                read = Read(*(settings.read_by_rules(text, case.options) for text in texts))
+                read = Read(
+                    *(
+                        settings.read_by_rules(reply.text or "", case.options, cut_off=reply.is_cut_off)
+                        for reply in (trial.expected, trial.actual)
+                    )
+                )
             else:
                 first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
                 if first is None or second is None:
@@ -303,7 +307,8 @@ def read_replies(trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed:
             held: Letter = "A" if reply.text == "A" else "B"
             read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
         else:
-            read.append(read_words(reply.text or "", option_a=a, option_b=b, one_is_right=settings.one_is_right))
+            text, cut_off = reply.text or "", reply.is_cut_off
+            read.append(read_words(text, option_a=a, option_b=b, one_is_right=settings.one_is_right, cut_off=cut_off))
     if unread := [place for place, choice in enumerate(read) if needs_meaning(choice)]:
         texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
         for place, (reply_vector, *vectors) in zip(unread, embed(texts).reshape(len(unread), 3, -1), strict=True):
