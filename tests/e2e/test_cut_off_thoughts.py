@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_endpoint import Endpoint, serving
-from newest_run import asking, results_of, summary_of, write_rows
+from newest_run import asking, newest, results_of, setting, summary_of, write_rows
+from tiny_model import save_tiny_model
 
 from contrapose.flows.cli import main
 
@@ -109,3 +111,34 @@ def test_an_endpoint_that_cuts_thoughts_off_is_not_failed() -> None:
     assert test["verdict"] == "inconclusive"
     assert results["undecided"].all()
     assert set(results["expected_outcome"]) == {"cut_off"}
+
+
+TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>"
+OPENS = TURNS + "<think>\n{% endif %}"
+SWITCHED = (
+    TURNS + "{% if enable_thinking is defined and not enable_thinking %}{% else %}<think>\n{% endif %}{% endif %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "said", "closed"),
+    [
+        (SWITCHED, "for log-probabilities of letters it is closed with enable_thinking: false", True),
+        (OPENS, "cannot close it: written replies are read, with up to 1,024 tokens", False),
+    ],
+)
+def test_a_model_whose_template_opens_a_thought_says_how_it_is_judged(
+    tmp_path: Path, template: str, said: str, closed: bool
+) -> None:
+    data()
+    folder = save_tiny_model(tmp_path / "model", chat_template=template, context=256)
+    summary, results = run("--model", f"hf/{folder}", "--limit", "3", *setting("model_args.device=cpu"))
+    assert any(said in warning for warning in summary["warnings"])
+    manifest = json.loads(newest(file="manifest.json").read_text())
+    assert manifest["model"]["thought"]
+    if closed:
+        assert results["expected_label_mass"].gt(0).all()
+    else:
+        assert set(results["scorer"]) == {"reply"}
+        assert summary["tests"][0]["verdict"] == "inconclusive"
+        assert results["undecided"].all() or results["pass"].isna().all()
