@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from contrapose.flows.follow_up_questions import FollowUpCache, ask_follow_ups
 from contrapose.flows.orchestration.spinner import silent
-from contrapose.flows.portions import ask_portions, portion_size, score_trials, shared_terms
+from contrapose.flows.portions import ask_portions, mark_unclosed_thoughts, portion_size, score_trials, shared_terms
 from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.records import Case
@@ -240,7 +240,9 @@ def ask_next_portions(run: Run, going: Sequence[GradualTest], meter: Meter, *, s
     with shared_terms(run, run.terms(), meter) as terms:
         for name, asked in ask_portions(run, portions, terms, stopped=stopped):
             by_name[name].replies, stopped = by_name[name].replies.plus(asked), stopped or asked["stopped"]
-    for test in going:
+    marked = mark_unclosed_thoughts({name: test.replies for name, test in by_name.items()})
+    for name, test in by_name.items():
+        test.replies = marked[name]
         test.taken += 1
     return stopped
 

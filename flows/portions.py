@@ -6,13 +6,13 @@ they would wait for each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from contrapose.flows.run_context import Run
+from contrapose.flows.run_context import Run, Trials
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.prices import cost_of
 from contrapose.tasks.core.errors import ContraposeError
@@ -22,6 +22,7 @@ from contrapose.tasks.evaluate.task import calibrate, evaluate, join_results
 from contrapose.tasks.infer.chunks import Chunk
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.infer.task import Asked, Team, Terms, infer, spent_so_far
+from contrapose.tasks.infer.thoughts import mark_thoughts
 from contrapose.tasks.perturb.task import draw_besides, join_cases, perturb, perturb_portion
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
@@ -87,6 +88,17 @@ def score_trials(run: Run, plan: Plan, trials: list[Table]) -> Table:
         for portion in portions
     ]
     return call_task(join_results, refresh, test=plan.test, results=[pending.outcome() for pending in submitted])
+
+
+def mark_unclosed_thoughts(trials: Mapping[str, Trials]) -> dict[str, Trials]:
+    """Return the trials of all tests; if some replies begin within a thought, those that never close it are marked."""
+    if not any(own.thinks for own in trials.values()):
+        return dict(trials)
+    marked = dict(trials)
+    for test, own in trials.items():
+        tables, counts = zip(*map(mark_thoughts, own.tables), strict=True) if own.tables else ((), ())
+        marked[test] = replace(own, tables=list(tables), unread={**own.unread, "thought": sum(counts)})
+    return marked
 
 
 def _rows_of_portion(run: Run, rows: int) -> int:

@@ -25,7 +25,7 @@ from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.core.validation import Suite
 from contrapose.tasks.evaluate.embeddings import resolve_model, revision
-from contrapose.tasks.infer.base import Provider
+from contrapose.tasks.infer.base import DescribesModel, Provider
 from contrapose.tasks.infer.budget import Limits, open_budget
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.report.evidence import THE_MODEL
@@ -84,7 +84,7 @@ class Run:
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds spent in each stage so far; the stages add to it."""
     remarks: list[str] = field(default_factory=list)
-    """What people should know of the replies that a recording has, and lacks; `perturb` adds to it."""
+    """What people should know of the model, or of the replies that a recording has, and lacks; `perturb` adds to it."""
 
     @property
     def reader_name(self) -> str:
@@ -146,6 +146,7 @@ def resolve_run(config: RunConfig) -> Run:
         embedding={"embedding_model": name, "embedding_revision": revision(name)},
         workers=Workers(config.runner, config.runner_args, local=provider.local),
         started=datetime.now(UTC),
+        remarks=provider.describe(identity) if isinstance(provider, DescribesModel) else [],
     )
 
 
@@ -210,6 +211,8 @@ class Trials:
     """Cases whose replies are read, since likelihoods of their labels decide nothing."""
     unread: Mapping[str, int] = field(default_factory=dict)
     """Replies without text to read, by their outcome; `empty`: the model wrote none."""
+    thinks: bool = False
+    """Whether some replies begin within a thought, which they close."""
     warnings: list[str] = field(default_factory=list)
     """What people should know of the asking."""
     made_up: tuple[int, int] = (0, 0)
@@ -234,5 +237,6 @@ class Trials:
             notes={**self.notes, **asked["notes"]},
             read_instead=self.read_instead + asked["read_instead"],
             unread=Counter(self.unread) + Counter(asked["unread"]),
+            thinks=self.thinks or asked["thinks"],
             of_model={**asked["warnings"], **self.of_model},
         )

@@ -11,7 +11,14 @@ from contrapose.flows.early_stopping import Schedule, ask_until_decided
 from contrapose.flows.follow_up_questions import ask_follow_ups
 from contrapose.flows.orchestration.progress import watch_progress
 from contrapose.flows.orchestration.spinner import show_step, warn
-from contrapose.flows.portions import ask_portions, make_cases, portion_size, score_trials, shared_terms
+from contrapose.flows.portions import (
+    ask_portions,
+    make_cases,
+    mark_unclosed_thoughts,
+    portion_size,
+    score_trials,
+    shared_terms,
+)
 from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.flows.validation_gate import admit
@@ -163,6 +170,7 @@ def infer(run: Run, cases: Mapping[str, Table]) -> dict[str, Trials]:
         with shared_terms(run, run.terms(), meter) as terms:
             for test, asked in ask_portions(run, portions, terms):
                 answered[test], stopped = answered[test].plus(asked), stopped or asked["stopped"]
+    answered = mark_unclosed_thoughts(answered)
     return ask_follow_ups(
         run, {test: _warn_of_unread(test, trials) for test, trials in answered.items()}, stopped=stopped
     )
@@ -188,6 +196,7 @@ def _warn_of_unread(test: str, trials: Trials) -> Trials:
     warnings = [
         f"{test}: {count:,} of {2 * trials.asked:,} replies {EXPLAINED[outcome].said}. {EXPLAINED[outcome].advice}"
         for outcome, count in trials.unread.items()
+        if count
     ]
     return replace(trials, warnings=[*trials.warnings, *warnings])
 

@@ -28,6 +28,8 @@ class BatchServer(Endpoint):
     """Share of the lines that come back as errors, by the hash of the prompt and of how often it was asked."""
     looks: int = 0
     """How often a batch is still going on when it is looked at."""
+    refuses_key: bool = False
+    """Whether it takes no file, since it does not know the key."""
     breaks_off: bool = False
     """Make the next batch, and break off instead of saying so."""
     delay_made: float = 0.0
@@ -54,6 +56,8 @@ class BatchServer(Endpoint):
         return web.json_response({"object": "list", "data": []})
 
     async def _upload(self, request: web.Request) -> web.Response:
+        if self.refuses_key:
+            return web.json_response({"error": {"message": "Incorrect API key", "code": "invalid_api_key"}}, status=401)
         # By the standard library: aiohttp's own reader of forms warns of itself.
         head = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
         parts = {

@@ -72,6 +72,8 @@ class Endpoint:
     """What the model declines with, in the field that schemas have for it."""
     says: Callable[[str], str] | None = None
     """What it replies to a prompt; None: something drawn by its hash."""
+    finish: str = "stop"
+    """Why it says that its replies ended."""
     compress: bool = False
     """Pack replies."""
     delay: float = 0.0
@@ -150,7 +152,7 @@ class Endpoint:
             if form_in(body) in forms:
                 return web.json_response({"error": {"message": "Unrecognized request argument"}}, status=status)
         text = self.text(body, prompt) if self.says is None else self.says(prompt)
-        choice = {"index": 0, "finish_reason": "stop"}
+        choice: dict[str, object] = {"index": 0, "finish_reason": self.finish}
         choice |= {"message": {"role": "assistant", "content": text}} if kind == "message" else {"text": text}
         if self.refusal and form_in(body) in self.takes:
             choice["message"] = {"role": "assistant", "content": None, "refusal": self.refusal}

@@ -223,6 +223,11 @@ class Completion:
     """What the endpoint says of the reply; with `error` set, `malformed` where something came that is no reply."""
 
     @property
+    def is_cut_off(self) -> bool:
+        """Return whether the reply is known to have ended too early."""
+        return self.outcome == "cut_off"
+
+    @property
     def is_unread(self) -> bool:
         """Return whether there is no reply to read: an error, one that was withheld or refused, or one without text."""
         if self.error is not None or self.outcome in WITHHELD:

@@ -56,10 +56,15 @@ EXPLAINED: Mapping[str, Explained] = {
         "The endpoint must send text, or a list of parts with text. "
         + AGAIN.format(changed="After a change of the endpoint", outcome="malformed"),
     ),
+    "thought": Explained(
+        "The reply is a thought that was cut off before an answer.",
+        "are thoughts that were cut off before an answer",
+        "Raise gen_kwargs.max_new_tokens, or the limit of your application; or turn the thinking off.",
+    ),
     "empty": Explained(
         "The reply is empty.",
         "have no text, and were not cut off",
         "Check the stops in gen_kwargs.stop, and the chat template of the model.",
     ),
 }
-"""By outcome; `empty`: of answers without a word."""
+"""By outcome; `empty`: of answers without a word; `thought`: of answers that are a thought alone."""

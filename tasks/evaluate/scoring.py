@@ -14,6 +14,7 @@ from contrapose.tasks.core.records import FollowUp, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.evaluate.askings import count_pairs
+from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.answers.settings import DOCUMENTED, LEAST_CONTROLS, Thresholds
 from contrapose.tasks.probes.asking_back import CHECKS, made_up, share_of
 from contrapose.tasks.probes.base import Embed, Probe, letters, unscored_score
@@ -41,6 +42,8 @@ def _unread_reason(trial: Trial, chosen: Probe) -> str | None:
     """Return why a trial has no replies to score; None where it has. Some probes also score withheld replies."""
     if error := trial.expected.error or trial.actual.error:
         return f"The model gave no answer: {error}"
+    if any(is_thought_alone(reply.text or "") for reply in (trial.expected, trial.actual)):
+        return EXPLAINED["thought"].reason
     if chosen.scores_unread:
         return None
     unread = next((reply for reply in (trial.expected, trial.actual) if reply.is_unread), None)

@@ -174,6 +174,14 @@ class HasSomeReplies(Protocol):
 
 
 @runtime_checkable
+class DescribesModel(Protocol):
+    """A provider that has something to say about a model which people should know before they read its results."""
+
+    def describe(self, identity: Mapping[str, str]) -> list[str]:
+        """Return it in sentences, by the identity of the model."""
+
+
+@runtime_checkable
 class ReturnsPassages(Protocol):
     """A provider whose replies may come with the passages that were retrieved for them."""
 

@@ -16,6 +16,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.policy import room_task
+from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Trial, Usage
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.core.reply_outcomes import AskedAgain
@@ -27,6 +28,8 @@ from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.meter import Meter, count_on, current_meter, doing
 from contrapose.tasks.infer.team import TeamBudget, reporting
+from contrapose.tasks.infer.thoughts import begin_within_thoughts, note_cut_off
+from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.asking_back import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
@@ -101,7 +104,9 @@ class Asked(TypedDict):
     """Cases that were to be judged by likelihood, and whose labels held too little of the probability: their replies
     are read."""
     unread: dict[str, int]
-    """Number of replies without a text to read, by outcome; `empty`: the model wrote none."""
+    """Number of replies without an answer to read, by outcome; `empty`: no text, `thought`: a thought alone."""
+    thinks: bool
+    """Whether some replies begin within a thought, which they close."""
     warnings: dict[str, str]
     """Warnings about the answers, by kind."""
     calls: NotRequired[int]
@@ -213,6 +218,8 @@ def _ask_portion(
 
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
+            if isinstance(find("providers", spec.provider)(), AnswersOnly):
+                trials = list(map(note_cut_off, trials))
             notes = dict(model().notes()) if broker.asked else {}
             read_instead = sum(
                 trial.case.asks != asks
@@ -223,7 +230,6 @@ def _ask_portion(
             table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
-    unread = (reply.outcome if reply.is_unread else "empty" if reply.text == "" else "" for reply in replies)
     return Asked(
         table=table,
         unasked=sum(is_unasked(trial) for trial in trials),
@@ -231,13 +237,21 @@ def _ask_portion(
         read=(0, 0),
         made_up=(0, 0),
         read_instead=read_instead,
-        unread=dict(Counter(filter(None, unread))),
+        unread=dict(Counter(filter(None, map(_unread_kind, replies)))),
+        thinks=begin_within_thoughts(replies),
         stopped=broker.stopped,
         warnings={**_passage_warning(replies, spec), **broker.warnings},
         calls=broker.asked,
         from_store=broker.hits,
         notes=notes,
     )
+
+
+def _unread_kind(reply: Completion) -> str:
+    """Return why there is nothing to read in a reply: its outcome, `empty` or `thought`; empty where there is."""
+    if reply.is_unread:
+        return reply.outcome
+    return "empty" if reply.text == "" else "thought" if is_thought_alone(reply.text or "") else ""
 
 
 def _passage_warning(replies: Iterable[Completion], spec: ModelSpec) -> Mapping[str, str]:

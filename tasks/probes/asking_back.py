@@ -74,10 +74,12 @@ def question(reply: str, options: Sequence[str]) -> str:
 
 
 def can_be_asked(reply: Completion) -> bool:
-    """Return whether there is a reply in words that the model could be asked about."""
+    """Return whether there is a complete reply in words that the model could be asked about."""
     if reply.error or reply.constrained or reply.option_loglikelihoods is not None:
         return False
-    return re.search(r"\w", spoken_text(reply.text or "")) is not None
+    said = spoken_text(reply.text or "")
+    # Whatever a reader makes of half a thought, it is no answer.
+    return re.search(r"\w", said) is not None and not reply.is_cut_off
 
 
 def declines(reply: str, reason: str | None = None) -> bool:

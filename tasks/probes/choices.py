@@ -74,11 +74,11 @@ def read_choice(
         return Choice(list(values).index(top), tuple(weight / total for weight in weights), "likelihood")
     reply, index, step, count = completion.text or "", None, "label", len(options)
     if own is not None:
-        index = own.place(reply, count=count)
+        index = own.place(reply, count=count, cut_off=completion.is_cut_off)
     elif completion.constrained and reply in labels:
         index, step, count = list(labels).index(reply), "constrained", len(labels)
     else:
-        chosen = choose(reply, labels=labels, options=options)
+        chosen = choose(reply, labels=labels, options=options, cut_off=completion.is_cut_off)
         index, step, count = chosen.index, chosen.step, len(labels)
         if index is None and completion.asked_back is not None and not declines(reply):
             answer = answered(completion.asked_back, options)

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.language.replies.cut_off import opening_and_end
 from contrapose.tasks.language.replies.spoken import spoken_text
 from contrapose.tasks.probes.base import letters
 
@@ -239,14 +240,21 @@ class OwnLabels:
         if groups != 1:
             raise ValueError(f"a pattern with {groups} groups; expected one, which captures a label")
 
-    def place(self, reply: str, *, count: int) -> int | None:
+    def place(self, reply: str, *, count: int, cut_off: bool = False) -> int | None:
         """Return the place of the one label, of so many, that a reply names; None where it names none, or several.
 
-        Thoughts name nothing, and neither does a reply over which the pattern takes too long.
+        Thoughts name nothing, and neither does a reply over which the pattern takes too long. Without a pattern or a
+        field, a reply that was `cut_off` names only what its first or last sentence names.
         """
+        reply = spoken_text(reply)
+        named = self._named_place(reply, count=count)
+        if not cut_off or self.pattern is not None or self.field is not None:
+            return named
+        return named if named in {self._named_place(part, count=count) for part in opening_and_end(reply)} else None
+
+    def _named_place(self, reply: str, *, count: int) -> int | None:
         import regex
 
-        reply = spoken_text(reply)
         longest_first = sorted((label.strip() for label in self.labels), key=len, reverse=True)
         searched = self.pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
         flags = 0 if self.pattern else regex.IGNORECASE

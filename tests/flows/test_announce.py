@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from fake_endpoint import Endpoint, serving
+from newest_run import asking, summary_of
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Completed, Failed, State
@@ -14,6 +17,12 @@ from contrapose.flows.cli import deploy, main
 from contrapose.flows.cli.deploy import follow_check
 from contrapose.flows.orchestration.verdict_state import LABEL
 from contrapose.tasks.core.errors import ConfigError
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving(Endpoint(reply_text="A")) as server:
+        yield server
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,25 @@ def test_server_that_does_not_answer_is_named_without_its_password(capsys: pytes
     err = capsys.readouterr().err
     assert "http://127.0.0.1:1/api: the Prefect server did not take the event" in err
     assert "s3cret" not in err
+
+
+def test_the_announced_revision_is_shown_and_not_the_address_of_the_endpoint(
+    endpoint: Endpoint, prefect_server: None, own_store: str, in_tmp: None
+) -> None:
+    main(
+        [
+            "run",
+            "--limit",
+            "6",
+            "--test",
+            "order_bias",
+            "--exit-zero",
+            "--out",
+            "out",
+            *asking(endpoint.port, "model_args.revision=v2"),
+        ]
+    )
+    assert summary_of("out")["model"]["revision"] == "v2"
 
 
 @pytest.mark.usefixtures("prefect_server")

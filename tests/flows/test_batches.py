@@ -312,6 +312,22 @@ def test_an_endpoint_that_is_gone_keeps_no_other_batch_waiting(
     assert Store().prompts.batches() == []
 
 
+def test_after_a_refused_key_a_batch_is_prepared_for_every_command(
+    server: BatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.refuses_key = True
+    for _ in range(2):
+        assert main(["batch", "submit", *arguments(server)]) == 2
+        shown = capsys.readouterr()
+        assert "submitted, left out" not in shown.out + shown.err
+    assert "in a batch that is prepared, left out" in shown.err
+    assert main(["batch", "status"]) == 0
+    assert "prepared, not submitted" in capsys.readouterr().out
+    server.refuses_key = False
+    assert main(["batch", "submit", *arguments(server)]) == 0
+    assert len(server.batches) == 1
+
+
 def test_a_batch_that_fails_may_be_submitted_again(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.ends_as = "failed"
     assert main(["batch", "submit", *arguments(server)]) == 0

@@ -46,6 +46,19 @@ def test_a_quiet_run_says_in_one_line_a_test_what_could_not_be_read(capsys: pyte
     assert "6 cases could not be scored" in line
 
 
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_what_a_run_could_not_do_is_said_once_whether_it_is_quiet_or_not(
+    quiet: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undone = "The run was not logged into MLflow's experiment nightly: set MLFLOW_ALLOW_FILE_STORE=true."
+    monkeypatch.setattr("contrapose.tasks.core.errors.find_spec", lambda name: True)
+    monkeypatch.setattr("contrapose.flows.reporting.track", lambda **_: [undone])
+    main(["run", "--model", "mock", "--limit", "6", *quiet, "--test", "order_bias", "--mlflow", "nightly"])
+    shown = "".join(capsys.readouterr())
+    assert " ".join(shown.split()).count("MLFLOW_ALLOW_FILE_STORE=true") == 1
+
+
 def rows() -> None:
     Path("rows.csv").write_text("id,text\na,You are fucking late.\n")
 

@@ -19,7 +19,7 @@ from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.local.gguf_file import read_gguf
-from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model
+from contrapose.tasks.infer.local.huggingface import RunsHere, engine, load_model, load_tokenizer, template_identity
 from contrapose.tasks.infer.local.transformer import TransformerModel
 from contrapose.tasks.infer.meter import doing
 
@@ -30,6 +30,8 @@ READY = "ready.json"
 """Of a converted model: the file that is written when all others are, with their hashes."""
 UNKNOWN = "none"
 """Damage where there is no converted model, or one of an older version, which may be intact."""
+WORDS = "PreTrainedTokenizerFast"
+"""The general class builds its 262,144 words twice, which takes seconds; the ids are the same."""
 CONVERSION = "1"
 """Raised whenever the conversion would write other weights."""
 
@@ -45,12 +47,12 @@ class Embedded(RunsHere):
         """Return the hash of the published weights, with engine, device and dtype of this machine."""
         refuse_unknown(spec, self.arguments)
         chunk_paths()
-        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **engine(spec)}
+        chat = template_identity(spec, str, lambda: load_tokenizer(str(converted_folder()), spec, tokenizer_type=WORDS))
+        return {"revision": f"{SHA256[:16]}-{CONVERSION}", **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
         """Load the converted copy, converting first where there is none yet."""
-        # The general class builds its 262,144 words twice, which takes seconds; the ids are the same.
-        return load_model(str(converted_folder()), spec, tokenizer_type="PreTrainedTokenizerFast")
+        return load_model(str(converted_folder()), spec, tokenizer_type=WORDS)
 
 
 def chunk_paths() -> list[Path]:

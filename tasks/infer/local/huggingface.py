@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -17,15 +17,31 @@ from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
 from contrapose.tasks.infer.keys import refuse_changed
+from contrapose.tasks.infer.local.chat_template import (
+    ARGUMENTS,
+    IN_WORDS,
+    VARIABLES,
+    ChatTemplate,
+    has_thoughts,
+    own_template,
+    refuse_both,
+)
 from contrapose.tasks.infer.local.machine import placement, use_all_cores
 from contrapose.tasks.infer.local.memory import batch_limit
 from contrapose.tasks.infer.local.prompting import Encoder
-from contrapose.tasks.infer.local.transformer import TransformerModel
+from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
 
 WEIGHTS = ("*.safetensors", "*.gguf")
 ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
 ENGINE = "4"
 """Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
+
+
+CLOSED_THOUGHT = "The chat template opens a thought: for log-probabilities of letters it is {how}."
+OPEN_THOUGHT = (
+    "The chat template opens a thought and cannot close it: written replies are read, with up to {room:,} tokens "
+    "for the thought."
+)
 
 
 class RunsHere(LocalProvider):
@@ -36,7 +52,17 @@ class RunsHere(LocalProvider):
         "revision": Argument(type="text", description="Branch, tag or commit of a model on the hub."),
         "dtype": Argument(type="text", description="Number type: float32, bfloat16, float16.", default="auto"),
         "device": Argument(type="text", description="Where it runs: cpu, cuda, cuda:1, mps.", default="auto"),
+        **ARGUMENTS,
     }
+
+    def describe(self, identity: Mapping[str, str]) -> list[str]:
+        """Return what people should know of a thought that the chat template opens."""
+        note = identity.get("thought")
+        if note is None:
+            return []
+        if note == IN_WORDS:
+            return [OPEN_THOUGHT.format(room=THOUGHT_ROOM)]
+        return [CLOSED_THOUGHT.format(how=note)]
 
 
 class HuggingFace(RunsHere):
@@ -51,7 +77,12 @@ class HuggingFace(RunsHere):
         refuse_unknown(spec, self.arguments)
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
-        chat = template_hash(pin_revision(spec, revision), folder or Path(spec.name))
+        pinned = pin_revision(spec, revision)
+        chat = template_identity(
+            pinned,
+            lambda: template_of(pinned, folder or Path(spec.name)),
+            lambda: load_tokenizer(str(folder or spec.name), pinned),
+        )
         return {"revision": revision, **chat, **engine(spec)}
 
     def open(self, spec: ModelSpec) -> TransformerModel:
@@ -126,8 +157,8 @@ def engine(spec: ModelSpec) -> dict[str, str]:
     return {"engine": number, **{name: metadata.version(name) for name in ("transformers", "torch")}, **where}
 
 
-def template_hash(spec: ModelSpec, folder: Path) -> dict[str, str]:
-    """Return a short hash of the chat template, where one is used."""
+def template_of(spec: ModelSpec, folder: Path) -> str:
+    """Return the model's own chat template as its files hold it; empty where it has none."""
     from transformers.utils.hub import cached_file
 
     def read_file(name: str) -> str | None:
@@ -138,11 +169,52 @@ def template_hash(spec: ModelSpec, folder: Path) -> dict[str, str]:
             path = cached_file(spec.name, name, revision=spec.args.get("revision"), **missing)
         return Path(path).read_text(encoding="utf-8") if path else None
 
-    if spec.apply_chat_template is False:
-        return {}
     own, settings = read_file("chat_template.jinja"), read_file("tokenizer_config.json")
     text = own or (json.dumps(json.loads(settings).get("chat_template") or "") if settings else "")
-    return {} if text in ("", '""') else {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]}
+    return "" if text == '""' else text
+
+
+def template_identity(spec: ModelSpec, read: Callable[[], str], tokenizer: Callable[[], Any]) -> dict[str, str]:
+    """Return a short hash of the chat template, its variables, and how a thought is closed, where one is used.
+
+    `read` returns the model's own template, and `tokenizer` loads its tokenizer, which only some templates need.
+    """
+    if spec.apply_chat_template is False:
+        refuse_both(spec)
+        return {}
+    text, variables = own_template(spec) or read(), spec.args.get(VARIABLES)
+    identity = {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]} if text else {}
+    if not variables and not has_thoughts(text):
+        return identity
+    template = ChatTemplate(tokenizer(), spec)
+    if template.variables:
+        identity[VARIABLES] = json.dumps(template.variables, sort_keys=True, default=str)
+    return {**identity, **({"thought": template.note} if template.note else {})}
+
+
+def load_tokenizer(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoTokenizer") -> Any:
+    """Return the tokenizer of a folder or hub id; no code that comes with a model runs."""
+    import transformers
+
+    try:
+        with QUIET_LOADING.needed():
+            return getattr(transformers, tokenizer_type).from_pretrained(
+                source, revision=spec.args.get("revision"), trust_remote_code=False
+            )
+    except LOADING_ERRORS as error:
+        raise _loading_error(spec, error) from error
+
+
+LOADING_ERRORS = (OSError, ValueError, KeyError)
+
+
+def _loading_error(spec: ModelSpec, error: Exception) -> ModelError:
+    return ModelError(
+        f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})",
+        expected="a causal language model with its tokenizer, in safetensors",
+        remedy="Check that the folder or repository is complete.",
+        where=spec.id,
+    )
 
 
 def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoTokenizer") -> TransformerModel:
@@ -152,20 +224,18 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
 
     where = placement(spec)
     use_all_cores()
-    options: dict[str, Any] = {"revision": spec.args.get("revision"), "trust_remote_code": False}
+    tokenizer = load_tokenizer(source, spec, tokenizer_type=tokenizer_type)
     try:
         with QUIET_LOADING.needed():
-            tokenizer = getattr(transformers, tokenizer_type).from_pretrained(source, **options)
             loaded: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                source, dtype=getattr(torch, where["dtype"]), use_safetensors=True, **options
+                source,
+                dtype=getattr(torch, where["dtype"]),
+                use_safetensors=True,
+                revision=spec.args.get("revision"),
+                trust_remote_code=False,
             )
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(
-            f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})",
-            expected="a causal language model with its tokenizer, in safetensors",
-            remedy="Check that the folder or repository is complete.",
-            where=spec.id,
-        ) from error
+    except LOADING_ERRORS as error:
+        raise _loading_error(spec, error) from error
     # It comes ready for inference, without dropout.
     model = loaded.to(where["device"])
     device = torch.cuda.get_device_name(where["device"]) if where["device"].startswith("cuda") else where["device"]

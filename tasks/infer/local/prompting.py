@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.infer.local.chat_template import ChatTemplate
 from contrapose.tasks.tables.columnar import split_batches
 
 TOGETHER = 1_000
 """Prompts that are tokenised together: alone they take a quarter longer."""
 SPACED = ("", "▁", "Ġ")
 """Marks of tokenizers before a token that begins a word: nothing, or a mark of a space."""
-_LAST_MARK = re.compile(r"[<\[][^<>\[\]]+[>\]]\s*\Z")
 
 
 class Encoder:
@@ -29,44 +26,25 @@ class Encoder:
     """
 
     def __init__(self, tokenizer: Any, spec: ModelSpec) -> None:
-        self.tokenizer, self.spec, chat = tokenizer, spec, spec.apply_chat_template
-        self.chat = bool(tokenizer.chat_template) if chat is None else chat
-        if self.chat and not tokenizer.chat_template:
-            raise ModelError(
-                "apply_chat_template is on, and the model has no chat template",
-                expected="a model with a chat template",
-                remedy="Set apply_chat_template to false.",
-                where="apply_chat_template",
-            )
+        self.tokenizer, self.spec = tokenizer, spec
+        self.template = ChatTemplate(tokenizer, spec)
+        self.chat = self.template.used
         pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
         self.pad_id = int(pad if pad is not None else 0)
         self._labels: dict[str, list[int]] = {}
         self._spellings: dict[str, frozenset[int]] = {}
 
-    def prompts(self, prompts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens that the model reads for each prompt."""
-        wrap = self.template if self.chat else self.spec.in_one_text
+    def prompts(self, prompts: Sequence[str], *, closed: bool = False) -> list[list[int]]:
+        """Return the tokens that the model reads for each prompt; `closed`: with the thought closed, if one is open."""
+        wrap = self.spec.in_one_text
+        if self.chat:
+            wrap = self.template.closed_prompt if closed else self.template.prompt
         parts = split_batches(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 
     def prompt(self, prompt: str) -> list[int]:
         """Return the tokens that the model reads for one."""
         return self.prompts([prompt])[0]
-
-    def template(self, prompt: str) -> str:
-        """Return a prompt in the chat template, up to the beginning of the reply."""
-        from jinja2 import TemplateError
-
-        messages = self.spec.messages(prompt)
-        try:
-            return str(self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
-        except TemplateError as error:
-            raise ModelError(
-                f"the model's chat template refuses the prompt ({error})",
-                expected="a template with the roles that are used",
-                remedy="Leave out system_instruction and few_shot, or set apply_chat_template to false.",
-                where="apply_chat_template",
-            ) from error
 
     def label(self, label: str) -> list[int]:
         """Return the tokens of a label right after a prompt; some tokenizers mark the beginning of every text."""
@@ -87,16 +65,20 @@ class Encoder:
             self._spellings[label] = frozenset(known.union(own if len(own) == 1 else ()))
         return self._spellings[label]
 
-    @cached_property
+    @property
     def thought(self) -> str:
         """Mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
-        mark = _LAST_MARK.search(self.template("Hello")) if self.chat else None
-        return mark[0] if mark and not spoken_text(f"{mark[0]}A") else ""
+        return self.template.thought
+
+    @property
+    def has_open_thought(self) -> bool:
+        """Return whether labels would come within a thought: the template opens one, and it cannot be closed."""
+        return bool(self.thought) and self.template.closing is None
 
     @cached_property
     def _before_turn(self) -> str:
         """Text before a turn: a line break in most templates, nothing in some."""
-        turn = self.template("")
+        turn = self.template.closed_prompt("")
         return turn[len(turn.rstrip()) :]
 
     def text(self, context: list[int], text: str) -> tuple[list[int], list[int]]:

@@ -18,6 +18,8 @@ class Prompt(NamedTuple):
 
     ids: list[int]
     """Tokens that are read."""
+    limit: int
+    """Most tokens of the reply."""
     seed: int
     """64 bits that a sampled reply is drawn with; a greedy one needs none."""
 
@@ -32,7 +34,7 @@ class Replies:
         """Return replies to prompts of similar length, in order; raise TooLargeError where one does not fit alone."""
 
         def size(prompts: Sequence[Prompt]) -> int:
-            return len(prompts) * (max(len(prompt.ids) for prompt in prompts) + self.generation.max_new_tokens)
+            return len(prompts) * (max(len(one.ids) for one in prompts) + max(one.limit for one in prompts))
 
         return self.memory.run(prompts, self._write, size=size)
 
@@ -57,7 +59,7 @@ class Replies:
             output = self.model.generate(
                 input_ids=torch.tensor(padded, device=self.model.device),
                 attention_mask=torch.tensor(mask, device=self.model.device),
-                max_new_tokens=self.generation.max_new_tokens,
+                max_new_tokens=max(prompt.limit for prompt in prompts),
                 # Its own way of sampling draws for a batch as a whole.
                 do_sample=False,
                 temperature=None,
@@ -70,7 +72,9 @@ class Replies:
         ends = self.model.generation_config.eos_token_id
         ends = (*(ends if isinstance(ends, list) else [ends]), self.encoder.pad_id)
         completions = []
-        for prompt, written in zip(prompts, output[:, start:].tolist(), strict=True):
+        for prompt, tokens in zip(prompts, output[:, start:].tolist(), strict=True):
+            # Another prompt of the batch may have had more room.
+            written = tokens[: prompt.limit]
             text = self.encoder.tokenizer.decode(written, skip_special_tokens=True)
             for stop in stops:
                 text = text.partition(stop)[0]

@@ -47,7 +47,7 @@ class EncodedQuestion:
     """The question."""
     queries: tuple[Query, ...]
     """One for labels of a single token, else one a label; one for a loss; none where there is nothing to compute, as
-    after a chat template that opens a thought, which no label answers."""
+    after a chat template that opens a thought and cannot close it, which no label answers."""
     used: Usage
     """Its usage; prompts are counted in full, however much of them is shared."""
     error: str | None = None
@@ -80,8 +80,11 @@ def encode_questions(
     questions: Sequence[Question], encoder: Encoder, *, context_length: int
 ) -> Iterator[EncodedQuestion]:
     """Yield questions as tokens; one that does not fit is an error."""
-    prompts = encoder.prompts([question.prompt for question in questions])
-    for number, (question, context) in enumerate(zip(questions, prompts, strict=True)):
+    prompts = encoder.prompts([question.prompt for question in questions if question.kind == "loss"])
+    closed = encoder.prompts([question.prompt for question in questions if question.kind != "loss"], closed=True)
+    contexts = {"loss": iter(prompts), "choose": iter(closed)}
+    for number, question in enumerate(questions):
+        context = next(contexts[question.kind])
         if question.kind == "loss":
             text = question.text.removeprefix(encoder.thought)
             context, ending = encoder.text(context if question.prompt else [], text)
@@ -90,7 +93,7 @@ def encode_questions(
             endings, size = [encoder.label(label) for label in question.labels], len(context)
         error = misfit(len(context), room=max(map(len, endings), default=1), context_length=context_length)
         usable = error is None and context and all(endings)
-        computed = usable and not (question.kind == "choose" and encoder.thought)
+        computed = usable and not (question.kind == "choose" and encoder.has_open_thought)
         spellings = tuple(frozenset[int]().union(*map(encoder.spellings, question.labels)))
         yield EncodedQuestion(
             question=question,

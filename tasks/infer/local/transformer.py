@@ -18,6 +18,8 @@ from contrapose.tasks.infer.local.rows import BatchRow, EncodedQuestion, Limit, 
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.large_blocks import large_blocks_kept
 
+THOUGHT_ROOM = 1024
+"""Tokens of a reply beyond `max_new_tokens` after a chat template that opens a thought: answers come after it."""
 TOO_LARGE = "the prompt alone does not fit in the memory of the device"
 
 
@@ -72,9 +74,10 @@ class TransformerModel:
     def _generated_batches(self, questions: Sequence[Question]) -> Iterator[Batch]:
         prompts = self.encoder.prompts([question.prompt for question in questions])
         encoded = dict(zip(questions, prompts, strict=True))
-        written = self.generation.max_new_tokens
+        least = self.generation.max_new_tokens
+        limits = {question: self._limit(len(ids)) for question, ids in encoded.items()}
         errors = {
-            question: misfit(len(ids), room=written, context_length=self.context_length)
+            question: misfit(len(ids), room=least, context_length=self.context_length)
             or (None if ids else "the prompt has no tokens")
             for question, ids in encoded.items()
         }
@@ -82,19 +85,28 @@ class TransformerModel:
 
         def compute(held: Sequence[Question]) -> list[Completion]:
             # Of equal prompts that are asked several times, each has a seed of its own.
-            return self.replies.compute([Prompt(encoded[question], seed(to_json(question))) for question in held])
+            return self.replies.compute([Prompt(encoded[one], limits[one], seed(to_json(one))) for one in held])
 
         fitting = sorted((one for one in questions if not errors[one]), key=lambda one: len(encoded[one]))
         room, batch = self.limit.replies or self.limit.tokens, list[Question]()
         for question, following in zip(fitting, [*fitting[1:], None], strict=False):
             batch.append(question)
-            size = (len(batch) + 1) * (len(encoded[following]) + written) if following is not None else room + 1
+            size = room + 1
+            if following is not None:
+                size = (len(batch) + 1) * (len(encoded[following]) + max(limits[one] for one in (*batch, following)))
             if size > room or len(batch) == self.limit.prompts:
                 most = {
-                    one: Usage(calls=1, prompt_tokens=len(encoded[one]), completion_tokens=written) for one in batch
+                    one: Usage(calls=1, prompt_tokens=len(encoded[one]), completion_tokens=limits[one]) for one in batch
                 }
                 yield Batch(questions=tuple(batch), most=most, compute=_one_by_one_if_too_large(compute))
                 batch = []
+
+    def _limit(self, size: int) -> int:
+        """Return the most tokens of a reply to a prompt of that size: a thought has room besides, where it fits."""
+        written = self.generation.max_new_tokens
+        if not self.encoder.thought:
+            return written
+        return max(written, min(written + THOUGHT_ROOM, self.context_length - size))
 
 
 def _known_batch(known: Mapping[Question, Completion]) -> Iterator[Batch]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from contrapose.tasks.language.expression import expression
 from contrapose.tasks.language.replies import clauses, labelled
 from contrapose.tasks.language.replies.clauses import BOTH_RIGHT, DECLINES, OF_ANOTHER
+from contrapose.tasks.language.replies.cut_off import keep_if_final
 from contrapose.tasks.language.replies.marks import (
     CLASH,
     LETTER,
@@ -25,6 +26,7 @@ from contrapose.tasks.language.replies.marks import (
     plain_option,
 )
 from contrapose.tasks.language.replies.spoken import (
+    AT_END,
     ONLY_NAMED,
     Chosen,
     read_final_choice,
@@ -52,19 +54,25 @@ _SIGNED = expression(
 _DENIED_SIGN = expression(rf"(?m)^\(incorrect\)[^\n]*{MARK}[^\n]*\(correct\)")
 
 
-def choose(reply: str, *, labels: Sequence[str], options: Sequence[str]) -> Chosen:
-    """Return the option that a reply chooses by its letter or its text; of a long reply only the ends are read."""
-    return _choose(without_listing(window(collapse_blanks(reply)), labels, options), tuple(labels), tuple(options))
+def choose(reply: str, *, labels: Sequence[str], options: Sequence[str], cut_off: bool = False) -> Chosen:
+    """Return the option that a reply chooses by its letter or its text; of a long reply only the ends are read.
+
+    Of a reply that is known to be `cut_off`, only a final answer counts.
+    """
+    seen = without_listing(window(collapse_blanks(reply)), labels, options)
+    return _choose(seen, tuple(labels), tuple(options), cut_off)
 
 
 @lru_cache(maxsize=REPLIES)
-def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...]) -> Chosen:
-    return read_final_choice(
-        seen,
-        lambda text: _read(text, labels, options),
-        held=lambda verdict: _read_verdict(verdict, labels, options),
-        count=len(options),
-    )
+def _choose(seen: str, labels: tuple[str, ...], options: tuple[str, ...], cut_off: bool) -> Chosen:
+    def read(text: str) -> Chosen:
+        return _read(text, labels, options)
+
+    def read_verdict(verdict: str) -> int | None:
+        return _read_verdict(verdict, labels, options)
+
+    chosen = read_final_choice(seen, read, held=read_verdict, count=len(options))
+    return keep_if_final(chosen, seen, read, cut_off=cut_off)
 
 
 _LABELLED = expression(
@@ -118,7 +126,7 @@ def _read(seen: str, labels: Sequence[str], options: Sequence[str]) -> Chosen:
         return chosen
     place = read_last_letter(text)
     if place is not None and place < len(options) and place not in labelled.options_ruled_out(text):
-        return Chosen(index=place, step="pattern", reason="the letter at its end")
+        return Chosen(index=place, step="pattern", reason=AT_END)
     place = read_only_option(text, options)
     return chosen if place is None else Chosen(index=place, step="restated", reason=ONLY_NAMED)
 

@@ -58,6 +58,11 @@ def spoken_text(reply: str) -> str:
     return " ".join(parts).strip() if len(parts) != 1 else parts[0].strip()
 
 
+def thought_marks(reply: str) -> Iterator[re.Match[str]]:
+    """Yield the marks of thoughts in a reply, in order."""
+    yield from _THOUGHTS.finditer(reply.translate(_INVISIBLE).strip())
+
+
 _TURN_ENDS = expression(r"(?<=[^\s>])\s*(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|endoftext\|>)")
 """Where a chat's turn ends: what a model writes then is nobody's answer."""
 _UNSAID = expression(
@@ -178,6 +183,7 @@ _OPEN = expression(
 """Where a reply ends before its answer, as an echo of the prompt does."""
 ONLY_NAMED = "the only option that it names"
 """A reason that says too little of an option after a second look."""
+MARKED, AT_END = "the verdict is marked", "the letter at its end"
 BRIEF = 300
 """Characters up to which all of a reply must agree with the verdict that it marks; else what follows the mark."""
 
@@ -204,7 +210,7 @@ def read_final_choice(
             return (
                 unparsed_choice("both", tie=True) if count == 2 else unparsed_choice("a letter that labels no option")
             )
-        return Chosen(index=place, step="pattern", reason="the verdict is marked")
+        return Chosen(index=place, step="pattern", reason=MARKED)
 
     def read_last(text: str) -> Chosen:
         if _OPEN.search(text):

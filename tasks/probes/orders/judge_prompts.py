@@ -106,13 +106,14 @@ class VerdictSettings(PairSettings):
         """Return whether letters are compared by likelihood: those of a tie have none."""
         return super().by_likelihood(likelihoods) and not self.takes_tie
 
-    def read_in_words(self, reply: str, options: Sequence[str]) -> LetterChoice:
+    def read_in_words(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
         """Read a reply by the built-in rules, which know a tie."""
-        return read_verdict(reply, options, tie=self.tie_label)
+        return read_verdict(reply, options, tie=self.tie_label, cut_off=cut_off)
 
-    def read_by_rules(self, reply: str, options: Sequence[str]) -> LetterChoice:
+    def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
         """Read a reply by the labels of the prompt, else by the built-in rules."""
-        return self.read_in_words(reply, options) if self.verdicts is None else self.verdicts.read(reply)
+        own = self.verdicts
+        return self.read_in_words(reply, options, cut_off=cut_off) if own is None else own.read(reply, cut_off=cut_off)
 
 
 class AsksJudge(TwoOrders):

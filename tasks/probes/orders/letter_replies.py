@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.records import Completion, Trial
+from contrapose.tasks.language.replies.cut_off import keep_if_final
 from contrapose.tasks.language.replies.decision import is_tie, read_conclusion, weigh
 from contrapose.tasks.language.replies.options import CONTRADICTORY
 from contrapose.tasks.language.replies.spoken import Chosen, Step, read_final_choice, unparsed_choice, without_listing
@@ -86,14 +87,24 @@ def read_choice(
 
 
 def read_words(
-    reply: str, *, option_a: str | None = None, option_b: str | None = None, one_is_right: bool = True
+    reply: str,
+    *,
+    option_a: str | None = None,
+    option_b: str | None = None,
+    one_is_right: bool = True,
+    cut_off: bool = False,
 ) -> LetterChoice:
-    """Read the choice by the first three steps, which need no embeddings."""
+    """Read the choice by the first three steps, which need no embeddings; if `cut_off`, only a final answer counts."""
     seen = window(reply)
     options = (option_a, option_b) if option_a and option_b else None
     if options:
         seen = without_listing(seen, ("A", "B"), options)
-    chosen = read_final_choice(seen, lambda text: _read(text, options, one_is_right), held=_verdict_place, count=2)
+
+    def read(text: str) -> Chosen:
+        return _read(text, options, one_is_right)
+
+    chosen = read_final_choice(seen, read, held=_verdict_place, count=2)
+    chosen = keep_if_final(chosen, seen, read, cut_off=cut_off)
     choice: Letter | None = None if chosen.index is None else "B" if chosen.index else "A"
     return LetterChoice(choice=choice, step=chosen.step, reason=chosen.reason, tie=chosen.tie)
 
@@ -258,3 +269,14 @@ def lead_of_a(reply: Completion) -> float | None:
         return None
     lead = loglikelihoods[0] - loglikelihoods[1]
     return lead if math.isfinite(lead) else None
+
+
+def debiased_columns(trial: Trial) -> dict[str, float | bool | None]:
+    """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
+    first, second = lead_of_a(trial.expected), lead_of_a(trial.actual)
+    if first is None or second is None:
+        return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
+    # In the swapped order the correct text is B, so its lead is the opposite of A's.
+    content, position = (first - second) / 2, (first + second) / 2
+    right = content > 0 if content else None
+    return {"content_score": content, "position_score": position, "debiased_choice_right": right}

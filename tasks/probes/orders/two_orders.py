@@ -19,7 +19,7 @@ from contrapose.tasks.probes.known_errors import OF_TWO, Measured
 from contrapose.tasks.probes.orders.letter_replies import (
     Letter,
     LetterChoice,
-    lead_of_a,
+    debiased_columns,
     likelier_letter,
     nearer,
     needs_meaning,
@@ -54,16 +54,17 @@ class PairSettings(RewordedSettings):
         default=None, description="What the prompt calls what stands first, and what stands second; empty: A and B."
     )
 
-    def read_in_words(self, reply: str, options: Sequence[str]) -> LetterChoice:
-        """Read a reply by the built-in rules."""
-        first, second = options
-        return replace(read_words(reply, option_a=first, option_b=second, one_is_right=self.one_is_right), tie=False)
+    def read_in_words(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
+        """Read a reply by the built-in rules; of one that was cut off only a final answer counts."""
+        a, b = options
+        read = read_words(reply, option_a=a, option_b=b, one_is_right=self.one_is_right, cut_off=cut_off)
+        return replace(read, tie=False)
 
-    def read_by_rules(self, reply: str, options: Sequence[str]) -> LetterChoice:
+    def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
         """Read a reply by rules for words, or by labels of the prompt; a label beyond the two chooses neither."""
         if not self.labels_are_own or (own := self.own_labels) is None:
-            return self.read_in_words(reply, options)
-        place = own.place(reply, count=len(own.labels))
+            return self.read_in_words(reply, options, cut_off=cut_off)
+        place = own.place(reply, count=len(own.labels), cut_off=cut_off)
         if place is None:
             return LetterChoice(choice=None, step="unparsed", reason="no one label is named")
         choice: Letter | None = "A" if place == 0 else "B" if place == 1 else None
@@ -251,8 +252,10 @@ class TwoOrders(TwoOrderFigures):
             if case.scorer == "reply":
                 read = next(in_words)
             elif case.scorer == "label":
-                texts = (trial.expected.text or "", trial.actual.text or "")
-                read = Read(*(settings.read_by_rules(text, case.options) for text in texts))
+                both = (trial.expected, trial.actual)
+                read = Read(
+                    *(settings.read_by_rules(one.text or "", case.options, cut_off=one.is_cut_off) for one in both)
+                )
             else:
                 first, second = likelier_letter(trial.expected), likelier_letter(trial.actual)
                 if first is None or second is None:
@@ -281,7 +284,7 @@ class TwoOrders(TwoOrderFigures):
             **trial.case.details,
             **reading_columns(trial, read, settings),
             "outcome": outcome,
-            **_debiased_columns(trial),
+            **debiased_columns(trial),
             "calibrates": calibrates(trial.case.sample_id, settings.calibration) if likely else None,
             "right_is_longer": len(right) > len(wrong) if len(right) != len(wrong) else None,
             **self.own_columns(trial, read, settings),
@@ -359,7 +362,7 @@ def read_replies(trials: Sequence[Trial], settings: PairSettings, *, embed: Embe
             held: Letter = "A" if reply.text == "A" else "B"
             read.append(LetterChoice(choice=held, step="constrained", reason="held to the letters"))
         else:
-            read.append(settings.read_in_words(reply.text or "", (a, b)))
+            read.append(settings.read_in_words(reply.text or "", (a, b), cut_off=reply.is_cut_off))
     unread = [place for place, choice in enumerate(read) if needs_meaning(choice)]
     if isinstance(settings, TwoOrdersSettings) and unread:
         texts = [text for place in unread for text in (window(replies[place][0].text or ""), *replies[place][1])]
@@ -390,14 +393,3 @@ def _score_control(trial: Trial, read: Read) -> Score:
     reason = f"The choice {course} under a question that means the same."
     is_open = first is None or second is None
     return Score(value=float(same), passed=same, reason=reason, undecided=is_open, columns=columns)
-
-
-def _debiased_columns(trial: Trial) -> dict[str, Value]:
-    """Return content s = (m1 + m2)/2 and position b = (m1 - m2)/2, in nats; b is the pull of the letter A."""
-    first, second = lead_of_a(trial.expected), lead_of_a(trial.actual)
-    if first is None or second is None:
-        return dict.fromkeys(("content_score", "position_score", "debiased_choice_right"))
-    # In the swapped order the correct text is B, so its lead is the opposite of A's.
-    content, position = (first - second) / 2, (first + second) / 2
-    right = content > 0 if content else None
-    return {"content_score": content, "position_score": position, "debiased_choice_right": right}

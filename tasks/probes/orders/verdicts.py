@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from contrapose.tasks.core.records import Verdict
+from contrapose.tasks.language.replies.cut_off import CUT_OFF, opening_and_end
 from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
 from contrapose.tasks.language.replies.verdict_words import named_verdict
 from contrapose.tasks.probes.asking_back import declines
@@ -85,13 +86,23 @@ class VerdictLabels:
         names = set(regex.compile(self.pattern).groupindex) if self.pattern else set[str]()
         return "tie" in (names & GROUPS or {*self.labels.values(), *(("tie",) if self.usual else ())})
 
-    def read(self, reply: str) -> LetterChoice:
+    def read(self, reply: str, *, cut_off: bool = False) -> LetterChoice:
         """Return the verdict that a reply names, or why it names none.
 
         Thoughts name nothing. Where several places name different verdicts, those that are only supposed or denied, or
-        taken back later ("Wait, …"), do not count; what still differs contradicts itself.
+        taken back later ("Wait, …"), do not count; what still differs contradicts itself. Without a pattern or a
+        field, a reply that was `cut_off` names only what its first or last sentence names.
         """
         said = spoken_text(reply)
+        named = self._read_spoken(said)
+        if not cut_off or self.pattern is not None or self.field is not None:
+            return named
+        parts = [self._read_spoken(part) for part in opening_and_end(said)]
+        is_held = any((part.choice, part.tie) == (named.choice, named.tie) for part in parts)
+        return named if is_held else _unread(CUT_OFF)
+
+    def _read_spoken(self, said: str) -> LetterChoice:
+        """Return the verdict that a text without thoughts names, or why it names none."""
         try:
             marks = list(self._marks(said))
         except TimeoutError:
@@ -157,17 +168,18 @@ def settle(said: str, marks: Sequence[Mark]) -> LetterChoice:
     return _chosen(last.verdict, step="label", reason=f"names {last.name[:SHOWN]}")
 
 
-def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None) -> LetterChoice:
+def read_verdict(reply: str, options: Sequence[str], *, tie: str | None = None, cut_off: bool = False) -> LetterChoice:
     """Read a verdict by the built-in rules: what chooses a letter, then marks and words for a tie, then usual words.
 
     `tie` is the label of a tie that the prompt offers. Of a long explanation that only mentions both, nothing is known.
+    A reply that was `cut_off` calls a tie only by a mark, or by nothing else.
     """
     first, second = options
-    read = read_words(reply, option_a=first, option_b=second, one_is_right=False)
+    read = read_words(reply, option_a=first, option_b=second, one_is_right=False, cut_off=cut_off)
     if read.choice is not None:
         return read
     is_plain = read.reason in ("both", "neither") and declines(reply, read.reason) and not _HEDGES.search(reply)
-    if read.tie or is_plain:
+    if (read.tie or is_plain) and not cut_off:
         return _chosen("tie", step="pattern", reason="calls a tie")
     said = spoken_text(reply)
     if read.reason == "contradictory" or TURN.search(said, said.rfind("]]") + 2 if "]]" in said else 0):

@@ -52,7 +52,7 @@ SHOTS = (Shot(user="Q 1", assistant="A"), Shot(user="Q 2", assistant="B"))
 
 
 def test_examples_are_turns_of_the_chat_template() -> None:
-    turns = encoder(template=TURNS, system_instruction="Be brief.", few_shot=SHOTS).template("Q 3")
+    turns = encoder(template=TURNS, system_instruction="Be brief.", few_shot=SHOTS).template.prompt("Q 3")
     assert turns == "<system>Be brief.<user>Q 1<assistant>A<user>Q 2<assistant>B<user>Q 3<assistant>"
 
 

@@ -1,0 +1,62 @@
+"""Which replies were cut off, where nobody says so: those that break off, and thoughts that are never closed.
+
+A thought whose opening mark is in the prompt looks like a reply. Where other replies of the run close one, it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from contrapose.tasks.core.records import Completion, Trial
+from contrapose.tasks.language.replies.cut_off import (
+    breaks_off,
+    closes_unopened_thought,
+    is_thought_alone,
+    mark_thought,
+)
+from contrapose.tasks.language.replies.spoken import spoken_text
+from contrapose.tasks.tables.table import Table, iterate, write
+
+
+def begin_within_thoughts(replies: Iterable[Completion]) -> bool:
+    """Return whether some of these replies close a thought that they do not open."""
+    return any(_is_read(reply) and closes_unopened_thought(reply.text or "") for reply in replies)
+
+
+def mark_thoughts(table: Table) -> tuple[Table, int]:
+    """Return trials whose replies begin within a thought, with a mark before those that do not close it.
+
+    The second value is how many replies to the two prompts of a case have a thought and no answer.
+    """
+    count = 0
+
+    def marked_trials() -> Iterator[Trial]:
+        nonlocal count
+        for trial in iterate(table, Trial):
+            marked = replace(trial, expected=_marked(trial.expected), actual=_marked(trial.actual))
+            count += sum(is_thought_alone(reply.text or "") for reply in (marked.expected, marked.actual))
+            yield marked
+
+    return write(marked_trials(), Trial), count
+
+
+def note_cut_off(trial: Trial) -> Trial:
+    """Return a trial whose replies are cut off where they break off, of a model that does not say how they ended."""
+    first, second = (
+        replace(reply, outcome="cut_off") if _is_read(reply) and breaks_off(spoken_text(reply.text or "")) else reply
+        for reply in (trial.expected, trial.actual)
+    )
+    return (
+        trial if first is trial.expected and second is trial.actual else replace(trial, expected=first, actual=second)
+    )
+
+
+def _marked(reply: Completion) -> Completion:
+    again, in_words = (text and mark_thought(text) for text in (reply.again, reply.in_words))
+    text = mark_thought(reply.text) if reply.text and _is_read(reply) else reply.text
+    return replace(reply, text=text, again=again, in_words=in_words)
+
+
+def _is_read(reply: Completion) -> bool:
+    return not (reply.constrained or reply.is_unread or reply.option_loglikelihoods is not None)

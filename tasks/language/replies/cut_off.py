@@ -1,0 +1,78 @@
+"""Replies that end too early: thoughts that are never closed, and texts that break off before a final answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from contrapose.tasks.language.expression import expression
+from contrapose.tasks.language.replies.spoken import (
+    AT_END,
+    MARKED,
+    Chosen,
+    as_json,
+    spoken_text,
+    thought_marks,
+    unparsed_choice,
+)
+
+OPENING = "<think>\n"
+"""Put before a thought whose own opening mark is in the prompt: without it the thought looks like a reply."""
+CUT_OFF = "cut off before a final answer"
+_PARTS = expression(
+    r"(?:(?<=\w\w[.!?])|(?<=\w \w[.!?])|(?<=\)[.!?]))[\"'\u201d\u2019)*_]{0,3}\s+|(?<=[\u3002\uff01\uff1f])|\n+"
+)
+"""Ends of sentences and of lines; a letter before an option, as in "A. Paris", ends none."""
+_ENDED = expression(r"[^\w\s,;:(\[{<=&+/\u2013\u2014-]\s*\Z|_\s*\Z")
+"""A text ends in a word, or in a sign after which something must follow, only where it is cut off or unpunctuated."""
+LAST_WORDS = 6
+"""Words of a sentence without an end in which its choice must be: "So the answer is B"."""
+_PREAMBLE = expression(r"[!:]\W*\Z")
+
+
+def is_thought_alone(reply: str) -> bool:
+    """Return whether a reply has a thought in marks, and no answer after it."""
+    return next(thought_marks(reply), None) is not None and re.search(r"\w", spoken_text(reply)) is None
+
+
+def closes_unopened_thought(reply: str) -> bool:
+    """Return whether a reply begins within a thought: its first mark closes one."""
+    first = next(thought_marks(reply), None)
+    # Pages fold ordinary text in the same tag.
+    return first is not None and bool(first["closes"]) and "details" not in first[0] and as_json(reply) is None
+
+
+def mark_thought(reply: str) -> str:
+    """Return a reply of a model that begins within a thought, with an opening mark if it never closes the thought."""
+    return reply if next(thought_marks(reply), None) or not reply.strip() else OPENING + reply
+
+
+def breaks_off(text: str) -> bool:
+    """Return whether a text of several sentences or lines ends within one."""
+    return _ENDED.search(text) is None and len(_split(text)) > 1
+
+
+def keep_if_final(chosen: Chosen, seen: str, read: Callable[[str], Chosen], *, cut_off: bool) -> Chosen:
+    """Return the choice of a reply; none if it was cut off and the choice may be no more than a thought.
+
+    A letter alone and a marked verdict are final. So is the choice with which a reply opens, or ends.
+    """
+    if not cut_off or chosen.index is None or chosen.step == "letter" or chosen.reason in (MARKED, AT_END):
+        return chosen
+    is_held = any(read(part).index == chosen.index for part in opening_and_end(seen))
+    return chosen if is_held else unparsed_choice(CUT_OFF)
+
+
+def opening_and_end(seen: str) -> tuple[str, str]:
+    """Return the first sentence of a text, with what leads to it ("Sure!", "The answer is:"), and the last sentence.
+
+    Of a last sentence that breaks off, only the last words.
+    """
+    parts = _split(seen) or [""]
+    first = next((part for part in parts if not _PREAMBLE.search(part)), "")
+    end = parts[-1] if _ENDED.search(seen) else " ".join(parts[-1].split()[-LAST_WORDS:])
+    return seen[: seen.find(first) + len(first)], end
+
+
+def _split(text: str) -> list[str]:
+    return [part for part in _PARTS.split(text) if re.search(r"\w", part)]
