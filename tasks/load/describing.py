@@ -267,14 +267,14 @@ def refuse_unasked(
             DataError(
                 f"{key} names column {quote(column)}, which is not there",
                 expected=f"one of the columns {quote_all(columns)}",
-                remedy=f"Did you mean {quote(close[0])}?" if close else "Correct the settings.",
+                remedy=f"Did you mean {quote(close[0])}?" if close else f"Set {key} to one of these.",
                 where=where,
             )
         )
     missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
     problems += [_missing_column(name, columns, rows, where) for name in missing]
     for problem in description.problems if uses_answers and not problems else ():
-        remedy = "Say which with --set data.answer_index=0 or 1."
+        remedy = "Add --set data.answer_index=0, or --set data.answer_index=1."
         if "letters" in problem:
             remedy = (
                 "Name the columns of the options with --set data.columns.options=A,B,C,D, or leave the answers out "

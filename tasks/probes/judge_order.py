@@ -34,7 +34,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "shorter if length did not matter. Below 0.05 the judge is hardly indifferent to length.",
     "self_preference_p": "Probability of so great a difference between pairs whose better answer is the judge's own "
     "and another's if that did not matter. Below 0.05 the judge is hardly indifferent to its own answers.",
-    "same_choice": "Share of the pairs for which the judge says the same in both orders, right or wrong.",
+    "same_choice": "share of pairs that the judge decides the same way in both orders.",
     "same_choice_rate": "Share of the pairs for which the judge says the same in both orders, right or wrong.",
     "tied_share": "Share of all pairs that the judge calls a tie.",
     "refused_share": "Share of all pairs that the judge declines to judge.",
