@@ -29,6 +29,8 @@ from contrapose.tasks.text.wording import counted, more_cases_clause
 
 ONE_SIDED, TWO_SIDED = NormalDist().inv_cdf(1 - LEVEL), NormalDist().inv_cdf(1 - LEVEL / 2)
 """Standard errors between a difference and its one-sided bound, and an end of its interval."""
+LEAST_ROOM = 1e-4
+"""Differences that no number of cases which anybody asks could show."""
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
@@ -226,13 +228,18 @@ def further_pairs_needed(cases: int, estimate: Difference, margin: float) -> int
     standard errors as four of five samples have to spare.
     """
     value, ends, bounds = estimate["value"], estimate["interval"], estimate["bounds"]
-    if ends is None or bounds is None:
+    p, adjusted = estimate["p"], estimate["adjusted"]
+    if ends is None or bounds is None or p is None or adjusted is None:
         return None
-    # Each way to a verdict: how far the end reaches, how much room it has, and the standard errors that it counts.
-    ways = [(value - bounds[0], value + margin, ONE_SIDED)]
-    ways.append((ends[1] - value, -value, TWO_SIDED) if value < 0 else (value - ends[0], value, TWO_SIDED))
-    growths = [(reach * (1 + LUCK / errors) / room) ** 2 for reach, room, errors in ways if room > 0]
-    needed = math.ceil(cases * max(1.0, min(growths))) - cases if growths else MOST
+    # Each way to a verdict: a standard error, the room it has, and how many of them must fit in. Holm's correction asks
+    # a difference for more of them.
+    error = (ends[1] - value if value < 0 else value - ends[0]) / TWO_SIDED
+    ways = [
+        ((value - bounds[0]) / ONE_SIDED, value + margin, ONE_SIDED + LUCK),
+        (error, abs(value), NormalDist().inv_cdf(1 - LEVEL / 2 / max(1.0, adjusted / p if p else 1.0)) + LUCK),
+    ]
+    growth = min(((errors * error / room) ** 2 for error, room, errors in ways if room > LEAST_ROOM), default=math.inf)
+    needed = math.ceil(cases * min(growth, MOST)) - cases
     return needed if 0 < needed < MOST else None
 
 

@@ -188,7 +188,9 @@ def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
 def selection_of(spec: ModelSpec) -> Selection:
     """Return the selection of rows and columns of a file."""
     if not spec.name:
-        raise ModelError("no file is named", expected="recorded/<file>", remedy="Write --model recorded/<file>.", where="model")
+        raise ModelError(
+            "no file is named", expected="recorded/<file>", remedy="Write --model recorded/<file>.", where="model"
+        )
     for name in ("columns", "where"):
         value, place = spec.args.get(name), f"model_args.{name}"
         if value is not None and not isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -272,7 +272,7 @@ def refuse_unasked(
             )
         )
     missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
-    problems += [_missing_column(name, columns, rows, where) for name in missing]
+    problems += [_missing_column(name, columns, rows, where, taken=description.used_columns) for name in missing]
     for problem in description.problems if uses_answers and not problems else ():
         remedy = "Add --set data.answer_index=0, or --set data.answer_index=1."
         if "letters" in problem:
@@ -285,9 +285,15 @@ def refuse_unasked(
         raise join_errors(problems)
 
 
-def _missing_column(name: str, columns: Sequence[str], rows: Sequence[Row], where: str) -> DataError:
-    """Return the error that no column holds a field, with the columns that there are and a value of each."""
-    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, columns, n=1)]
+def _missing_column(
+    name: str, columns: Sequence[str], rows: Sequence[Row], where: str, *, taken: Collection[str]
+) -> DataError:
+    """Return the error that no column holds a field, with the columns that there are and a value of each.
+
+    A column that another field takes is not suggested.
+    """
+    free = [column for column in columns if column not in taken]
+    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, free, n=1)]
     column = escape(close[0]) if close else "COLUMN"
     option = shlex.quote(f"data.columns.{name}={column}")
     examples = []

@@ -33,7 +33,7 @@ def configured(**changes: Any) -> RunConfig:
 
 @pytest.mark.parametrize("model", ["mock", "openai/x", "embedded", "hf/a/b"])
 def test_repeats_of_greedy_replies_are_refused(model: str) -> None:
-    with pytest.raises(ConfigError, match=r"^repeats: 3; expected 1 for temperature 0.*temperature above 0\.$"):
+    with pytest.raises(ConfigError, match=r"^repeats: 3; expected 1 at temperature 0.*temperature above 0\.$"):
         plans(configured(model=model, gen_kwargs={"temperature": 0}))
 
 
@@ -41,7 +41,7 @@ def test_repeats_of_greedy_replies_are_refused(model: str) -> None:
 def test_a_local_model_samples_only_at_a_temperature(model: str) -> None:
     (plan,) = plans(configured(model=model))
     assert plan.repeats == 3
-    with pytest.raises(ConfigError, match=r"expected 1 for temperature 0"):
+    with pytest.raises(ConfigError, match=r"expected 1 at temperature 0"):
         plans(configured(model=model, gen_kwargs={"temperature": None}))
 
 

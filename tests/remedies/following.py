@@ -44,6 +44,10 @@ class Attempt:
         """Write `new` for `old`, in the command and in the suites of the folder."""
         old, new = self.filled(old), self.filled(new)
         assert old in " ".join((*self.arguments, *(path.read_text() for path in self.folder.rglob("*.yaml"))))
+        if not any(old in word for word in self.arguments):
+            # Several words of the command.
+            line = "\0".join(self.arguments).replace(old.replace(" ", "\0"), new.replace(" ", "\0"))
+            self.arguments = line.split("\0")
         self.arguments = [word.replace(old, new) for word in self.arguments]
         for path in self.folder.rglob("*.yaml"):
             path.write_text(path.read_text().replace(old, new))
@@ -256,7 +260,8 @@ def run_first(pattern: str, *, placeholder: str = "", value: str = "", then: Fol
 
     def follow(attempt: Attempt) -> None:
         match = re.search(pattern, attempt.remedy)
-        assert match and placeholder in match[1], attempt.remedy
+        assert match, attempt.remedy
+        assert placeholder in match[1]
         words = match[1].replace(placeholder, value) if placeholder else match[1]
         assert main(shlex.split(words)) in (0, 1, 3)
         if then:

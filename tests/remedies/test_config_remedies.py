@@ -25,8 +25,7 @@ from tiny_model import save_tiny_model
 
 TESTS = "tests:\n  sensitivity:\n    add_negation: "
 MOCK = "validate --model mock --test add_negation --limit 3"
-NEGATION = "tests.sensitivity.add_negation"
-ORDERS = "validate --model mock --test order_bias --limit 3"
+NEGATION, ORDER_BIAS = "tests.sensitivity.add_negation", "tests.factuality.order_bias"
 OPENAI = "validate --model openai/any --test add_toxic_words --limit 1 --set model_args.base_url="
 BOT = "def answer(prompt):\n    return 'It rained.'\n"
 
@@ -181,14 +180,14 @@ SUITES = [
     ),
     Case(
         site="tasks/config/plan.py:_resolve_reading",
-        command="validate --model app/bot:answer --test order_bias --limit 3 --set tests.factuality.order_bias.read_with=ask",
+        command=f"validate --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
         says="read_with: ask needs a reader model",
         follow=set_key(r"set (read_with): (reply)", key="tests.factuality.order_bias.read_with"),
         files={"bot.py": BOT},
     ),
     Case(
         site="tasks/config/plan.py:_resolve_reading",
-        command="validate --model app/bot:answer --test order_bias --limit 3 --set tests.factuality.order_bias.read_with=ask",
+        command=f"validate --model app/bot:answer --test order_bias --limit 3 --set {ORDER_BIAS}.read_with=ask",
         says="read_with: ask needs a reader model",
         follow=add(r"(--reader)", placeholder="--reader", value="--reader mock"),
         files={"bot.py": BOT},

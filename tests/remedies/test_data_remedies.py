@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from remedies.following import Attempt, Case, Follow, add, change, drop, follow_case, set_key, take, write
+from remedies.following import Attempt, Case, Follow, add, change, drop, follow_case, take, write
 
 MOCK = "validate --model mock --test add_negation --data"
 TOXIC = "validate --model mock --test add_toxic_words --data"
