@@ -11,7 +11,7 @@ from remedies.test_data_remedies import COLUMNS, FILES
 from remedies.test_further_remedies import CASES as FURTHER
 from remedies.test_model_remedies import MODELS
 
-FOLLOWED = 100
+FOLLOWED = 103
 """Errors in the source whose remedy is followed at least once; raise it with every new case."""
 CASES: list[Case] = [*SUITES, *MODELS, *FILES, *COLUMNS, *COMMANDS, *COMPARISONS, *DEPLOYMENTS, *FURTHER]
 
