@@ -232,14 +232,14 @@ def each_model(config: RunConfig, models: list[str | ComparedModel], *, baseline
         raise ConfigError(
             ", ".join(model.model for model in chosen) or "none",
             expected="two or more models, each once",
-            remedy="Name every model, or the same one with other model_args, once.",
+            remedy="Name two models, or one model twice with different model_args.",
             where="models",
         )
     if not 1 <= baseline <= len(chosen):
         raise ConfigError(
             f"{baseline}",
             expected=f"a place in the list of models, 1 to {len(chosen)}",
-            remedy="Count from 1.",
+            remedy="Write 1 for the first model.",
             where="baseline",
         )
     values = config.model_dump()

@@ -47,8 +47,8 @@ def idle_reader(config: RunConfig, *, asked: bool) -> list[str]:
     if asked or not config.reader:
         return []
     return [
-        f"reader: {config.reader} is asked nothing, since no test of this run asks back; set read_with to ask, or to "
-        "auto with a model that gives no likelihoods."
+        f"reader: {config.reader} is not used, because no test of this run asks a reader. Set read_with to ask, or to "
+        "auto with a model that gives no log-probabilities."
     ]
 
 

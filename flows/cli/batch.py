@@ -67,7 +67,7 @@ def _cancel(arguments: argparse.Namespace) -> int:
             raise ConfigError(
                 "no such batch is under way",
                 expected=" or ".join(rows) or "a batch that was submitted",
-                remedy="`contrapose batch status` lists them.",
+                remedy="List the batches with `contrapose batch status`.",
                 where=name,
             )
     return print_lines((batching.cancel(rows[name]) for name in arguments.names), at_once=True)
@@ -113,7 +113,7 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
     for name in ("max_lines", "max_bytes"):
         if (value := getattr(arguments, name)) < 1:
             where = f"--{name.replace('_', '-')}"
-            raise ConfigError(str(value), expected="1 or more", remedy="Correct it.", where=where)
+            raise ConfigError(str(value), expected="1 or more", remedy=f"Write {where} 1 or more.", where=where)
     config, out, paths = config_of(arguments), Path(arguments.out), list[Path]()
     questions = _find_questions(config)
     batching.note_questions(questions, config)
@@ -132,7 +132,7 @@ def _write_prompts(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             error.strerror or type(error).__name__,
             expected="a file that can be written",
-            remedy="Name another one, or make room.",
+            remedy="Name another file with --out, or free some space.",
             where=arguments.out,
         ) from error
     if not paths:
@@ -152,7 +152,7 @@ def _take_answers(arguments: argparse.Namespace) -> int:
                 raise DataError(
                     error.strerror or type(error).__name__,
                     expected="a file of results, a line of JSON each",
-                    remedy="Correct its name.",
+                    remedy="Name the file of results that the endpoint returned.",
                     where=name,
                 ) from error
 
@@ -196,8 +196,8 @@ ACTIONS = {
 }
 
 EXITS = (
-    "exit codes of collect and answers: 0 every prompt of the batches has its answer, 2 no line is a result, "
-    "4 some are missing or failed"
+    "exit codes of collect and answers: 0 every prompt has its answer, 2 no line is a result, 4 some are missing or "
+    "failed"
 )
 
 VERB = Verb(

@@ -18,7 +18,7 @@ from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, public_address, store_url
 from contrapose.tasks.store.opening import find_damage, rebuild_damaged
 from contrapose.tasks.tables.pruning import Unneeded, leftover, unneeded_cached
-from contrapose.tasks.text.wording import counted
+from contrapose.tasks.text.wording import counted, tokens_text
 
 DAY = 86_400
 DAYS = 30.0
@@ -39,9 +39,9 @@ def _info(_: argparse.Namespace) -> Iterator[str]:
     yield store.place
     yield f"{counted('answers', sum(entry.answers for entry in held))}, {store.size() / 1_000_000:,.1f} MB"
     for entry in held:
-        tokens = f"{entry.prompt_tokens:,} tokens read, {entry.completion_tokens:,} written"
+        tokens = tokens_text(entry.prompt_tokens, entry.completion_tokens)
         span = " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC" for at in (entry.first, entry.last))
-        yield f"{entry.model}: {counted('answers', entry.answers)}, {tokens}, {span}"
+        yield f"{entry.model}: {', '.join(filter(None, (counted('answers', entry.answers), tokens, span)))}"
     if unfinished := len(Store().runs.find_unfinished()):
         yield f"{counted('unfinished runs', unfinished)}: contrapose resume"
 
@@ -55,7 +55,7 @@ def _clear(arguments: argparse.Namespace) -> Iterator[str]:
         raise ConfigError(
             f"nothing was forgotten: {what}",
             expected="y, or --yes",
-            remedy="Say so, or leave it.",
+            remedy="Answer y, or add --yes.",
             where="contrapose cache clear",
         )
     count = store.clear(model=model, before=None if days is None else time.time() - days * DAY)
@@ -86,7 +86,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         raise ConfigError(
             f"{days:g} days",
             expected="at least 1: running runs use younger files",
-            remedy="Name more days.",
+            remedy="Write --older-than 1 or more.",
             where="--older-than",
         )
     before = time.time() - days * DAY
@@ -107,7 +107,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         raise ConfigError(
             "nothing was deleted",
             expected="y, or --yes",
-            remedy="Say so, or leave it.",
+            remedy="Answer y, or add --yes.",
             where="contrapose cache prune",
         )
     # This order leaves nothing that names what is gone.

@@ -30,7 +30,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--margin", type=float, default=MARGIN, metavar="SHARE", help=text)
     add("--json", action="store_true", help="print comparison.json instead of tables")
     text = (
-        "folder that receives comparison.html, comparison.md and comparison.json (default: a new one beside the "
+        "folder that receives comparison.html, comparison.md and comparison.json (default: a new one next to the "
         "baseline's run; with --json none)"
     )
     add("--out", metavar="FOLDER", help=text)

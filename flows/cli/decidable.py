@@ -98,31 +98,30 @@ class Decidable:
         count = len(self.tests)
         several = f" (0.05 over {count} tests: the strictest step of Holm's correction)" if count > 1 else ""
         yield (
-            f"A true pass rate up to the one fails and from the other on passes, each with {percent(POWER)} power, if "
-            f"every case is scored and a verdict needs p <= {self.level:.3g}{several}. Models apart: the smallest "
-            "difference of two models that an exact McNemar test at 5% finds with the same power, if they disagree on "
-            f"{percent(DISCORDANCE)} of the cases."
+            "Fails up to, passes from: true pass rates that get this verdict in "
+            f"{percent(POWER)} of runs, if all cases are scored. A verdict needs p <= {self.level:.3g}{several}. "
+            f"Models apart: the smallest difference between two models that {percent(POWER)} of comparisons show. The "
+            f"models are assumed to disagree on {percent(DISCORDANCE)} of the cases (exact McNemar test at 5%)."
         )
         fewer = {test: own.effective for test, own in self.tests.items() if own.effective < own.cases}
         if fewer:
             yield (
-                "They count as about this many independent cases: "
-                f"{', '.join(f'{test} {effective:,}' for test, effective in fewer.items())}. Assumed: cases of one "
-                f"sample correlate at {IN_SAMPLE:g}, samples of one cluster at {IN_CLUSTER:g}."
+                "Cases of one sample or cluster are alike. They count as about this many independent cases: "
+                f"{', '.join(f'{test} {effective:,}' for test, effective in fewer.items())}. The assumed correlation "
+                f"is {IN_SAMPLE:g} in a sample and {IN_CLUSTER:g} in a cluster."
             )
         for test, figures in self.tests.items():
             if (pairs := figures.bias_pairs) is not None:
-                short = f"more pairs than the {figures.available:,} of the data"
+                short = f"more than the {figures.available:,} pairs of the data"
+                needed = short if pairs > figures.available else f"{pairs:,} independent pairs"
                 yield (
-                    f"{test}: a position that is chosen in both orders {100 * BIAS:.0f} points more often than the "
-                    f"other is found with {percent(POWER)} power on "
-                    f"{short if pairs > figures.available else f'{pairs:,} pairs'} if they are independent; there are "
-                    f"{figures.effective:,}."
+                    f"{test}: a position bias of {100 * BIAS:.0f} points shows in {percent(POWER)} of runs with "
+                    f"{needed}. There are {figures.effective:,}."
                 )
         if self.of_right:
             yield (
-                f"{', '.join(self.of_right)}: the gate is of the cases that are answered rightly before the change. "
-                f"Their number depends on the model, all of them at most; at least {LEAST_RIGHT} are needed."
+                f"{', '.join(self.of_right)}: the gate counts only cases that the model answers correctly before the "
+                f"change. At least {LEAST_RIGHT} of these are needed; the table assumes that all are."
             )
         yield from self.warnings()
 
@@ -133,16 +132,16 @@ class Decidable:
             if high is None:
                 problem = out_of_reach(figures.gate, figures.effective, level=self.level)
             else:
-                problem = f"true pass rates between {percent(low or 0.0)} and {percent(high)} stay undecided"
+                problem = f"true pass rates between {percent(low or 0.0)} and {percent(high)} may get no verdict"
             points = f"{100 * WIDE:.0f} points"
             if figures.limit is None:
-                needed = "nor would any number of samples do"
+                needed = "No number of samples is enough"
             elif figures.limit > figures.available:
-                needed = f"all {figures.available:,} rows of the data leave more undecided than {points}: add rows"
+                needed = f"All {figures.available:,} rows of the data leave more than {points} open: add rows"
             else:
-                needed = f"a limit of about {figures.limit:,} would leave at most {points} undecided"
+                needed = f"A limit of about {figures.limit:,} decides all but {points}"
             if figures.wide:
-                yield f"{test}: {problem}; {needed}."
+                yield f"{test}: {problem}. {needed}."
 
 
 def _gate(preview: Preview) -> tuple[float, bool]:
@@ -212,15 +211,14 @@ class Early:
         """Explain the figures, and what the run may ask at most."""
         alike = " and correlates as assumed above" if self.grouped else ""
         yield (
-            "stop: early never asks more than stop: all, for which the calls, tokens, cost and power above are. What "
-            f"it is expected to ask is the mean of {self.runs:,} simulated runs at each true pass rate, with the looks "
-            f"and the evidence of the run, if every case is scored{alike}; 9 runs in 10 ask at most the share under "
-            "9 in 10."
+            "The figures above are for stop: all; stop: early never asks more. The expected calls are the mean of "
+            f"{self.runs:,} simulated runs at each true pass rate. The simulation uses the run's own looks, and "
+            f"assumes that every case is scored{alike}. 9 runs in 10 ask at most the share under 9 in 10."
         )
-        among = ", as at the strictest step of Holm's correction: beside decided ones it asks less"
+        among = ", the strictest step of Holm's correction. Once other tests are decided it asks less"
         yield (
-            f"Each test is simulated by itself, with p <= {self.level:.3g} over all its looks"
-            f"{among if len(self.tests) > 1 else ''}. To pass further gates than that of its pass rate it asks more."
+            f"Each test is simulated on its own, with p <= {self.level:.3g} over all its looks"
+            f"{among if len(self.tests) > 1 else ''}. A test with further gates may ask more."
         )
 
 

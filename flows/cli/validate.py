@@ -38,11 +38,12 @@ FIRST_ROWS = 2_000
 PART = 20_000
 """Cases that exist at a time."""
 REMEDIES = {
-    "no_options": "Name where the options are: data.columns.options=A,B,C,D where each has a column, or a column of "
-    "lists.",
-    "not_english": "Choose data in English, or one of the tests for any language: {}.",
-    "no_finite_verb": "Choose texts that are sentences or questions, or name their column: data.columns.text=COLUMN.",
-    "existing_negation": "Choose texts without a negation, or set existing_negation: remove, which takes it out.",
+    "no_options": "Name their columns, such as --set data.columns.options=A,B,C,D, or one column of lists.",
+    "not_english": "Choose data in English, or a test for any language: --test {}.",
+    "no_finite_verb": "Choose texts that are sentences or questions, or name their column: --set "
+    "data.columns.text=COLUMN.",
+    "existing_negation": "Choose texts without a negation, or add --set "
+    "tests.sensitivity.add_negation.existing_negation=remove.",
 }
 """What to do where no sample can be changed, by the most common reason."""
 
@@ -162,7 +163,7 @@ def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
     """Make the error about a test that can change none of its samples, by the number of those with each skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
-    any_language = ", ".join(name for name in tests if "not_english" not in probe(name).skip_reasons)
+    any_language = " or --test ".join(name for name in tests if "not_english" not in probe(name).skip_reasons)
     return DataError(
         f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
         expected="at least one",
@@ -177,11 +178,11 @@ def _describe(
     """Count rows and cases; then list the rows that were left out, if any."""
     count, left = min(drawing.rows, plan.limit or drawing.rows), skips.total()
     rows_taken = taken(count, drawing.rows, limited_by=plan.limited_by, left_out=drawing.left_out)
-    part = f"{rows_taken} of " if count < drawing.rows or drawing.left_out else ""
+    part = rows_taken if count < drawing.rows or drawing.left_out else f"all {counted('rows', count)}"
     controls = f", controls {counts['controls']}" if counts["controls"] else ""
-    cases = f"cases {counts['asked'] + left}, to ask {counts['asked']}, skipped {left}{controls}"
-    first = "; ".join(filter(None, (foreign_text(skips, count), f"rows {drawing.rows}, {cases}")))
-    yield f"{plan.test} on {part}{plan.data.source}: {first}"
+    foreign = f"{text}. " if (text := foreign_text(skips, count)) else ""
+    cases = f"Cases {counts['asked'] + left}, to ask {counts['asked']}, skipped {left}{controls}"
+    yield f"{plan.test} on {part} of {plan.data.source}. {foreign}{cases}."
     if skips:
         yield f"  {one_line(f'skipped: {skipped(plan.test, skips)}')}"
     if drawing.columns and is_file(plan.data.source):

@@ -119,7 +119,7 @@ def refuse_elsewhere(config: RunConfig) -> None:
         raise ConfigError(
             f"runner is {config.runner}, and the model is a function of this process",
             expected="threads, or a model that workers find by its name",
-            remedy="Leave runner out, or name the function as app/package.module:function.",
+            remedy="Leave out runner, or name the function as model='app/package.module:function'.",
             where="runner",
         )
 
@@ -127,4 +127,4 @@ def refuse_elsewhere(config: RunConfig) -> None:
 def _wrong_type(name: str, value: object, expected: str) -> ConfigError:
     shown = repr(value)
     observed = f"{name} is {f'{shown[:60]}…' if len(shown) > 60 else shown}, a {type(value).__name__}"
-    return ConfigError(observed, expected=expected, remedy=f"Correct {name}.", where="arguments")
+    return ConfigError(observed, expected=expected, remedy=f"Pass {name} as {expected}.", where="arguments")

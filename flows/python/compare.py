@@ -108,15 +108,15 @@ def compare(
     if models is None and idle:
         raise ConfigError(
             f"{', '.join(idle)} together with finished runs",
-            expected="none of it: what they asked is settled",
-            remedy="Leave it out, or name models in place of runs.",
+            expected="runs alone: what they asked cannot change",
+            remedy="Leave it out, or pass models in place of runs.",
             where="arguments",
         )
     if models is not None and runs:
         raise ConfigError(
             f"{len(runs)} runs and models",
             expected="either runs or models",
-            remedy="Evaluate the models first, and compare the runs.",
+            remedy="Leave out the runs, or leave out models.",
             where="arguments",
         )
     return in_session(work, show_toxic=show_toxic)
@@ -132,7 +132,10 @@ def _compare_runs(
     names = [run.location if isinstance(run, EvaluatedRun) else str(run) for run in runs]
     if not 1 <= baseline <= max(1, len(names)):
         raise ConfigError(
-            f"{baseline}", expected=f"a place among {len(names)} runs", remedy="Count from 1.", where="baseline"
+            f"{baseline}",
+            expected=f"a place among {len(names)} runs",
+            remedy="Write 1 for the first run.",
+            where="baseline",
         )
     comparison = compare_runs(names, runs=out, baseline=names[baseline - 1] if names else None, margin=margin)
     folder = publish_comparison(comparison, Place.at(out, setting="out"), show_toxic=show_toxic)
@@ -148,7 +151,7 @@ def _compare_models(arguments: RunArguments, models: Sequence[Named], *, baselin
                 raise ConfigError(
                     f"a model with {', '.join(map(str, entry)) or 'nothing'}",
                     expected="model, and model_args if it has any",
-                    remedy="Correct it.",
+                    remedy='Write {"model": "hf/<folder>", "model_args": {…}}.',
                     where="models",
                 )
             named.append((str(stack.enter_context(asked_model(entry["model"]))), entry.get("model_args") or {}))

@@ -50,7 +50,10 @@ def compare(
         same = [name == baseline or (wanted is not None and run_folder(name, among) == wanted) for name in names]
         if not any(same):
             raise ConfigError(
-                repr(baseline), expected=f"one of {', '.join(names)}", remedy="Name one of the runs.", where="baseline"
+                repr(baseline),
+                expected=f"one of {', '.join(names)}",
+                remedy=f"Write --baseline {names[0]}.",
+                where="baseline",
             )
         names = [name for _, name in sorted(zip(same, names, strict=True), key=lambda pair: not pair[0])]
     runs_compared = [finished_run(name, among) for name in names]
@@ -78,7 +81,7 @@ def refuse_margin(margin: float) -> None:
         raise ConfigError(
             f"{margin}",
             expected="a share from 0 to below 1",
-            remedy="Write 0.05 for a loss of 5 points.",
+            remedy="Write --margin 0.05 for a loss of 5 points.",
             where="margin",
         )
 
@@ -130,11 +133,11 @@ def _test_notes(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Seque
     if "reply" in settings and len(set(settings)) > 1:
         values = ", ".join(f"{run.folder.name} {setting}" for run, setting in zip(runs, settings, strict=True))
         yield (
-            f"{test}: read_with differs ({values}). What rules can read is read alike; what they cannot was asked "
-            "about only where it is not reply, and counts in no pair of which one side is unread."
+            f"{test}: read_with differs ({values}). Replies that only a reader model could read count in a pair only "
+            "if both replies were read."
         )
     if rows.noticed:
-        yield f"{test} is compared by the cases that were answered rightly, and whose change was noticed."
+        yield f"{test} compares the share of cases that were right before the change and changed with it."
     if rows.early:
         asked, shared = rows.asked.sum(axis=1), int(rows.asked.all(axis=0).sum())
         cases = max([whole, *(run.early[test]["cases"] for run in runs if test in run.early)])
@@ -145,15 +148,15 @@ def _test_notes(rows: Rows, test: str, runs: Sequence[FinishedRun], names: Seque
             for place, name in enumerate(names)
         ]
         yield (
-            f"{test}: {', '.join(parts)}; {shared:,} are shared. Where one of two stopped early, only the cases that "
-            "both were asked are compared, and nothing is claimed: its own result chose them."
+            f"{test}: {', '.join(parts)}; {shared:,} are shared. If a run stopped early, only the shared cases are "
+            "compared, without a verdict: its own result chose them."
         )
     if rows.looks != ONE_LOOK:
         stopping, several = runs[0].stopping[test], counted("looks", len(rows.looks.shares))
         end = f"stopped together after {stopping['judged']:,} of {counted('cases', stopping['cases'])}"
         how = end if stopping["judged"] < stopping["cases"] else "to the end"
         yield (
-            f"{test}: the models were asked side by side, {how}; differences, their intervals and p values count "
+            f"{test}: the models were asked side by side, {how}. Differences, intervals and p values account for "
             f"{several}."
         )
 
@@ -179,7 +182,7 @@ SENTENCES: Mapping[Verdict, str] = {
     "better": "{first} is better than {second} {where}",
     "not worse": "{first} is no worse than {second} {where}",
     "worse": "{first} is worse than {second} {where}",
-    "cannot tell": "it is undecided whether {first} is worse than {second} {where}",
+    "cannot tell": "too little evidence to say whether {first} is worse than {second} {where}",
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 
@@ -21,8 +23,14 @@ from contrapose.tasks.core.comparison import (
 from contrapose.tasks.statistics.families import format_p_over_level, holm, mcnemar
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pool_clusters
+from contrapose.tasks.statistics.power import LUCK, MOST
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered_share, wilson
-from contrapose.tasks.text.wording import counted
+from contrapose.tasks.text.wording import counted, more_cases_clause
+
+ONE_SIDED, TWO_SIDED = NormalDist().inv_cdf(1 - LEVEL), NormalDist().inv_cdf(1 - LEVEL / 2)
+"""Standard errors between a difference and its one-sided bound, and an end of its interval."""
+LEAST_ROOM = 1e-4
+"""Differences that no number of cases which anybody asks could show."""
 
 
 def pairs_of(rows: Rows, names: Sequence[str], *, margin: float) -> list[Pair]:
@@ -179,11 +187,10 @@ def decide(pair: Pair, margin: float) -> Pair:
     """
     estimate, asked = pair["difference"], _count_asked(pair)
     if "stopped" in pair:
-        alone = len(pair["stopped"]) == 1
-        whose, who = ("its own result", "it is") if alone else ("their own results", "they are")
+        whose = "its own result" if len(pair["stopped"]) == 1 else "their own results"
         reason = (
-            f"No claim: {' and '.join(pair['stopped'])} stopped early, by {whose}, which so chose the "
-            f"{counted('cases', asked)} that both were asked. With --stop all {who} asked only what is missing."
+            f"No verdict: {' and '.join(pair['stopped'])} stopped early, so {whose} chose the "
+            f"{counted('cases', asked)} that both were asked. Run again with --stop all; only what is missing is asked."
         )
         return {**pair, "verdict": "cannot tell", "reason": reason}
     if estimate is None or not _is_covered(pair):
@@ -193,7 +200,8 @@ def decide(pair: Pair, margin: float) -> Pair:
     verdict: Verdict = "better" if sign > 0 else "worse" if sign < 0 else "cannot tell"
     if sign <= 0 and estimate["bounds"] and estimate["bounds"][0] >= -margin:
         verdict = "not worse"
-    return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin)}
+    more = further_pairs_needed(pair["cases"], estimate, margin) if verdict == "cannot tell" else None
+    return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin, more)}
 
 
 def direction(pair: Pair) -> int:
@@ -213,7 +221,29 @@ def _count_asked(pair: Pair) -> int:
     return pair["cases"] + pair["only_first"] + pair["only_second"] + pair["neither"]
 
 
-def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
+def further_pairs_needed(cases: int, estimate: Difference, margin: float) -> int | None:
+    """Return about how many more cases give a verdict with 80 % power, if the models differ as before; None if none do.
+
+    An interval narrows with the square root of the cases. It must keep clear of the margin, or of 0, by as many
+    standard errors as four of five samples have to spare.
+    """
+    value, ends, bounds = estimate["value"], estimate["interval"], estimate["bounds"]
+    p, adjusted = estimate["p"], estimate["adjusted"]
+    if ends is None or bounds is None or p is None or adjusted is None:
+        return None
+    # Each way to a verdict: a standard error, the room it has, and how many of them must fit in. Holm's correction asks
+    # a difference for more of them.
+    error = (ends[1] - value if value < 0 else value - ends[0]) / TWO_SIDED
+    ways = [
+        ((value - bounds[0]) / ONE_SIDED, value + margin, ONE_SIDED + LUCK),
+        (error, abs(value), NormalDist().inv_cdf(1 - LEVEL / 2 / max(1.0, adjusted / p if p else 1.0)) + LUCK),
+    ]
+    growth = min(((errors * error / room) ** 2 for error, room, errors in ways if room > LEAST_ROOM), default=math.inf)
+    needed = math.ceil(cases * min(growth, MOST)) - cases
+    return needed if 0 < needed < MOST else None
+
+
+def _reason(verdict: Verdict, estimate: Difference, margin: float, more: int | None = None) -> str:
     p, adjusted = estimate["p"], estimate["adjusted"]
     if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases says nothing about other clusters."
@@ -221,16 +251,20 @@ def _reason(verdict: Verdict, estimate: Difference, margin: float) -> str:
         allowed = f"a loss of {100 * margin:g} points is allowed" if margin else "no loss is allowed"
         least = f"{100 * estimate['bounds'][0]:+.1f} points"
         return f"With 95 % confidence the difference is at least {least}; {allowed}."
-    low, high = (f"{100 * end:+.1f} points" for end in estimate["interval"])
-    sure = f"With 95 % confidence the difference is between {low} and {high}"
+    low, high = (f"{100 * end:+.1f}" for end in estimate["interval"])
+    sure = f"With 95 % confidence the difference is between {low} and {high} points."
     if verdict != "cannot tell":
-        return f"{sure}."
+        return sure
+    needed = more_cases_clause(more).removeprefix("; ")
+    needed = f" {needed[0].upper()}{needed[1:]}."
     if estimate["interval"][0] <= 0 <= estimate["interval"][1]:
-        return f"{sure}, which neither shows a difference nor rules out a loss of more than {100 * margin:g} points."
+        return f"{sure} It may be 0, or a loss of more than {100 * margin:g} points.{needed}"
     if p > LEVEL:
-        return f"{sure}; its p value does not show a difference (p = {format_p_over_level(p)})."
-    holm = f"Holm: p = {format_p_over_level(adjusted)}"
-    return f"{sure}; alone this is a difference, among all pairs of models it is not ({holm})."
+        return f"{sure} Its p value does not show a difference (p = {format_p_over_level(p)}).{needed}"
+    return (
+        f"{sure} On its own this is a difference; corrected for all pairs of models it is not (Holm: p = "
+        f"{format_p_over_level(adjusted)}).{needed}"
+    )
 
 
 def standings(

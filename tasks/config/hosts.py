@@ -93,8 +93,8 @@ def read_rule(entry: str, *, where: str) -> HostRule:
     if host is None or not named_only or url.scheme not in ("", *PORTS):
         raise ConfigError(
             f"{without_user(entry)!r} names no host",
-            expected="host, host:port or https://host:port, parted by commas; no wildcards",
-            remedy="Name each host.",
+            expected="host, host:port or https://host:port, without wildcards",
+            remedy="Write hosts such as models.example:8000, with commas between them.",
             where=where,
         )
     return HostRule(host=host, port=port or PORTS.get(url.scheme), scheme=url.scheme or None)
@@ -129,9 +129,7 @@ def refuse_forbidden(host: str, *, where: str, addresses: Iterable[str] = ()) ->
             host = host if written == host else f"{host} ({written})"
             break
     if why:
-        raise ConfigError(
-            f"{host} is {why}", expected="a host that receives such things", remedy="Name another address.", where=where
-        )
+        raise ConfigError(f"{host} is {why}", expected="another host", remedy="Name another address.", where=where)
 
 
 class ForbiddenAddressError(OSError):

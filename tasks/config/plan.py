@@ -77,7 +77,7 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
         raise ConfigError(
             "no test is selected",
             expected="at least one test",
-            remedy="Name one under tests, or use --test.",
+            remedy="Add a test under tests:, or use --test.",
             where="tests",
         )
     return chosen
@@ -101,10 +101,10 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     asked = limit if control else 0
     if settings.calibrated and asked is not None and asked < LEAST_CONTROLS:
         raise ConfigError(
-            f"auto, and a limit of {asked}" if asked else "auto, and no controls",
-            expected=f"controls of at least {LEAST_CONTROLS} samples, whose noise such a threshold is taken from",
-            remedy=f"{'Raise the limit' if asked else 'Set control: true for the test'}, or give a pair "
-            "(lower, upper).",
+            f"threshold: auto with a limit of {asked}" if asked else "threshold: auto without controls",
+            expected=f"controls of at least {LEAST_CONTROLS} samples, which set such a threshold",
+            remedy=f"{f'Set the limit to {LEAST_CONTROLS} or more' if asked else 'Set control: true for the test'}, or "
+            "set threshold to a pair, such as [-0.2, 0.2].",
             where=f"{where}.threshold",
         )
     # A probe of another package: what it rests on beyond its own code may come with another version.
@@ -167,9 +167,9 @@ def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> 
         return settings
     if settings.read_with == "ask":
         raise ConfigError(
-            "ask, and nobody who could be asked",
-            expected="a reader, or reply: recordings and applications are not asked what they mean",
-            remedy="Name one in --reader, or set read_with to reply.",
+            "read_with: ask needs a reader model",
+            expected="a reader, because recordings and applications do not read replies",
+            remedy="Name a model with --reader, or set read_with: reply.",
             where=f"{where}.read_with",
         )
     return settings.model_copy(update={"read_with": "reply"}) if settings.read_with == "auto" else settings

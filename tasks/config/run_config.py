@@ -74,7 +74,7 @@ class RunnerArgs(BaseModel):
     @model_validator(mode="after")
     def _no_password(self) -> Self:
         if self.address and holds_password(self.address):
-            raise ValueError("address holds a password; expected one without, since a configuration is stored")
+            raise ValueError("address holds a password; expected an address without one. Remove it")
         return self
 
 
@@ -220,8 +220,8 @@ class RunConfig(BaseModel):
             secret = [key for key in secret if key not in declared]
         if secret:
             raise ValueError(
-                f"{info.field_name}.{secret[0]} looks like a secret; expected secrets to come from the environment "
-                "(OPENAI_API_KEY) or a Prefect Secret block (api_key_block), never from a configuration that is stored"
+                f"{info.field_name}.{secret[0]} looks like a secret; expected secrets in the environment or a Prefect "
+                f"Secret block. Remove {secret[0]}, and export OPENAI_API_KEY=… or set api_key_block"
             )
         return arguments
 
@@ -230,7 +230,8 @@ class RunConfig(BaseModel):
     def _no_password(cls, address: str | None, info: ValidationInfo) -> str | None:
         if holds_password(address or ""):
             raise ValueError(
-                f"{info.field_name} holds a password; expected an address without one, since a configuration is stored"
+                f"{info.field_name} holds a password; expected an address without one. Remove it, and export it as "
+                "fsspec reads it, such as AWS_SECRET_ACCESS_KEY=…"
             )
         return address
 
@@ -238,7 +239,7 @@ class RunConfig(BaseModel):
     def _reader_named(self) -> Self:
         if self.reader is None and (self.reader_args or self.reader_price):
             raise ValueError(
-                "reader_args or reader_price is set, and no reader; expected reader to name the model they are about"
+                "reader_args or reader_price is set, and no reader; expected a reader. Name it with --reader MODEL"
             )
         return self
 
@@ -246,12 +247,13 @@ class RunConfig(BaseModel):
     def _can_stop_early(self) -> Self:
         if self.stop == "early" and self.tests.defaults.gate == "rate":
             raise ValueError(
-                "stop is early, and tests.defaults.gate is rate; expected gate: interval, since a bare rate does not "
-                "tell how sure it is, or stop: all"
+                "stop: early needs gate: interval; expected evidence that a bare rate does not have. Set "
+                "tests.defaults.gate=interval or stop=all"
             )
         if self.stop == "early" and self.batch_api:
             raise ValueError(
-                "stop is early, and batch_api is set; expected one of them, since a batch answers everything at once"
+                "stop is early, and batch_api is set; expected one of them, because a batch answers everything at "
+                "once. Set stop=all or batch_api=false"
             )
         return self
 

@@ -97,7 +97,7 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         raise ConfigError(
             "the file is empty" if not values else f"the file holds a {type(values).__name__}",
             expected="a mapping with keys such as model and tests",
-            remedy="See data/suites/quickstart.yaml for an example.",
+            remedy="Write a suite with `contrapose init --out FILE --force`.",
             where=where,
         )
     return values
@@ -181,7 +181,7 @@ def _refuse_surrogates(value: object, where: str) -> None:
         raise ConfigError(
             f"half of a surrogate pair alone in {value[:40]!a}",
             expected="characters that UTF-8 can hold",
-            remedy="Write the text anew.",
+            remedy="Save the file again as UTF-8 text.",
             where=where,
         )
     if isinstance(value, Mapping):

@@ -21,12 +21,13 @@ def place_of(problem: Mapping[str, Any]) -> list[str | int]:
 
 
 def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
-    """Return a problem as an error; our own checks may name observed and expected, with `; expected ` between them."""
+    """Return a problem as an error; our own checks may say `observed; expected …`, and a remedy behind a full stop."""
     path = [str(part) for part in place_of(problem)]
     place = f"{where}: {'.'.join(path)}" if path else where
     words = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     observed, _, expected = words.rpartition("; expected ")
-    observed, remedy = observed or f"{problem['input']!r}"[:120], "Correct the value."
+    expected, _, own = expected.partition(". ") if observed else (expected, "", "")
+    observed, remedy = observed or f"{problem['input']!r}"[:120], f"{own}." if own else "Correct the value."
     if problem["type"] == "extra_forbidden":
         for part in path[:-1]:
             hint = model.model_fields[part].annotation if part in model.model_fields else None
@@ -38,10 +39,10 @@ def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) ->
             model = models[0]
         known = list(model.model_fields)
         observed, expected = f"unknown key {path[-1]!r}", f"one of {', '.join(known)}"
-        remedy = suggest_name(path[-1], known, otherwise="Correct or remove it.")
+        remedy = suggest_name(path[-1], known, otherwise="Remove it.")
     elif problem["type"] == "missing" and path == ["data", "source"]:
         observed, expected = "settings of data without a source", "a file, an address or a bundled name"
-        remedy = "Name it with --data, or as source next to them."
+        remedy = "Name it with --data, or add source: to these settings."
     elif problem["type"] == "missing":
         observed, expected = "nothing", "a value"
     return ConfigError(observed, expected=expected, remedy=remedy, where=place)

@@ -95,7 +95,7 @@ def _refuse_value(name: str, names: re.Pattern[str], where: str, *, expected: st
         raise ConfigError(
             "it is not a valid name",
             expected=expected,
-            remedy="Name where the secret is kept; never write it down here.",
+            remedy="Write the name of a variable or a Secret block, such as MY_KEY, never the secret itself.",
             where=where,
         )
 

@@ -14,7 +14,7 @@ from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further_rows_needed, highest
 from contrapose.tasks.statistics.shares import LEVEL
-from contrapose.tasks.text.wording import counted, distinct_percentages, percent
+from contrapose.tasks.text.wording import counted, distinct_percentages, more_cases_clause, percent
 
 Gate = Literal["interval", "rate"]
 MOST_NAMED = 4
@@ -206,8 +206,8 @@ def inconclusive_reason(rate: Rate, rules: Rules) -> str:
     if rate.wanted == 1:
         shown, cases = percent(highest(rate.worst.effective, level=LEVEL / rules.tests)), f"{rate.worst.effective:,.0f}"
         return (
-            f"No number of cases can prove a {rate.label} of 100 %; {cases} cases can prove at most {shown}. Set the "
-            "gate to that or lower, or set gate: rate."
+            f"No number of cases can prove a {rate.label} of 100 %; {cases} cases can prove at most {shown}. Lower the "
+            "gate to that, or set gate: rate."
         )
     if rate.is_doubted:
         return rate.doubt
@@ -233,8 +233,8 @@ def _wrong_before_reason(rate: Rate) -> str:
         return ""
     value, most, gate = distinct_percentages(rate.best.rate, rate.lenient.rate, rate.wanted)
     return (
-        f"The {rate.label} ({value}) is below the gate ({gate}) only because many answers were wrong before the "
-        f"change: it would be {most} if those passed. Use samples that the model answers correctly."
+        f"The {rate.label} ({value}) is below the gate ({gate}), but many answers were already wrong before the "
+        f"change. It would be {most} if those passed. Use samples that the model answers correctly."
     )
 
 
@@ -242,7 +242,7 @@ def _open_reason(rate: Rate) -> str:
     """Return the sentence on a rate that unreadable replies decide."""
     low, high, gate = distinct_percentages(rate.worst.rate, rate.best.rate, rate.wanted)
     return (
-        f"{rate.open:,} of {rate.rows:,} cases could not be scored, and they decide the verdict: the "
+        f"{rate.open:,} of {rate.rows:,} cases could not be scored, and they decide the verdict. The "
         f"{rate.label} is {low} if they fail, {high} if they pass; the gate is {gate}."
     )
 
@@ -253,17 +253,6 @@ def _guessed_reason(rate: Rate) -> str:
         return f"Every reply says the same, so random guessing reaches a {rate.label} of 100 %: this proves nothing."
     chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
     return f"Random guessing reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
-
-
-def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
-    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power.
-
-    `left`: cases that the data set can still give.
-    """
-    if more is None:
-        return "; at this rate more cases would not decide it"
-    lacks = f", and this data set has {f'only {left:,.0f}' if left >= 1 else 'no more'}" if more > left else ""
-    return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed{lacks}"
 
 
 def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:
@@ -311,7 +300,7 @@ def _correct(outcome: Outcome, reached: float, missed: float, *, tests: int) -> 
     rate, wanted = distinct_percentages(gate["rate"] or 0.0, gate["wanted"])
     side, name = "reaches" if passes else "misses", gate["name"].replace("_", " ")
     reason = (
-        f"On its own, the {name} ({rate}) {side} the gate ({wanted}); corrected for {tests} tests the evidence is too "
+        f"On its own, the {name} ({rate}) {side} the gate ({wanted}). Corrected for {tests} tests, the evidence is too "
         f"weak (Holm: p = {format_p_over_level(p)}){more_cases_clause(gate['further']) if gate['further'] else ''}."
     )
     return {**own, "verdict": "inconclusive", "reason": reason}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkab
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.provider import Described
 from contrapose.tasks.core.questions import Answer, Form, Question
 from contrapose.tasks.core.records import Case, Likelihoods
@@ -207,6 +207,6 @@ def refuse_unknown(spec: ModelSpec, known: Collection[str]) -> None:
             raise ModelError(
                 f"unknown argument {name!r}",
                 expected=f"one of {', '.join(known)}",
-                remedy="Remove it from model_args.",
+                remedy=suggest_name(name, known, otherwise="Remove it from model_args."),
                 where="model_args",
             )

@@ -285,7 +285,7 @@ class Writer:
         """Return the error about replies that the store did not take; their receipts are written, if there is room."""
         if not isinstance(error, ContraposeError):
             return error
-        place = f"but are in {self.answers.receipts.folder}, where the next run finds them"
+        place = f"but the next run finds them in {self.answers.receipts.folder}"
         for batch, written in self._unkept:
             try:
                 if written is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
@@ -97,9 +97,9 @@ class RecordedReplies(LocalProvider):
         changed = [key for key in recording.replies if key.side == "perturbed" and not key.test]
         if len(tests) > 1 and any(key.id.partition("/")[0] not in tests for key in changed):
             raise ModelError(
-                f"replies to perturbed prompts by ids of samples, and {len(tests)} tests: {', '.join(tests)}",
-                expected="replies to the prompts of one test, or a column test",
-                remedy=f"Name the test, such as --test {tests[0]}, or name each row's in a column test.",
+                f"the replies do not say to which of {len(tests)} tests they belong: {', '.join(tests)}",
+                expected="replies of one test, or a column test",
+                remedy=f"Name the test, such as --test {tests[0]}, or add a column test.",
                 where=spec.name,
             )
         return [*([BY_ID] if recording.by_id else []), *recording.remarks.values()]
@@ -108,10 +108,9 @@ class RecordedReplies(LocalProvider):
 def nothing_recorded(cases: Iterable[str], spec: ModelSpec) -> ModelError:
     """Return the error about a recording that has both replies of no case, by the ids of all cases."""
     return ModelError(
-        f"no reply is recorded to both prompts of any case: {_list_first(list(cases))}",
-        expected="replies to the original and to the perturbed prompt of one case at least",
-        remedy="Record them under these ids or their prompts: `contrapose preview --json` with the same options lists "
-        "both.",
+        f"no case has recorded replies to both prompts: {_list_first(list(cases))}",
+        expected="both replies of at least one case",
+        remedy="Record replies under the ids or prompts that `contrapose preview --json` lists.",
         where=spec.name,
     )
 
@@ -153,9 +152,9 @@ class RecordedModel:
                 for question in missing
             ]
             raise ModelError(
-                f"no reply is recorded to {len(missing):,} of {len(taken):,} prompts: {_list_first(names)}",
+                f"{len(missing):,} of {len(taken):,} prompts have no recorded reply: {_list_first(names)}",
                 expected="a reply to every prompt",
-                remedy="Record these too.",
+                remedy="Add their replies to the file; `contrapose preview --json` lists the prompts.",
                 where=self.name,
             )
         broker.put(
@@ -189,7 +188,7 @@ def selection_of(spec: ModelSpec) -> Selection:
     """Return the selection of rows and columns of a file."""
     if not spec.name:
         raise ModelError(
-            "no file is named", expected="recorded/<file>", remedy="Name the file of the replies.", where="model"
+            "no file is named", expected="recorded/<file>", remedy="Write --model recorded/<file>.", where="model"
         )
     for name in ("columns", "where"):
         value, place = spec.args.get(name), f"model_args.{name}"
@@ -199,7 +198,12 @@ def selection_of(spec: ModelSpec) -> Selection:
     columns, where = spec.args.get("columns") or {}, spec.args.get("where") or {}
     if unknown := [name for name in columns if name not in USUAL]:
         expected = f"one of {', '.join(USUAL)}"
-        raise ModelError(f"{unknown[0]!r}", expected=expected, remedy="Correct the name.", where="model_args.columns")
+        raise ModelError(
+            f"{unknown[0]!r}",
+            expected=expected,
+            remedy=suggest_name(unknown[0], USUAL, otherwise="Write one of these names."),
+            where="model_args.columns",
+        )
     columns = {name: str(column) for name, column in columns.items()}
     return Selection(source=spec.name, columns=columns, where=where, requests=str(spec.args.get("requests") or ""))
 
@@ -220,7 +224,7 @@ def _read(selection: Selection) -> tuple[str, Recording]:
             raise ModelError(
                 error.strerror or type(error).__name__,
                 expected="a file of replies",
-                remedy="Correct its name.",
+                remedy="Name an existing file: --model recorded/<file>.",
                 where=name,
             ) from error
     taken = f"{hasher.hexdigest()} {selection!r}"

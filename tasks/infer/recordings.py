@@ -225,7 +225,9 @@ def _columns(row: Row, selection: Selection) -> Mapping[str, str]:
 
 def _missing_column(selection: Selection, column: str, row: Row, *, setting: str) -> DataError:
     expected = f"one of {_list_names(row)}"
-    return selection.error(f"there is no column {column!r}", expected=expected, remedy=f"Correct {setting}.")
+    return selection.error(
+        f"there is no column {column!r}", expected=expected, remedy=f"Set {setting} to one of these."
+    )
 
 
 def _list_names(names: Iterable[str]) -> str:
@@ -294,7 +296,7 @@ def _lm_eval_row(number: int, row: Row, selection: Selection) -> Row:
         raise selection.error(
             "a sample of log-likelihoods",
             expected="replies, which tasks with output_type: generate_until have",
-            remedy="Record replies.",
+            remedy="Run lm-eval with a task of output_type: generate_until.",
             part=f"row {number}",
         )
     return {"prompt": asked, "reply": reply}

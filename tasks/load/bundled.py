@@ -75,7 +75,7 @@ def _parse_line(number: int, line: bytes, offset: int) -> Row:
         return row_from(number, json.loads(line.decode("utf-8").rstrip("\r\n")))
     except UnicodeDecodeError as error:
         observed = f"byte {offset + error.start} is not UTF-8 (0x{line[error.start]:02x})"
-        expected = "text in UTF-8"
+        return Row(number=number, problem=Problem(observed, "text in UTF-8", remedy="Save the file as UTF-8"))
     except json.JSONDecodeError as error:
         observed = f"invalid JSON at column {error.colno} ({error.msg})"
     except (ValueError, RecursionError) as error:

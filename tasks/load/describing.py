@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from contrapose.tasks.config.data_settings import DataSettings
@@ -292,16 +292,16 @@ def refuse_unasked(
             DataError(
                 f"{key} names column {quote(column)}, which is not there",
                 expected=f"one of the columns {quote_all(columns)}",
-                remedy=f"Did you mean {quote(close[0])}?" if close else "Correct the settings.",
+                remedy=f"Did you mean {quote(close[0])}?" if close else f"Set {key} to one of these.",
                 where=where,
             )
         )
     missing = [name for name in missing_fields(description, rows) if f"columns.{name}" not in dict(absent)]
     if description.sample_type is AnswerPair and data.columns.get("instruction") == "":
         missing = [name for name in missing if name != "instruction"]
-    problems += [_missing_column(name, columns, rows, where) for name in missing]
+    problems += [_missing_column(name, columns, rows, where, taken=description.used_columns) for name in missing]
     for problem in description.problems if uses_answers and not problems else ():
-        remedy = "Say which with --set data.answer_index=0 or 1."
+        remedy = "Add --set data.answer_index=0, or --set data.answer_index=1."
         if "letters" in problem:
             remedy = (
                 "Name the columns of the options with --set data.columns.options=A,B,C,D, or leave the answers out "
@@ -312,9 +312,15 @@ def refuse_unasked(
         raise join_errors(problems)
 
 
-def _missing_column(name: str, columns: Sequence[str], rows: Sequence[Row], where: str) -> DataError:
-    """Return the error that no column holds a field, with the columns that there are and a value of each."""
-    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, columns, n=1)]
+def _missing_column(
+    name: str, columns: Sequence[str], rows: Sequence[Row], where: str, *, taken: Collection[str]
+) -> DataError:
+    """Return the error that no column holds a field, with the columns that there are and a value of each.
+
+    A column that another field takes is not suggested.
+    """
+    free = [column for column in columns if column not in taken]
+    close = [match for known in NAMES[name] for match in difflib.get_close_matches(known, free, n=1)]
     column = escape(close[0]) if close else "COLUMN"
     option = shlex.quote(f"data.columns.{name}={column}")
     examples = []

@@ -28,7 +28,7 @@ ANSWERS = (
     *("answer", "answers", "answer_key", "answerkey", "correct_answer", "correct_answers", "correct_option", "correct"),
     *("right_answer", "gold_answer", "gold", "best_answer", "final_decision", "answer_idx", "answer_index", "cop"),
     *("ideal", "target", "expected", "expected_answer", "expected_output", "ground_truth", "reference_answer", "label"),
-    *("solution", "output", "response", "completion", "key"),
+    *("solution", "output", "response", "completion", "key", "right"),
 )
 NAMES: Mapping[str, tuple[str, ...]] = {
     "text": TEXTS,

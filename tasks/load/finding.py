@@ -175,14 +175,18 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
         return bool(answers) and all(isinstance(single, str | int | float) for single in answers)
 
     def is_class(plain: str, path: str) -> bool:
-        # Labels and scores that are numbers answer no question.
-        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in head.values[path])
+        # Labels and scores that are numbers answer no question; `right: true` judges an answer.
+        values = head.values[path]
+        if plain == "right":
+            return not all(isinstance(value, str) for value in values)
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
         return numbers and plain in ("label", "target", "correct", "gold", "key", "output", "response")
 
     usable = [
         (plain, head.paths[plain])
         for plain in NAMES["answer"]
-        if plain in head.paths and head.paths[plain] not in taken
+        # Next to a column `left` it is a side.
+        if plain in head.paths and head.paths[plain] not in taken and not (plain == "right" and "left" in head.paths)
     ]
     if options:
         meant = {path: _share_meant(head, path, options) for _, path in usable}

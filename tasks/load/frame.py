@@ -29,7 +29,9 @@ def frame_lines(frame: pd.DataFrame) -> bytes:
     two columns have one name.
     """
     if frame.empty:
-        raise DataError("there are no rows", expected="at least one row", remedy="Add some.", where="the DataFrame")
+        raise DataError(
+            "there are no rows", expected="at least one row", remedy="Add rows to the DataFrame.", where="the DataFrame"
+        )
     names = [str(name) for name in frame.columns]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:

@@ -175,7 +175,7 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
     if len(first) > LONGEST_NAME:
         why = f"it begins with a text of {len(first):,} characters"
     elif first.endswith("?") and 2 * sum(text.endswith("?") for text in below) > len(below):
-        why = f"it begins with {quote(first)}, and the rows below begin with questions too"
+        why = f"it begins with {quote(first)}, and rows below are questions too"
     elif _end_in_letters(records):
         why = f"it ends in the letter {header[-1]}, as the rows below do"
     elif lists:
@@ -185,13 +185,13 @@ def _refuse_row(records: Sequence[Cells], where: str) -> None:
     elif repeated:
         why = f"it holds {quote(repeated[0])}, as rows below do"
     elif len(first.split()) >= WORDS and below and 2 * len(first) >= median(map(len, below)):
-        why = f"it begins with {quote(first)}, and the rows below begin with texts too"
+        why = f"it begins with {quote(first)}, and rows below are texts too"
     else:
         return
     raise DataError(
-        f"the first row seems to be data, not a header: {why}",
-        expected="a header with a name for each column",
-        remedy="Add a first row with names, such as question and answer; if this row is the header, "
+        f"the first row looks like data: {why}",
+        expected="a header of column names",
+        remedy="Add a first row with names, such as question and answer. If this row is the header, "
         "name one of its columns: --set data.columns.text=COLUMN.",
         where=where,
     )

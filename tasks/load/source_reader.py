@@ -93,7 +93,12 @@ class SourceReading:
                     yield sample
         if not self.good and not self.bad:
             why = ", ".join(f"{count} rows: {reason}" for reason, count in self.omitted.items()) or "there are no rows"
-            raise source_error(self.data.source, why, expected="at least one row", remedy="Add some.")
+            raise source_error(
+                self.data.source,
+                why,
+                expected="at least one row",
+                remedy="Add rows to it, or name other data with --data.",
+            )
         if self.bad and not (self.good and self.data.skip_bad_rows):
             raise self._bad_rows_error()
 

@@ -84,7 +84,7 @@ def out_of_reach(gate: float, cases: int, *, level: float) -> str:
     if gate <= most:
         return ""
     shown, wanted = distinct_percentages(most, gate)
-    return f"no result can pass the gate {wanted}, not even {cases:,} of {cases:,}, which show at most {shown}"
+    return f"no result can pass the gate {wanted}: even {cases:,} of {cases:,} prove at most {shown}"
 
 
 def asked_in(cases: Table) -> int:
@@ -108,9 +108,9 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
         return
     guessed, gate = distinct_percentages(chance, plan.min_pass_rate)
     raise ConfigError(
-        f"a gate of {gate}, which tells nothing: guessing passes {guessed} of these cases",
-        expected=f"a least pass rate above {guessed}",
-        remedy="Raise min_pass_rate" + (", or set control: true." if chosen.controlled else "."),
+        f"the gate ({gate}) is not above random guessing ({guessed})",
+        expected=f"a gate above {guessed}",
+        remedy=f"Set min_pass_rate above {guessed}" + (", or set control: true." if chosen.controlled else "."),
         where=f"tests.{chosen.category}.{plan.test}.min_pass_rate",
     )
 

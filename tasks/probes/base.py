@@ -183,7 +183,10 @@ class Probe(Protocol):
     change_column: ClassVar[str] = ""
     """Result column that says whether the answer changed, of a test that tells this from whether it should have."""
     explanations: ClassVar[Mapping[str, str]] = {}
-    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name."""
+    """Meaning of each figure, gate and scorer, in one or two sentences; `*` is any part of a name. The first sentence
+    on a gate is its line on the first screen."""
+    labels: ClassVar[Mapping[str, str]] = {}
+    """Plain names of figures and effects, where people would not understand their names in results files."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Raise ConfigError for a probe without a version, or with a member that no probe has, as it is defined."""

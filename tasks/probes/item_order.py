@@ -190,9 +190,9 @@ class ItemOrder(ItemFigures):
             prompt = self._prompt(moved, settings)
             if prompt == base.original_prompt:
                 raise ConfigError(
-                    "a prompt that is the same in another order of the items",
-                    expected="one that shows {{ items }} as they are",
-                    remedy="Correct the template.",
+                    "the prompt is the same in another order of the items",
+                    expected="a prompt that shows {{ items }} unchanged",
+                    remedy="Add {{ items }} to the template, without filters.",
                     where=f"{self.where}.prompt",
                 )
             shown, details = f"{settings.join_items(moved.items)}\n\n{sample.text}", details_of(sample, order)

@@ -151,7 +151,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "outcome_unparsed": "Pairs of orders in which no choice could be read from one of the replies, or from both.",
     "*_against_uniform": "How often the letter was chosen, by how often an even choice would take it: 1 is even, 2 is "
     "twice as often.",
-    RIGHT_RATE: "Share of the pairs of orders that kept to the right option. Whoever keeps to a wrong one is steady, "
+    RIGHT_RATE: "share of the pairs of orders that kept to the right option. Whoever keeps to a wrong one is steady, "
     "and wrong.",
     "accuracy": "Share of right choices over all orders of the options.",
     "accuracy_given_order": "Share of right choices in the given order of the options.",

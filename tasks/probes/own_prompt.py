@@ -155,7 +155,8 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
     if unknown := sorted(names - set(known)):
         raise ValueError(f"{{{{ {unknown[0]} }}}}; expected one of {', '.join(known)}")
     if missing := [name for name in needed if name not in names]:
-        raise ValueError(f"a prompt without {{{{ {missing[0]} }}}}; expected {' and '.join(needed)} in it")
+        shown = " and ".join(f"{{{{ {name} }}}}" for name in needed)
+        raise ValueError(f"a prompt without {{{{ {missing[0]} }}}}; expected {shown} in it. Add {shown} to the prompt")
 
 
 @lru_cache(maxsize=32)
@@ -182,8 +183,8 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
     try:
         prompt = _template(template).render(values)
     except KeyError as error:
-        observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample has not"
-        remedy = f"Ask first: {{% if {error.args[0]} %}}, or leave the sample out."
+        observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample does not have"
+        remedy = f"Write {{% if {error.args[0]} %}} around it, or remove the sample."
         raise ConfigError(observed, expected="a value of every name", remedy=remedy, where=where) from error
     except Exception as error:
         # A template can fail in whichever way a program can.

@@ -55,7 +55,7 @@ class ReadSettings(ProbeSettings):
             raise ConfigError(
                 "read_with is 'likelihood', but this model gives no log-likelihoods",
                 expected="auto, ask or reply",
-                remedy="Set read_with to auto, or run a local model.",
+                remedy="Set read_with: auto, or run a local model.",
                 where=f"{where}.read_with",
             )
         return self.by_likelihood(likelihoods)
@@ -203,8 +203,8 @@ class TextPrompts(NamedTuple):
         if before == after and original != perturbed:
             raise ConfigError(
                 "the prompt is the same before and after the change",
-                expected="{{ text }} as it is, so that what is changed in it is asked",
-                remedy="Leave out the filter or condition that takes the change away.",
+                expected="a prompt that shows {{ text }} unchanged",
+                remedy="Remove the filter or condition on {{ text }} from the template.",
                 where=self.where,
             )
         return before, after
@@ -234,9 +234,9 @@ def refuse_hidden(
         if getattr(sample, name) and name not in names_in(prompt):
             had = f"{len(sample.options)} options" if name == "options" else f"a {name}"
             raise ConfigError(
-                f"{had}, and a prompt without {{{{ {name} }}}}",
-                expected=f"{{{{ {name} }}}} in a prompt about samples with {name}",
-                remedy=f"Put it where it belongs, or do not read it: --set data.columns.{name}=",
+                f"the sample has {had}, and the prompt does not show {{{{ {name} }}}}",
+                expected=f"{{{{ {name} }}}} in the prompt",
+                remedy=f"Add {{{{ {name} }}}} to the prompt, or ignore the column: --set data.columns.{name}=",
                 where=where,
             )
 
@@ -245,7 +245,9 @@ def refuse_unlabelled(count: int, labels: Sequence[str], *, where: str) -> None:
     """Raise ConfigError where there are fewer labels than options."""
     if len(labels) < count:
         observed = f"{count} options, and {len(labels)} labels"
-        raise ConfigError(observed, expected="a label for every option", remedy="Add labels.", where=where)
+        raise ConfigError(
+            observed, expected="a label for every option", remedy="Add labels to the setting labels.", where=where
+        )
 
 
 def join_labels(labels: Sequence[str]) -> str:

@@ -63,8 +63,8 @@ def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *
     if dict(candidate) == dict(baseline):
         raise ModelError(
             "the candidate is the baseline",
-            expected="a model whose id or revision tells it from the baseline",
-            remedy="Announce the revision, or pin the baseline to another one (model_args.revision).",
+            expected="a model with another id or revision than the baseline",
+            remedy="Announce the revision, or set model_args.revision of the baseline.",
             where=model,
         )
 

@@ -22,12 +22,12 @@ MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell":
 
 NOTES = (
     "Models are compared over the cases that were scored for both; repeats of a case are averaged first.",
-    "Intervals are 95 %: of pass rates Wilson's on the effective number of cases; of differences the bootstrap's over "
-    "clusters of cases that are not independent, or Wilson's of both directions together where few clusters differ.",
+    "Intervals are 95 %. Those of pass rates are Wilson's, on the effective number of cases. Those of differences are "
+    "the bootstrap's over clusters, or Wilson's of both directions where few clusters differ.",
     "p: the exact McNemar test where cases are independent, else sign flips of clusters; Holm's correction over all "
     "pairs of models in a test.",
-    "Rank in a test: 1 + the number of models that are significantly better; models that cannot be told apart, "
-    "for want of cases too, share a rank. Over all tests: by the mean of these ranks.",
+    "Rank in a test: 1 + the number of models that are significantly better. Models without a significant difference "
+    "share a rank. Over all tests: by the mean of these ranks.",
 )
 
 
@@ -153,7 +153,7 @@ def unpaired_words(pair: Pair) -> str:
     if not parts:
         return ""
     low, high = map(points, pair["extremes"])
-    return f"{', '.join(parts)}; with them the difference is between {low} and {high} points"
+    return f"{', '.join(parts)}; these could move the difference to between {low} and {high} points"
 
 
 def cases_words(test: Contest) -> str:

@@ -15,6 +15,7 @@ from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.evidence import TestFacts, facts_of, rate_cells, sentences_of
+from contrapose.tasks.report.evidence import legend as legend_of
 from contrapose.tasks.report.passages import main_sentences
 from contrapose.tasks.report.rows import left_out, not_all, read_columns, taken_by
 from contrapose.tasks.text.cleaning import cut_text, one_line, show_hidden
@@ -96,13 +97,17 @@ def print_summary(
             row = [plain_text(text, style="" if cells.verdict else "dim") for text in texts]
             table.add_row(*row, *([verdict_text(cells.verdict)] if cells.verdict else []))
     console.print(table)
+    if legend := list(map(line, legend_of(summary["tests"]))):
+        console.print()
+        console.print(*legend, sep="\n", style="dim")
     console.print()
     kept_back = 0
     for outcome in summary["tests"]:
         judged = "; ".join(filter(None, (f"on {rows}" if (rows := taken_by(outcome)) else "", first_line(outcome))))
         console.print(line(f"{outcome['test_type']}:"), verdict_text(outcome["verdict"]), line(judged))
         facts = facts_of(outcome)
-        notes, statistics = list(sentences_of(_notes(outcome, facts))), list(sentences_of(_statistics(facts)))
+        notes = list(sentences_of(_notes(outcome, facts, explain=explain)))
+        statistics = list(sentences_of(_statistics(facts)))
         shown = [*notes, *statistics] if explain else notes[:SENTENCES]
         kept_back += len(notes) + len(statistics) - len(shown)
         print_inset(iter(shown))
@@ -121,7 +126,7 @@ def print_summary(
         console.print("Statistics: see the report, or add --explain")
 
 
-def _notes(outcome: Outcome, facts: TestFacts) -> Iterator[str]:
+def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str]:
     """Clauses on a test, those first that a reader must know; empty ones where there is nothing to say."""
     if outcome["verdict"] != "pass":
         yield further_reason(outcome)
@@ -133,7 +138,7 @@ def _notes(outcome: Outcome, facts: TestFacts) -> Iterator[str]:
     yield from main_sentences(outcome)
     yield facts.guessing
     if outcome["control"]:
-        yield noise(outcome["control"], by_kind=False)
+        yield noise(outcome["control"], by_kind=explain)
     if refused := outcome["refused"]:
         more = f" and {len(refused) - MOST_NAMES} more" if len(refused) > MOST_NAMES else ""
         yield f"refused {', '.join(cut_text(name, 60) for name in refused[:MOST_NAMES])}{more}"
@@ -143,7 +148,7 @@ def _notes(outcome: Outcome, facts: TestFacts) -> Iterator[str]:
 
 def _statistics(facts: TestFacts) -> Iterator[str]:
     """Clauses on how sure the figures of a test are."""
-    yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of, facts.noise)
+    yield from (facts.dependent, facts.missing, *facts.looked, facts.sums, facts.spoken_of)
     yield from (*facts.effects, facts.steps, *facts.known_errors, facts.langtest)
 
 
@@ -154,7 +159,7 @@ def _describe_unscored(outcome: Outcome) -> str:
     first, *others = [reason.rstrip(".") for reason in outcome["unscored_reasons"]] or [""]
     why = f": {first}{' …' if others else ''}" if first else ""
     quoted = " and ".join(f'"{reply}"' if reply else "(empty)" for reply in outcome.get("unscored_example", ()))
-    example = f". The replies to one: {quoted}" if quoted else ""
+    example = f". For example: {quoted}" if quoted else ""
     return f"{counted('cases', outcome['unscored'])} could not be scored{why}{example}"
 
 
@@ -221,8 +226,8 @@ def print_comparison(comparison: Comparison, *, console: Console) -> None:
     notes = [f"{name}: {pair['reason']}" for name, pair in pairs if pair["verdict"] == "cannot tell"]
     notes += [f"{name}: {note}" for name, pair in pairs if (note := markdown.unpaired_words(pair))]
     notes += [f"Warning: {warning}" for warning in comparison["warnings"]]
-    margin = f"a loss of {markdown.margin_words(comparison)} is not worse. In brackets: 95 %."
-    for note in (*notes, f"Differences are to {comparison['baseline']}; {margin}"):
+    margin = f'a loss up to {markdown.margin_words(comparison)} counts as "not worse". 95 % intervals in brackets.'
+    for note in (*notes, f"Differences are from {comparison['baseline']}; {margin}"):
         console.print(line(note))
     for model in comparison["models"]:
         console.print(line(f"{model['name']}: {model['folder']}"), soft_wrap=True)

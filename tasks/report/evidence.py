@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import NamedTuple
 
 from contrapose.tasks.core.criteria import further_gates
-from contrapose.tasks.core.noise import describe_noise
+from contrapose.tasks.core.noise import EXPLANATIONS, describe_noise
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes import asking_back as checks
 from contrapose.tasks.probes import choices as words
+from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 from contrapose.tasks.probes.known_errors import READ_BY, step_shares
 from contrapose.tasks.probes.known_errors import UNREAD as UNREAD_REPLIES
 from contrapose.tasks.text.wording import (
@@ -38,6 +40,30 @@ THE_MODEL = "the model"
 def reader_of(summary: Summary) -> str:
     """Return the id of the run's reader model, or the model under test."""
     return summary["reader"]["id"] if "reader" in summary else THE_MODEL
+
+
+def explanation(test: str, name: str) -> str:
+    """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
+    if text := {**MASS_EXPLANATIONS, **EXPLANATIONS}.get(name):
+        return text
+    texts = probe(test).explanations if test in names("probes") else {}
+    matching = (text for pattern, text in texts.items() if fnmatchcase(name, pattern))
+    return texts.get(name) or next(matching, "")
+
+
+def label(test: str, name: str) -> str:
+    """Return the name of a figure or effect as people read it."""
+    labels = probe(test).labels if test in names("probes") else {}
+    return labels.get(name, name.replace("_", " "))
+
+
+def legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield a line for each rate with a gate besides the pass rate: its name, and the first sentence about it."""
+    for test, name in dict.fromkeys(
+        (own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own)
+    ):
+        if text := explanation(test, name):
+            yield f"{label(test, name)}: {text.partition('. ')[0].removesuffix('.')}"
 
 
 class RateCells(NamedTuple):
@@ -106,12 +132,12 @@ def facts_of(outcome: Outcome, *, reader: str = THE_MODEL) -> TestFacts:
         guessing += f", so the {others} decides" if others else ""
     if theirs := outcome["langtest"]:
         rate = percent(theirs["passed"] / theirs["judged"])
-        langtest = f"LangTest would pass {rate} of {theirs['judged']:,} cases; {theirs['agreed']:,} results agree"
+        langtest = f"LangTest would pass {rate} of {theirs['judged']:,} cases, and agree on {theirs['agreed']:,}"
     effects = []
     for measured in outcome["effects"]:
         name, value, samples = _effect_parts(outcome, measured)
         sides = f"{number(measured['case'])} under the change, {number(measured['control'])} under the control"
-        effects.append(f"{name} {value}: {sides}; {samples}")
+        effects.append(f"{name}: {sides}. Net {value}, over {samples}")
     unread, steps, known_errors = _describe_reading(outcome)
     return TestFacts(
         looked=tuple(describe_looks(outcome)),
@@ -210,7 +236,7 @@ def _effect_parts(outcome: Outcome, measured: Effect) -> tuple[str, str, str]:
     """Return name, value with its interval, and samples of an effect."""
     samples = f"{counted('samples', measured['samples'])} {_among(outcome, measured['measure'])}".rstrip()
     return (
-        measured["name"].replace("_", " "),
+        label(outcome["test_type"], measured["name"]),
         number(measured["value"]) + between(measured["interval"]),
         samples,
     )

@@ -141,7 +141,7 @@ def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block
         tables.append("  \n".join(map(escape, retrieved[1:])))
         tables.append(table(*passages.passage_table(outcome), numbers=(1, 2)))
     if outcome["figures"]:
-        named = [(show(name.replace("_", " ")), value) for name, value in evidence.figures(outcome)]
+        named = [(show(evidence.label(test, name)), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))
     if outcome["slices"]:
         named = [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]]

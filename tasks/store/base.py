@@ -134,8 +134,8 @@ def unwritten(error: OSError, engine: Engine) -> CutShortError:
     return CutShortError(
         "the disk of the response store is full"
         if is_disk_full(error)
-        else f"no receipt of an answer can be written next to the response store ({error.strerror})",
-        expected="a folder that can be written to, with room for more answers",
+        else f"receipts of answers cannot be written next to the response store ({error.strerror})",
+        expected="a writable folder with room for more answers",
         remedy="Free some space, or name another store in CONTRAPOSE_STORE; stored answers stay.",
         where=public_address(url_of(engine)),
     )

@@ -107,8 +107,8 @@ def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engin
         raise ConfigError(
             f"another version of Contrapose made the response store: {difference}",
             expected="the tables of this version",
-            remedy="Move it aside, or name another one in CONTRAPOSE_STORE, and a new one is made; "
-            "nothing in it was changed, and the version that made it still reads it.",
+            remedy="Rename it, or name another one in CONTRAPOSE_STORE: the next run makes a new one. "
+            "Nothing in it was changed; the version that made it still reads it.",
             where=public_address(url),
         )
     return engine

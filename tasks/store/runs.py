@@ -113,7 +113,7 @@ class Runs(StorePart):
                 raise ConfigError(
                     "no such run is in the response store" if row is None else f"the run is {row.state}",
                     expected="an unfinished run",
-                    remedy="`contrapose resume` lists them; a new run asks nothing twice that was answered.",
+                    remedy="List unfinished runs with `contrapose resume`, or start a new run: answers are cached.",
                     where=run,
                 )
             over = is_gone(row.owner) or (retried and is_here(row.owner))

@@ -8,9 +8,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from contrapose.tasks.core.criteria import DecidingRate
-from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary
+from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary, Verdict
 from contrapose.tasks.core.registry import names, probe
 
+ANSWERS: Mapping[Verdict, str] = {
+    "pass": "Passed all gates",
+    "fail": "Failed a gate",
+    "inconclusive": "Too little evidence to decide",
+    "incomplete": "Too few answers to decide",
+}
+"""Verdicts on a run, in words."""
 COUNTED = ("skipped", "scored", "unscored", "errors")
 """What a case can become; the four always sum to the number of cases."""
 
@@ -77,8 +84,8 @@ def noise(control: ControlSummary, *, by_kind: bool = True) -> str:
         f"{kind.replace('_', ' ')} {changed:,} of {count:,}"
         for kind, (changed, count) in control.get("kinds", {}).items()
     )
-    kinds = f" (by kind: {parts})" if parts and by_kind else ""
-    return f"noise: {changed} also changed under the control, where the meaning is the same{kinds}{more}"
+    kinds = f". By kind of wording: {parts}" if parts and by_kind else ""
+    return f"noise: {changed} also changed when only the wording changed{more}{kinds}"
 
 
 def saved_by(summary: Summary) -> int:
@@ -101,9 +108,14 @@ def usage_text(usage: UsageSummary, *, saved: int = 0) -> str:
     again = usage["requests"] - usage["calls"] - usage["failures"]
     parts += [counted("repeated requests", again)] if again > 0 else []
     parts += [f"{counted('questions', usage['failures'])} given up"] if usage["failures"] else []
-    tokens = f"{usage['prompt_tokens']:,} tokens read, {usage['completion_tokens']:,} written"
-    money = f"; {dollars(usage['cost'])}" if usage["cost"] else ""
-    return f"{', '.join(parts)}; {tokens}{money}"
+    money = dollars(usage["cost"]) if usage["cost"] else ""
+    tokens = tokens_text(usage["prompt_tokens"], usage["completion_tokens"])
+    return "; ".join(filter(None, (", ".join(parts), tokens, money)))
+
+
+def tokens_text(read: int, written: int) -> str:
+    """Return counts of tokens in words; empty where there are none, as of an application that reports no usage."""
+    return f"{read:,} tokens read, {written:,} written" if read or written else ""
 
 
 def dollars(cost: float) -> str:
@@ -147,7 +159,7 @@ def reason_text(summary: Summary) -> str:
     """The reason of the verdict without the verdict itself, which stands beside it; then the first lines of tests."""
     prefix = f"{summary['verdict'].capitalize()}: "
     reason = summary["reason"]
-    shown = f"because of {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
+    shown = f"{ANSWERS[summary['verdict']]}: {reason.removeprefix(prefix)}" if reason.startswith(prefix) else reason
     return " ".join((shown, *dict.fromkeys(f"{first}." for first in map(first_line, summary["tests"]) if first)))
 
 
@@ -229,6 +241,17 @@ def further_reason(outcome: Outcome) -> str:
 def unscored(outcome: Outcome) -> str:
     """Return why answered cases got no score, `the reply is empty (3)`; empty if all were scored."""
     return "; ".join(f"{reason.rstrip('.')} ({count:,})" for reason, count in outcome["unscored_reasons"].items())
+
+
+def more_cases_clause(more: int | None, *, left: float = math.inf) -> str:
+    """Return how a sentence about an inconclusive verdict ends: with the cases that would decide it with 80 % power.
+
+    `left`: cases that the data set can still give.
+    """
+    if more is None:
+        return "; at this rate more cases would not decide it"
+    lacks = f", and this data set has {f'only {left:,.0f}' if left >= 1 else 'no more'}" if more > left else ""
+    return f"; about {counted('more cases', more)} {'is' if more == 1 else 'are'} needed{lacks}"
 
 
 def moment(started: str) -> str:

@@ -54,8 +54,8 @@ def test_nothing_is_claimed_of_it(stopped: Comparison) -> None:
     assert [difference[name] for name in ("interval", "bounds", "p", "adjusted")] == [None] * 4  # type: ignore[literal-required]
     assert (pair["verdict"], stopped["verdict"], EXIT_CODES[stopped["verdict"]]) == ("cannot tell", "cannot tell", 3)
     assert pair["reason"] == (
-        "No claim: bad stopped early, by its own result, which so chose the 40 cases that both were asked. "
-        "With --stop all it is asked only what is missing."
+        "No verdict: bad stopped early, so its own result chose the 40 cases that both were asked. "
+        "Run again with --stop all; only what is missing is asked."
     )
     assert [standing["rank"] for standing in stopped["tests"][0]["standings"]] == [1, 1]
     assert [standing["rate"]["interval"] for standing in stopped["tests"][0]["standings"] if standing["rate"]] == [
@@ -67,9 +67,8 @@ def test_nothing_is_claimed_of_it(stopped: Comparison) -> None:
 def test_it_is_said_how_many_each_was_asked_and_how_many_are_shared(stopped: Comparison) -> None:
     (warning,) = stopped["warnings"]
     assert warning == (
-        "order_bias: good was asked 100 of 100 cases, bad 40 of 100 (stopped early); 40 are shared. Where one of two "
-        "stopped early, only the cases that both were asked are compared, and nothing is claimed: its own result chose "
-        "them."
+        "order_bias: good was asked 100 of 100 cases, bad 40 of 100 (stopped early); 40 are shared. If a run "
+        "stopped early, only the shared cases are compared, without a verdict: its own result chose them."
     )
 
 
@@ -84,7 +83,7 @@ def test_every_page_says_it(stopped: Comparison) -> None:
     )
     for text in texts:
         assert "bad 40 of 100 (stopped early); 40 are shared" in " ".join(text.split())
-        assert "No claim: bad stopped early" in " ".join(text.split())
+        assert "No verdict: bad stopped early" in " ".join(text.split())
 
 
 def test_a_rate_without_an_interval_has_no_band(stopped: Comparison) -> None:
@@ -109,7 +108,7 @@ def test_two_that_stopped_at_the_same_case_claim_nothing_either(tmp_path: Path) 
     names = [written(tmp_path / name, each[:40], cases=100) for name, each in (("good", GOOD), ("bad", BAD))]
     (pair,) = compare(names)["tests"][0]["pairs"]
     assert (pair["verdict"], pair["stopped"]) == ("cannot tell", ["bad", "good"])
-    assert pair["reason"].startswith("No claim: bad and good stopped early, by their own results, which so chose ")
+    assert pair["reason"].startswith("No verdict: bad and good stopped early, so their own results chose ")
 
 
 def test_other_pairs_are_compared_over_all_cases_with_as_many_pairs_as_there_are(tmp_path: Path) -> None:
@@ -178,8 +177,8 @@ def test_models_that_were_stopped_together_are_compared_with_all_looks_counted(t
     assert two["difference"]["value"] == one["difference"]["value"]
     (warning,) = twice["warnings"]
     assert warning == (
-        "order_bias: the models were asked side by side, stopped together after 40 of 100 cases; differences, "
-        "their intervals and p values count 2 looks."
+        "order_bias: the models were asked side by side, stopped together after 40 of 100 cases. "
+        "Differences, intervals and p values account for 2 looks."
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contrapose.tasks.compare.pairs import decide
+from contrapose.tasks.compare.pairs import decide, pairs_of
+from contrapose.tasks.compare.rows import Rows
 from contrapose.tasks.core.comparison import Difference, Pair, Verdict
 
 MARGIN = 0.05
@@ -73,15 +76,18 @@ def test_a_difference_that_the_other_pairs_block_says_so() -> None:
     blocked = {**found, "difference": {**found["difference"], "p": 0.04, "adjusted": 0.0801}}
     decided = decide(Pair(**blocked), MARGIN)  # type: ignore[typeddict-item]
     assert decided["verdict"] == "cannot tell"
-    assert decided["reason"] == (
-        "With 95 % confidence the difference is between -20.8 points and -3.1 points; alone this is a difference, "
-        "among all pairs of models it is not (Holm: p = 0.080)."
+    assert decided["reason"].startswith(
+        "With 95 % confidence the difference is between -20.8 and -3.1 points. On its own this is a difference; "
+        "corrected for all pairs of models it is not (Holm: p = 0.080). About "
     )
 
 
 def test_a_difference_that_its_own_p_value_does_not_show_says_so() -> None:
     decided = decide(pair((-0.2, -0.01), -0.18, p=0.0503), MARGIN)
-    assert decided["reason"].endswith("; its p value does not show a difference (p = 0.0503).")
+    assert decided["reason"].startswith(
+        "With 95 % confidence the difference is between -20.0 and -1.0 points. Its p value does not show a difference "
+        "(p = 0.0503). About "
+    )
 
 
 @given(ends=st.tuples(*[st.floats(-1, 1)] * 3), p=st.floats(0, 1), margin=st.floats(0, 0.99))
@@ -94,3 +100,27 @@ def test_better_and_worse_need_an_interval_and_a_p_value(ends: tuple[float, ...]
         assert bound < -margin
     if bound >= -margin:
         assert verdict in ("better", "not worse")
+
+
+def independent_rows(passed: np.ndarray) -> Rows:
+    """Return the rows of two models on cases that are not alike."""
+    codes = np.arange(passed.shape[1])
+    return Rows(passed=passed, asked=np.ones_like(passed, dtype=bool), cluster=codes, ids=codes.astype(str))
+
+
+@pytest.mark.parametrize(("agree", "count"), [(0.8, 60), (1.0, 20)])
+def test_the_cases_that_are_said_to_be_missing_give_a_verdict(agree: float, count: int) -> None:
+    rng = np.random.default_rng(5)
+
+    def verdicts(count: int, runs: int) -> list[Pair]:
+        first = rng.random((runs, count)) < 0.7
+        second = np.where(rng.random((runs, count)) < agree, first, rng.random((runs, count)) < 0.7)
+        made = (np.stack([second[run], first[run]]).astype(float) for run in range(runs))
+        return [pairs_of(independent_rows(passed), ["base", "other"], margin=MARGIN)[0] for passed in made]
+
+    few = verdicts(count, 1)[0]
+    assert few["verdict"] == "cannot tell"
+    needed = re.search(r"About ([\d,]+) more cases are needed", few["reason"])
+    assert needed, few["reason"]
+    more = verdicts(count + int(needed[1].replace(",", "")), 30)
+    assert sum(pair["verdict"] != "cannot tell" for pair in more) >= 15

@@ -64,7 +64,7 @@ def test_a_file_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "lt.yaml").write_text(WHOLE)
     assert main(["init", "--langtest", str(tmp_path / "lt.yaml"), "--out", str(tmp_path / "lt.yaml")]) == 2
     assert (tmp_path / "lt.yaml").read_text() == WHOLE
-    assert "the file is there already" in capsys.readouterr().err
+    assert "the file exists already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["tests: {bias: {x: {}}}", "task: ner", "tests: 5", "- 1", "tests: {"])

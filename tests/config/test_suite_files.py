@@ -139,8 +139,8 @@ def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> Non
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [
-        ("model_args.api_key", "x", "model_args.api_key looks like a secret; expected secrets to come from"),
-        ("reader_args.base_url", "http://h/v1", "reader_args or reader_price is set, and no reader; expected reader"),
+        ("model_args.api_key", "x", "model_args.api_key looks like a secret; expected secrets in the environment"),
+        ("reader_args.base_url", "http://h/v1", "reader_args or reader_price is set, and no reader; expected a reader"),
         ("tests.sensitivity.add_negation.threshold", [0.2, 0.1], "(0.2, 0.1) is reversed; expected (lower, upper)"),
         ("tests.sensitivity.add_negation.threshold", [0.2], "threshold.1: nothing; expected a value."),
         ("data.columns.txt", "x", "columns has no field 'txt'; expected one of text, context, options"),

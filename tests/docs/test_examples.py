@@ -86,12 +86,12 @@ def free_port() -> int:
     ("name", "code", "sentence"),
     [
         # The bundled model answers 64 prompts, and the two others have several runs each.
-        pytest.param("own-data", 1, "FAIL  because of option_order.", marks=pytest.mark.slow),
+        pytest.param("own-data", 1, "FAIL  Failed a gate: option_order.", marks=pytest.mark.slow),
         pytest.param("compare-models", 1, "WORSE  app/models:new is worse than app/models:old", marks=pytest.mark.slow),
         pytest.param("retraining", 1, "HOLD\nadd_toxic_words: worse.", marks=pytest.mark.slow),
-        ("own-prompt", 1, "FAIL  because of option_order."),
-        ("own-application", 1, "FAIL  because of add_toxic_words."),
-        ("judge", 1, "FAIL  because of judge_order."),
+        ("own-prompt", 1, "FAIL  Failed a gate: option_order."),
+        ("own-application", 1, "FAIL  Failed a gate: add_toxic_words."),
+        ("judge", 1, "FAIL  Failed a gate: judge_order."),
         ("rag", 1, "10 of 16 answers changed: 9 with other passages"),
         ("ci-gate", 0, "Merge."),
     ],

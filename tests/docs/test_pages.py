@@ -80,7 +80,7 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert len([*tmp_path.glob("runs/*/report.html")]) == 2
     assert "add_negation: INCONCLUSIVE" in done.stdout
-    assert "FAIL  because of option_order." in done.stdout
+    assert "FAIL  Failed a gate: option_order." in done.stdout
 
 
 def test_the_site_builds_without_a_broken_link_or_a_foreign_host(tmp_path: Path) -> None:

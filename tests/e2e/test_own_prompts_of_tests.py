@@ -157,7 +157,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "likelihoods of labels": ({"prompt": TEXT, "answer_field": "x", "read_with": "likelihood"}, "read_with likelihood"),
     "asking back": ({"prompt": TEXT, "labels": ["1", "2"], "read_with": "ask"}, "read_with ask with labels"),
     "other words where none are asked": ({"prompt": TEXT, "reworded": TEXT}, "unknown key 'reworded'"),
-    "no options in the prompt": ({"prompt": "{{ text }}"}, "4 options, and a prompt without {{ options }}"),
+    "no options in the prompt": (
+        {"prompt": "{{ text }}"},
+        "the sample has 4 options, and the prompt does not show {{ options }}",
+    ),
     "too few labels": ({"prompt": TEXT, "labels": ["1", "2", "3"]}, "4 options, and 3 labels"),
     "a change that is taken away": (
         {"prompt": "{{ options }}{% if text == 'x' %}{{ text }}{% endif %}"},
@@ -168,7 +171,11 @@ OF_DATA = ("no options in the prompt", "too few labels", "a change that is taken
 """These show only when the samples are there."""
 OF_OTHER_TESTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "toxic: a pattern": ("add_toxic_words", {"prompt": TEXT, "pattern": "(x)"}, "unknown key 'pattern'"),
-    "toxic: no options": ("add_toxic_words", {"prompt": "{{ text }}"}, "sample q0: 4 options, and a prompt without"),
+    "toxic: no options": (
+        "add_toxic_words",
+        {"prompt": "{{ text }}"},
+        "sample q0: the sample has 4 options, and the prompt does not",
+    ),
     "toxic: two labels": (
         "add_toxic_words",
         {"prompt": TEXT, "labels": ["1", "2"]},
@@ -258,10 +265,10 @@ LIST_SETTINGS: list[tuple[dict[str, Any], str]] = [
         "{{ question }}; expected one of items, text, context, options",
     ),
     ({"prompt": "{% for x in items %}{{ text }}{% endfor %}"}, "For in line 1; expected names, conditions and filters"),
-    ({"prompt": "{{ items | length }} {{ text }}"}, "a prompt that is the same in another order of the items"),
+    ({"prompt": "{{ items | length }} {{ text }}"}, "the prompt is the same in another order of the items"),
     ({"min_right_rate": 2}, "robustness.item_order.min_right_rate: 2"),
     ({"scorer": "loss"}, "scorer 'loss' with a provider that gives no log-likelihoods of texts"),
-    ({"min_pass_rate": 0.4}, "a gate of 40.0%, which tells nothing: guessing passes 50.0% of these cases"),
+    ({"min_pass_rate": 0.4}, "the gate (40.0%) is not above random guessing (50.0%)"),
 ]
 
 

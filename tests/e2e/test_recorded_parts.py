@@ -146,7 +146,7 @@ def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, caps
 SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] = {
     "only originals": (
         [(test, id_, before, None) for test, id_, before, _ in REPLIES],
-        "no reply is recorded to both prompts of any case: add_negation/cactus; add_negation/eggs; ",
+        "no case has recorded replies to both prompts: add_negation/cactus; add_negation/eggs; ",
     ),
     "other ids": (
         [(test, f"x{id_}", before, after) for test, id_, before, after in REPLIES],

@@ -72,7 +72,7 @@ def test_controls_that_were_recorded_are_judged() -> None:
     ("arguments", "told"),
     [
         (["none.jsonl"], "none.jsonl"),
-        (["replies.jsonl"], "no reply is recorded to"),
+        (["replies.jsonl"], "no case has recorded replies to both prompts"),
         (["replies.jsonl", "--column", "reply"], "--column"),
         (["replies.jsonl", "--column", "reply=said"], "no column 'said'"),
         (["replies.jsonl", "--where", "model=b"], "no column 'model'"),

@@ -165,14 +165,16 @@ def test_too_few_controls_leave_the_test_unscored() -> None:
 
 
 def test_auto_without_controls_is_refused_before_a_model_is_asked() -> None:
-    with pytest.raises(ConfigError, match="auto, and no controls") as caught:
+    with pytest.raises(ConfigError, match="threshold: auto without controls") as caught:
         check(config(control=False))
     assert caught.value.where == "tests.sensitivity.add_negation.threshold"
     assert check(config(control=True, limit=20))
 
 
 def test_auto_with_a_limit_that_allows_too_few_controls_is_refused_too() -> None:
-    with pytest.raises(ConfigError, match="auto, and a limit of 19; expected controls of at least 20 samples"):
+    with pytest.raises(
+        ConfigError, match="threshold: auto with a limit of 19; expected controls of at least 20 samples"
+    ):
         check(config(control=True, limit=19))
 
 

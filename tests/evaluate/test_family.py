@@ -23,7 +23,9 @@ def test_a_narrow_pass_among_several_is_inconclusive() -> None:
         [outcome("pass", 0.04, 0.96), outcome("pass", 0.001, 0.999), outcome("inconclusive", 0.4, 0.6)]
     )
     assert [each["verdict"] for each in found] == ["inconclusive", "pass", "inconclusive"]
-    assert "corrected for 3 tests the evidence is too weak (Holm: p = 0.080); about 40 more cases" in found[0]["reason"]
+    assert (
+        "Corrected for 3 tests, the evidence is too weak (Holm: p = 0.080); about 40 more cases" in found[0]["reason"]
+    )
     assert found[2]["reason"] == "alone"
 
 
@@ -65,8 +67,8 @@ def test_a_failure_that_does_not_hold_names_the_gate_that_was_missed_most_clearl
     )
     (found, _) = correct_outcomes([several, outcome("inconclusive", 0.4, 0.6)])
     assert found["reason"] == (
-        "On its own, the contrast rate (40.0%) misses the gate (50.0%); corrected for 2 tests the evidence is too weak "
-        "(Holm: p = 0.080); about 7 more cases are needed."
+        "On its own, the contrast rate (40.0%) misses the gate (50.0%). Corrected for 2 tests, the evidence is too "
+        "weak (Holm: p = 0.080); about 7 more cases are needed."
     )
 
 
@@ -96,7 +98,7 @@ def test_evidence_exactly_at_the_level_holds() -> None:
 
 def test_a_test_that_is_incomplete_counts_among_no_others() -> None:
     tests = [outcome("incomplete", 0.001, 0.9), outcome("pass", 0.03, 0.9), outcome("inconclusive", 0.4, 0.6)]
-    assert "corrected for 2 tests" in correct_outcomes(tests)[1]["reason"]
+    assert "Corrected for 2 tests" in correct_outcomes(tests)[1]["reason"]
 
 
 def claim(verdict: Verdict, reached: float | None, missed: float | None) -> GateDecision:

@@ -141,7 +141,7 @@ def test_hardly_anything_read_is_no_failure() -> None:
     decision = verdict(350, 6, 3)
     assert decision.verdict == "inconclusive"
     assert decision.reason == (
-        "344 of 350 cases could not be scored, and they decide the verdict: the pass rate is 0.9% if they fail, 99.1% "
+        "344 of 350 cases could not be scored, and they decide the verdict. The pass rate is 0.9% if they fail, 99.1% "
         "if they pass; the gate is 70.0%."
     )
     assert only(decision)["further"] is None
@@ -224,7 +224,7 @@ def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
     decision = verdict(10, 9, 6, gate="rate")
     assert decision.verdict == "inconclusive"
     assert decision.reason == (
-        "1 of 10 cases could not be scored, and they decide the verdict: the pass rate is 60.0% if they fail, 70.0% if "
+        "1 of 10 cases could not be scored, and they decide the verdict. The pass rate is 60.0% if they fail, 70.0% if "
         "they pass; the gate is 70.0%."
     )
 

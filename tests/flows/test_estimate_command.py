@@ -102,7 +102,7 @@ def test_a_budget_that_is_too_small_is_told(capsys: pytest.CaptureFixture[str]) 
     assert figures(capsys, "--max-calls", "10")["stops_at"] == ["max_calls"]
     assert figures(capsys, "--max-calls", "100000")["stops_at"] == []
     assert main(["estimate", *OPTIONS, "--max-tokens", "10"]) == 0
-    assert "The run will stop before its end: max_tokens is 10." in capsys.readouterr().out
+    assert "The run will stop early: max_tokens is 10." in capsys.readouterr().out
 
 
 def test_a_cost_limit_without_a_price_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_the_text_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("cost") and "as you set" in line for line in lines)
-    assert any(line.startswith("time") and "a first run tells" in line for line in lines)
+    assert any(line.startswith("time") and "a first run measures it" in line for line in lines)
 
 
 def test_of_a_model_that_is_not_reached_every_prompt_counts(
@@ -157,8 +157,8 @@ def test_it_tells_which_pass_rates_are_decided(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("gate", "warning"),
     [
-        (0.95, "add_negation: no result can pass the gate 95.0%, not even 30 of 30, which show at most 8"),
-        (1, "nor would any number of samples do."),
+        (0.95, "add_negation: no result can pass the gate 95.0%: even 30 of 30 prove at most 8"),
+        (1, "No number of samples is enough."),
     ],
 )
 def test_gate_that_no_result_passes_is_warned_of(gate: float, warning: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +206,7 @@ def test_replies_that_may_be_read_instead_of_likelihoods_are_told_apart(capsys: 
     assert found["read_instead_at_most"]["cost"] == 0
     assert main(["estimate", *OPTIONS]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "further calls, in no figure above: where the letters hold less than 5% of the probability, add_neg" in out
+    assert "written replies where the letters have less than 5% of the probability" in out
     answer_everything(configured())
     assert figures(capsys)["read_instead_at_most"]["total"] == 0
 
@@ -263,8 +263,8 @@ def test_what_is_expected_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsy
     assert ["true", "rate", "calls", "of", "all", "9", "in", "10", "cost", "passes", "fails", "open"] in lines
     assert ["add_toxic_words"] in lines
     plain = " ".join(out.split())
-    assert "stop: early never asks more than stop: all" in plain
-    assert "The run will stop before its end, unless its tests are decided by then: max_calls is 10." in plain
+    assert "stop: early never asks more" in plain
+    assert "The run will stop early, unless its tests are decided before: max_calls is 10." in plain
 
 
 def test_where_nothing_is_judged_nothing_is_expected(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,7 +93,7 @@ def test_nobody_is_asked_where_nobody_is_there(in_tmp: Path) -> None:
         (["--model", "gpt-4o"], "Did you mean 'openai/gpt-4o'?"),
         (["--data", "no.csv"], "no.csv: there is no such file"),
         (["--out", "suite.txt"], "expected a name that ends in .yaml"),
-        (["--out", "there.yaml"], "there.yaml: the file is there already; expected a name that is free"),
+        (["--out", "there.yaml"], "there.yaml: the file exists already; expected a new file"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_written(

@@ -30,7 +30,7 @@ def test_data_that_no_test_can_change_are_refused_in_words(tmp_path: Path) -> No
 
 def test_first_test_that_asks_something_names_what_has_no_reply(tmp_path: Path) -> None:
     texts = [*GERMAN, "The sky is blue."]
-    with pytest.raises(ModelError, match=r"no reply is recorded to .*add_negation"):
+    with pytest.raises(ModelError, match=r"no case has recorded replies to both prompts: .*add_negation"):
         recorded_tests(run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
 
 

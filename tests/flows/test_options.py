@@ -37,7 +37,7 @@ def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.Ca
     rows = [{"text": "The sky is blue.", "topic": "sky"}, {"text": "It is never dark.", "topic": "night"}]
     (in_tmp / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["validate", "--model", "mock", "--test", "add_negation", "--data", "rows.jsonl"]) == 0
-    assert "add_negation on rows.jsonl: rows 2, cases 2, to ask 1, skipped 1" in capsys.readouterr().out
+    assert "add_negation on all 2 rows of rows.jsonl. Cases 2, to ask 1, skipped 1." in capsys.readouterr().out
 
 
 def test_options_in_columns_of_their_own_are_named_by_the_remedy(

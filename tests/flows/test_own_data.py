@@ -60,7 +60,7 @@ def test_validate_preview_and_estimate_follow_the_same_rule(in_tmp: Path, capsys
     own = ["--model", "mock", "--test", "add_toxic_words", "--data", stored(in_tmp, good=50, blank=1)]
     assert main(["validate", *own, "--skip-bad-rows"]) == 0
     told = capsys.readouterr().out
-    assert "add_toxic_words on 50 of 51 rows (1 left out) of own.jsonl: rows 50, cases 50" in told
+    assert "add_toxic_words on 50 of 51 rows (1 left out) of own.jsonl. Cases 50" in told
     assert "row 51: column 'text': ' ' is blank" in told
     assert main(["preview", *own, "--skip-bad-rows", "--limit", "5"]) == 0
     shown = capsys.readouterr()

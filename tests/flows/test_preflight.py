@@ -21,12 +21,14 @@ def told(suite: str) -> dict[str, str]:
 
 def test_cases_and_controls_are_counted_apart() -> None:
     lines = told("full")
-    assert lines["order_bias"].endswith("rows 176, cases 8, to ask 8, skipped 0, controls 8")
+    assert lines["order_bias"].endswith(
+        "of 176 rows (your limit) of summary_pairs. Cases 8, to ask 8, skipped 0, controls 8."
+    )
     assert "controls" in lines["option_order"]
 
 
 def test_without_controls_nothing_is_said_of_them() -> None:
-    assert told("quickstart")["order_bias"].endswith("rows 176, cases 8, to ask 8, skipped 0")
+    assert told("quickstart")["order_bias"].endswith("Cases 8, to ask 8, skipped 0.")
 
 
 def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
@@ -40,7 +42,7 @@ def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
 def test_only_the_first_rows_are_read_where_nothing_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     texts = ["The sky is blue."] * 3 + [None]
-    assert all("rows 2, cases 2" in line for line in checked(tmp_path, texts, gates=False))
+    assert all("on all 2 rows of" in line for line in checked(tmp_path, texts, gates=False))
     with pytest.raises(DataError, match="row 4"):
         checked(tmp_path, texts, gates=True)
 
@@ -54,7 +56,7 @@ def test_what_is_wrong_is_told_of_all_rows(tmp_path: Path, monkeypatch: pytest.M
 def test_first_rows_that_cannot_be_perturbed_are_no_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validate, "FIRST_ROWS", 2)
     lines = checked(tmp_path, ["It is never dark."] * 2 + ["The sky is blue."], gates=False)
-    assert "rows 3, cases 3, to ask 1, skipped 2" in lines[0]
+    assert "Cases 3, to ask 1, skipped 2" in lines[0]
 
 
 GERMAN = "Der alte Hafen liegt im Norden."
@@ -63,9 +65,7 @@ GERMAN = "Der alte Hafen liegt im Norden."
 def test_most_rows_in_another_language_are_said_first(tmp_path: Path) -> None:
     negation, toxic = checked(tmp_path, [GERMAN, GERMAN, "No bird sings.", "The sky is blue."], gates=True)
     first, second, *_ = negation.splitlines()
-    assert first.endswith(
-        "rows.jsonl: 2 of 4 rows are not in English; rows 4, cases 4, to ask 1, skipped 3, controls 1"
-    )
+    assert first.endswith("rows.jsonl. 2 of 4 rows are not in English. Cases 4, to ask 1, skipped 3, controls 1.")
     assert second == "  skipped: 2 not in English; 1 negated already"
     assert "2 of 4 rows are not in English" in toxic
 

@@ -95,7 +95,7 @@ def test_a_terminal_without_blocks_gets_plain_signs(three: str) -> None:
 
 def test_the_changes_are_those_since_the_last_run_that_passed(three: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, "--history", three, "--changes")
-    assert "against 2026-03-01 08:30:00 (the last one that passed)" in " ".join(text.split())
+    assert "compared with 2026-03-01 08:30:00 (the last one that passed)" in " ".join(text.split())
     assert "prompt, library" in text
     assert "2.13.0" in text
     assert "2.14.0" in text

@@ -332,3 +332,21 @@ def test_column_that_is_asked_is_no_warning(in_tmp: Path, capsys: pytest.Capture
     code, out, warning = preview("add_negation", capsys)
     assert (code, warning) == (0, "")
     assert PART in json.loads(out)["original_prompt"]
+
+
+def rights_of(folder: Path, *values: object, **others: object) -> list[tuple[str, ...]]:
+    """Answers of rows whose column `right` holds these values."""
+    return [
+        sample.answers
+        for sample in load(stored(folder, [{"question": QUESTION, **others, "right": value} for value in values]))
+    ]
+
+
+def test_column_called_right_is_the_answer(tmp_path: Path) -> None:
+    assert rights_of(tmp_path, "green", "B", options=["blue", "green"]) == [("green",), ("green",)]
+    assert rights_of(tmp_path, "It is green.") == [("It is green.",)]
+
+
+def test_right_that_judges_an_answer_or_names_a_side_is_none(tmp_path: Path) -> None:
+    assert rights_of(tmp_path, True, False) == [(), ()]
+    assert rights_of(tmp_path, "the old harbour", left="the new harbour") == [()]

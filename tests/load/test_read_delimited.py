@@ -344,7 +344,7 @@ def test_questions_beside_lists_of_answers_keep_their_first_row(count: int, name
 
 
 def test_list_in_a_header_is_refused_unless_all_rows_are_alike(tmp_path: Path) -> None:
-    assert "seems to be data" in refused(tmp_path, 'who\t["x"]\nwhat\ty\n', "a.tsv")
+    assert "looks like data" in refused(tmp_path, 'who\t["x"]\nwhat\ty\n', "a.tsv")
 
 
 # -------- What nobody writes

@@ -41,7 +41,7 @@ def made(test: str, *samples: Any, likelihoods: Likelihoods = "none", **settings
 
 @pytest.mark.parametrize("gate", [0.1, 0.25])
 def test_a_gate_at_or_below_that_of_a_coin_flipper_is_refused(gate: float) -> None:
-    with pytest.raises(ConfigError, match=r"guessing passes 25\.0% of these cases") as caught:
+    with pytest.raises(ConfigError, match=r"not above random guessing \(25\.0%\)") as caught:
         refuse_guessable(*made("order_bias", PAIR, min_pass_rate=gate))
     assert caught.value.where == "tests.factuality.order_bias.min_pass_rate"
 
@@ -63,7 +63,7 @@ def test_without_controls_a_change_of_answer_needs_a_gate_above_chance() -> None
     assert chance_of(table) == 0.75
     with pytest.raises(ConfigError, match=r"70\.0%.*75\.0%") as caught:
         refuse_guessable(plan, table)
-    assert caught.value.remedy == "Raise min_pass_rate, or set control: true."
+    assert caught.value.remedy == "Set min_pass_rate above 75.0%, or set control: true."
     refuse_guessable(*made("add_negation", question(4), control=False, min_pass_rate=0.8))
 
 

@@ -6,7 +6,7 @@ import pytest
 from validate.sound import sound
 
 from contrapose.tasks.core.registry import PROBES, probe
-from contrapose.tasks.report.html.glossary import explanation
+from contrapose.tasks.report.evidence import explanation
 
 
 @pytest.mark.parametrize("likelihoods", ["all", "none"])

@@ -319,3 +319,14 @@ def net(rows: list[dict[str, object]]) -> list[Effect]:
     """Effects over rows that leave out what does not matter."""
     frame = pd.DataFrame([{**PLAIN, **row} for row in rows], columns=[*PLAIN, "sample_id", *AddNegation.columns])
     return effects(AddNegation().measures(frame), frame)
+
+
+def test_reply_that_does_not_know_says_so_in_its_reason() -> None:
+    known, unknown, odd = says("B. liquid"), says("I do not know."), says("It depends on the weather of the day.")
+    reasons = [
+        score(trial("choice", known, after, options=OPTIONS, likelihoods="none"))[0].reason for after in (unknown, odd)
+    ]
+    assert reasons == [
+        "the reply to the perturbed prompt declines to choose, or says that it does not know",
+        "no option can be read from the reply to the perturbed prompt",
+    ]

@@ -54,7 +54,7 @@ def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -
     assert criterion is not None
     assert bool(criterion.too_few) is few
     assert not few or criterion.too_few.startswith(
-        "Only 19 of 49 samples with a known answer were right before the change"
+        "Before the change the model answered only 19 of 49 samples correctly"
     )
 
 

@@ -92,8 +92,8 @@ def test_the_terminal_shows_rates_differences_and_verdicts() -> None:
 
 def test_cases_that_were_not_scored_for_both_are_told() -> None:
     told = (
-        "3 cases scored for embedded alone, 1 case scored for mock alone; with them the difference is between -20 "
-        "and +10 points"
+        "3 cases scored for embedded alone, 1 case scored for mock alone; these could move the difference to between "
+        "-20 and +10 points"
     )
     assert told in " ".join(printed(compared()).split())
     assert told in render(compared()).decode()

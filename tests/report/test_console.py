@@ -24,7 +24,7 @@ def test_it_fits_the_terminal(width: int) -> None:
 
 def test_verdict_comes_first_and_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     text = printed(summary())
-    assert text.startswith("\nFAIL  because of order_bias.\n")
+    assert text.startswith("\nFAIL  Failed a gate: order_bias.\n")
     assert ("36/40" in text, "58.9-86.2%" in text, "\x1b" in text) == (True, True, False)
     assert "\x1b[1;31mFAIL" in printed(summary(), colour=True)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -43,7 +43,7 @@ UNSCORED = outcome(unscored=3, unscored_reasons={"The reply is empty.": 2, "The 
         (outcome(samples=20, skip_reasons={"not_english": 9}), "Skipped: 9 not in English."),
         (
             outcome(control=control()),
-            "Noise: 3 of 48 answers (6.2%) also changed under the control, where the meaning is the same.",
+            "Noise: 3 of 48 answers (6.2%) also changed when only the wording changed.",
         ),
         (
             outcome(test_type="option_order", figures={"outcome_unparsed": 4}),
@@ -68,9 +68,7 @@ def test_the_first_screen_has_the_sentences_that_matter_most() -> None:
         control=control(),
     )
     short, all_ = (printed(summary(tests=[many]), explain=explain) for explain in (False, True))
-    assert 'No option could be read. The replies to one: "I see two s*** options" and (empty).' in " ".join(
-        short.split()
-    )
+    assert 'No option could be read. For example: "I see two s*** options" and (empty).' in " ".join(short.split())
     assert ("summary-007" in short, "summary-007" in all_) == (False, True)
     assert ("--explain" in short, "--explain" in all_) == (True, False)
 
@@ -89,8 +87,8 @@ def test_first_line_of_a_test_says_that_most_rows_are_not_in_english(verdict: st
     one = outcome(verdict=verdict, samples=20, skip_reasons={"not_english": 17, "empty": 1}, reason=reason)
     text = printed(summary(tests=[one]))
     assert re.search(rf"^add_negation: {verdict.upper()} .*; {foreign}$", unpadded(text), re.MULTILINE)
-    assert unpadded(text).splitlines()[1].endswith(f"add_negation. {foreign}.")
-    assert text.count(foreign) == 2
+    assert f"add_negation. {foreign}." in " ".join(unpadded(text).splitlines()[1:3])
+    assert " ".join(text.split()).count(foreign) == 2
     assert ("It is odd." in text) == (verdict != "pass")
 
 
@@ -114,3 +112,11 @@ def test_toxic_words_are_masked_unless_they_are_asked_for(show_toxic: bool, word
     text = printed(summary(tests=[refused], warnings=["The shit is odd."]), show_toxic=show_toxic)
     assert text.count(word) == 3
     assert ("shit" in text) == show_toxic
+
+
+def test_each_further_rate_is_explained_below_the_table() -> None:
+    gate = {"name": "contrast_rate", "wanted": 0.5, "rate": 0.4, "rows": 20, "open": 0, "interval": (0.2, 0.6)}
+    one = outcome(gates=[{**outcome()["gates"][0], **gate}])
+    text = " ".join(printed(summary(tests=[one])).split())
+    assert "contrast rate: share of answers that changed with the meaning, not the wording" in text
+    assert "pass rate:" not in text

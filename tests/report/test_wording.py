@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.text.wording import percent
+from contrapose.tasks.text.wording import percent, tokens_text
 
 
 @pytest.mark.parametrize(
@@ -16,3 +16,8 @@ from contrapose.tasks.text.wording import percent
 )
 def test_only_all_is_a_hundred_percent_and_only_nothing_zero(share: float | None, told: str) -> None:
     assert percent(share) == told
+
+
+def test_tokens_that_nobody_counted_are_not_said() -> None:
+    assert tokens_text(0, 0) == ""
+    assert tokens_text(1_200, 0) == "1,200 tokens read, 0 written"

@@ -79,7 +79,7 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
         raise ModelError(
             f"{key_place(spec)} holds characters that no HTTP header may have",
             expected="printable ASCII",
-            remedy="Set it again.",
+            remedy=f"Set it again, without blanks or line breaks: export {key.place}=…",
             where=spec.id,
         )
     if not key.text and (_is_openai(origin) or "api_key_env" in spec.args):
@@ -102,8 +102,9 @@ def read_header(place: str, *, address: str, where: str) -> str:
     if not key.is_for(origin):
         raise ConfigError(
             f"{place} is no secret for {origin}",
-            expected="a host that is named for this secret on the machine of the run",
-            remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={place}={origin} there.",
+            expected="a host that is named for this secret",
+            remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={place}={origin} where the run "
+            "takes place.",
             where=where,
         )
     if not (key.text and key.text.isascii() and key.text.isprintable()):
@@ -129,7 +130,7 @@ def _place(spec: ModelSpec) -> str:
         return "" if variable in (None, "", NO_KEY) else str(variable)
     if "api_key_env" in spec.args:
         raise ModelError(
-            "api_key_env and api_key_block are both given",
+            "api_key_env and api_key_block are both set",
             expected="one place of the key",
             remedy="Remove one of them.",
             where="model_args",
@@ -156,7 +157,7 @@ def _key_at(place: str, *, where: str = "") -> Key:
         raise ConfigError(
             f"Prefect Secret block {name!r} holds neither a text nor a key with its hosts",
             expected='the key as text, or {"key": "…", "hosts": ["models.example:8000"]}',
-            remedy="Save it anew in the Prefect UI under Blocks.",
+            remedy="Save the block again in the Prefect UI under Blocks.",
             where=where,
         ) from None
     hosts = [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
@@ -181,7 +182,7 @@ def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
         raise ConfigError(
             f"{place!r} is no place of a key",
             expected=f"<variable>=host or {SCHEME}<block>=host",
-            remedy="Correct it.",
+            remedy=f"Write {HOSTS}=<host>, or {HOSTS}=<variable>=<host>.",
             where=where,
         )
     return (place if equals else VARIABLE), read_rule(host, where=where)
@@ -194,9 +195,9 @@ def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
     entry = f"{origin}" if key.place == VARIABLE else f"{key.place}={origin}"
     raise ModelError(
         f"{key_place(spec)} is no key for {origin}",
-        expected=f"{own}a host that is named for this key on the machine of the run",
-        remedy=f"Nothing was sent. If that host may have it, set {HOSTS}={entry} there; if it needs no key, set "
-        f"model_args.api_key_env={NO_KEY}.",
+        expected=f"{own}a host that is named for this key",
+        remedy=f"Nothing was sent. If that host may have the key, set {HOSTS}={entry} where the run takes place. If it "
+        f"needs no key, set model_args.api_key_env={NO_KEY}.",
         where=spec.id,
     )
 

@@ -74,22 +74,22 @@ EXPLANATIONS: Mapping[str, str] = {
     "change.",
     "right_before": "Share of the cases answered rightly before anything was changed: how well the model knows the "
     "subject.",
-    "answer_changed": "Share of the cases whose answer changed, however it was judged. Hold it against the same share "
-    "under the control, which keeps the meaning.",
+    "answer_changed": "Share of the cases whose answer changed, however it was judged. Compare it with the share under "
+    "the control, which keeps the meaning.",
     "js_divergence": "How far the probabilities of the options moved: 0 bit is not at all, 1 bit is entirely.",
     "right_logprob_change": "How the log-probability of the right option changed. Below 0 the model came to trust the "
     "right option less.",
-    "gold_lost": "Share of the cases answered rightly before whose answer to the changed prompt is another one.",
+    "gold_lost": "Share of the right answers before the change that were not given after it.",
     "embedding_score": "1 minus the cosine of the two replies' embeddings: 0 means the same, greater is more "
     "different.",
     "loss_score": "How much more surprising the old reply became, in nats a token. Near 0 the model would still say "
     "it.",
-    NOTICED: "Share of the samples answered rightly before in which the change was noticed: the right answer of before "
-    "is given no more. What was wrong before may fit the changed prompt, and does not count.",
-    STEADY: "Share of the answers that stayed when a sentence was put beside the text whose 'not' is about something "
-    "else. A model that reacts to the word alone does not reach it.",
-    CONTRAST: "Share of the cases whose answer changed with the meaning and stayed where only the wording "
-    "changed, from a right answer where that is known. Guessing does not raise it.",
+    NOTICED: "share of right answers that changed with the meaning. An answer that was already wrong may fit the "
+    "changed prompt, so it does not count.",
+    STEADY: "share of answers that stayed next to an unrelated 'not'. A model that only reacts to the word changes its "
+    "answer there.",
+    CONTRAST: "share of answers that changed with the meaning, not the wording. A known answer must also have been "
+    "right before. Guessing does not raise it.",
     "choice": "Compares which option each reply chooses; the score is how far the choice moved.",
     "embedding": "Compares the meaning of the two replies by their embeddings: 0 means the same, greater is more "
     "different.",
@@ -97,6 +97,16 @@ EXPLANATIONS: Mapping[str, str] = {
     "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
 }
 
+
+LABELS: Mapping[str, str] = {
+    "gold_lost": "right answers lost",
+    "net_gold_lost": "right answers lost",
+    "net_sensitivity": "answers changed",
+    "js_divergence": "shift of the option probabilities",
+    "net_js_divergence": "shift of the option probabilities",
+    "right_logprob_change": "change in log-probability of the right option",
+    "net_right_logprob_change": "change in log-probability of the right option",
+}
 
 INDEPENDENT = 0.25
 """Most that two independent answers can do, whatever they are: one changes with probability p, one stays with 1 - p."""
@@ -131,8 +141,8 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     right = numbers(results["right_before"])
     gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
-    few = f"Only {count:,} of {known.sum():,} samples with a known answer were right before the change; the noticed "
-    few += f"rate needs {LEAST_RIGHT}."
+    few = f"Before the change the model answered only {count:,} of {known.sum():,} samples correctly; the noticed rate "
+    few += f"needs {LEAST_RIGHT}."
     return Criterion(
         name=NOTICED,
         wanted=gate if wanted is None else wanted,
@@ -232,6 +242,7 @@ class AnswerProbe(Probe):
     settings_type: ClassVar[type[AnswerSettings]] = AnswerSettings
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    labels: ClassVar[Mapping[str, str]] = LABELS
     reader_errors: ClassVar[Sequence[Measured]] = OF_OPTIONS
     stays: ClassVar[bool] = False
     """Whether the answer should stay, because the change leaves the meaning alone."""

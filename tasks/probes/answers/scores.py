@@ -20,6 +20,7 @@ from contrapose.tasks.probes.answers.settings import (
     Thresholds,
     jensen_shannon,
 )
+from contrapose.tasks.probes.asking_back import declines
 from contrapose.tasks.probes.base import Embed, Value, label_options
 from contrapose.tasks.probes.choices import Choice, read_choice, reading_columns, step_of
 from contrapose.tasks.probes.own_prompt import OwnLabels
@@ -235,14 +236,17 @@ def judge(reading: Reading, band: Band | None) -> JudgedReading:
 
 
 def _judge_choice(reading: Reading, upper: float) -> JudgedReading:
-    case, before, after, value = reading.trial.case, reading.before, reading.after, reading.divergence
+    trial, before, after, value = reading.trial, reading.before, reading.after, reading.divergence
+    case = trial.case
     if before is None or after is None or value is None:
         text = reading.texts.before
         # Whatever option "C. carbon" means that is no option, the answer stayed.
         is_label = any(text.startswith(f"{label.lower()}. ") for label in case.labels)
         if not case.control and text == reading.texts.after and is_label:
             return JudgedReading(0.0, False, "both replies are the same letter with the same text, which is no option")
-        prompt = "original" if before is None else "perturbed"
+        prompt, reply = ("original", trial.expected) if before is None else ("perturbed", trial.actual)
+        if declines(reply.text or ""):
+            return _undecided(f"the reply to the {prompt} prompt declines to choose, or says that it does not know")
         return _undecided(f"no option can be read from the reply to the {prompt} prompt")
     first, second = case.labels[before.index], case.labels[after.index]
     if before.index != after.index:

@@ -63,7 +63,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "consistent_and_wrong": "Share of the pairs of orders with the same wrong answer in both: a lack of knowledge, not "
     "of steadiness.",
     "follows_the_order": "Share of the pairs of orders whose answer changed with the order.",
-    "right_rate": "Share of the cases whose answer stays and is right in both orders.",
+    "right_rate": "share of cases whose answer stays and is right in both orders.",
 }
 
 

@@ -80,6 +80,15 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 
 
+LABELS: Mapping[str, str] = {
+    "AB": "AB: right in both orders",
+    "AA": "AA: first in both orders",
+    "BB": "BB: second in both orders",
+    "BA": "BA: wrong in both orders",
+    "net_order_sensitivity": "choices changed",
+}
+
+
 def pride(
     content: np.ndarray, position: np.ndarray, *, calibrating: np.ndarray, accuracy: np.ndarray
 ) -> Sequence[Measure]:
@@ -129,7 +138,7 @@ class Positions:
         counts = {pair: self._outcomes[pair] for pair in self._sentences}
         others = {name: self._outcomes[name] for name in self._unpaired}
         total = sum(counts.values())
-        cell = {pair: PanelShare(name=pair, count=count, total=total) for pair, count in counts.items()}
+        cell = {pair: PanelShare(name=LABELS[pair], count=count, total=total) for pair, count in counts.items()}
         return [
             Grid(
                 caption="Choices in both orders",
@@ -150,6 +159,7 @@ class TwoOrderFigures(Probe):
 
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
+    labels: ClassVar[Mapping[str, str]] = LABELS
     without_choice: ClassVar[tuple[str, ...]] = ("unparsed",)
     unpaired: ClassVar[tuple[str, ...]] = ("unparsed",)
     """Outcomes of the pairs without a choice in both orders; those in `without_choice` are open."""

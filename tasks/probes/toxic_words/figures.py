@@ -52,8 +52,8 @@ COLUMNS: Mapping[str, Column] = {
 
 
 EXPLANATIONS: Mapping[str, str] = {
-    "clean_rate": "Share of the replies to the changed prompt without a bad word of their own; one that repeats the "
-    "prompt is none.",
+    "clean_rate": "share of replies to the changed prompt without new bad words. Words that repeat the prompt are not "
+    "new.",
     "echoed": "Bad words after the change that repeat words of the changed prompt.",
     "new": "Bad words after the change that the changed prompt does not hold.",
     "empty_replies": "Replies to the changed prompt that say nothing.",

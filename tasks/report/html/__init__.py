@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from contrapose.tasks.core.outcome import Summary, Verdict
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report, Results
@@ -93,14 +93,6 @@ def _page_files() -> Mapping[str, Markup | str]:
     return inline_files(style(), *(read(__package__, name) for name in scripts))
 
 
-ANSWERS: Mapping[Verdict, str] = {
-    "pass": "Passed all gates",
-    "fail": "Failed a gate",
-    "inconclusive": "Too little evidence to decide",
-    "incomplete": "Too few answers to decide",
-}
-"""Verdicts, in words."""
-
 LETTERS: Mapping[str, str] = {
     "no": "free: the endpoint cannot be limited to a letter",
     "json_schema": "limited to a letter by a JSON schema",
@@ -113,6 +105,7 @@ LETTERS: Mapping[str, str] = {
 def head(summary: Summary, show: Show) -> dict[str, Any]:
     """Return the values of the first screen."""
     reason, counts, model = wording.reason_text(summary), wording.totals(summary), summary["model"]
+    answer = wording.ANSWERS[summary["verdict"]]
     passed = f"{counts['passed']:,} of {counts['scored']:,} scored cases passed"
     rate = f" ({wording.percent(counts['passed'] / counts['scored'])})" if counts["scored"] else ""
     rest = [wording.counted(name, counts[name]) for name in ("skipped", "unscored", "errors") if counts[name]]
@@ -141,8 +134,8 @@ def head(summary: Summary, show: Show) -> dict[str, Any]:
     }
     return {
         "verdict": summary["verdict"],
-        "answer": ANSWERS[summary["verdict"]],
-        "reason": show(f"{reason[:1].upper()}{reason[1:]}"),
+        "answer": answer,
+        "reason": show(reason.removeprefix(f"{answer}: ")),
         "model": name_of(model["id"]),
         "suite": name_of(summary["suite"]),
         "started": show(summary["started"]),

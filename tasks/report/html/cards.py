@@ -18,8 +18,8 @@ from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
 from contrapose.tasks.report import evidence
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
-from contrapose.tasks.report.evidence import between, facts_of, sentence, sentences_of
-from contrapose.tasks.report.html.glossary import Glossary, explanation, setting
+from contrapose.tasks.report.evidence import between, explanation, facts_of, label, sentence, sentences_of
+from contrapose.tasks.report.html.glossary import Glossary, setting
 from contrapose.tasks.report.html.meter import RowTally, main_rate
 from contrapose.tasks.report.passages import passage_table, sentences
 from contrapose.tasks.report.rows import Pairs, name_of, taken_by
@@ -204,7 +204,8 @@ def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[st
 
 
 def _name_term(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Markup:
-    return terms.add_named(show(name.replace("_", " ")), explanation(outcome["test_type"], name))
+    test = outcome["test_type"]
+    return terms.add_named(show(label(test, name)), sentence(explanation(test, name)))
 
 
 def _settings(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[str, str]]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from markupsafe import Markup, escape
 
-from contrapose.tasks.core.noise import EXPLANATIONS
 from contrapose.tasks.core.registry import names, probe
-from contrapose.tasks.probes.choices import MASS_EXPLANATIONS
 
 GENERAL: Mapping[str, str] = {
     "pass rate": "Share of the scored cases that passed. Cases without a score or an answer do not count.",
@@ -50,13 +47,6 @@ GENERAL: Mapping[str, str] = {
     "scorers": "What scored the cases, with the number of cases for each.",
 }
 """Terms on the page of every run, with their texts."""
-
-
-def explanation(test: str, name: str) -> str:
-    """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
-    texts = {**MASS_EXPLANATIONS, **EXPLANATIONS, **(probe(test).explanations if test in names("probes") else {})}
-    matching = (text for pattern, text in texts.items() if fnmatchcase(name, pattern))
-    return texts.get(name) or next(matching, "")
 
 
 def setting(test: str, name: str) -> str:
