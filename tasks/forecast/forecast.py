@@ -114,7 +114,7 @@ def _manner(values: Mapping[str, Any]) -> tuple[object, ...]:
 CHARACTERS_PER_TOKEN = 4.0
 """Of English text, where nothing was measured."""
 
-UNKNOWN = "nothing was measured yet; a first run tells"
+UNKNOWN = "not measured yet; a first run measures it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

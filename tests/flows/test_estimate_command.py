@@ -116,7 +116,7 @@ def test_the_text_fits_80_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("cost") and "as you set" in line for line in lines)
-    assert any(line.startswith("time") and "a first run tells" in line for line in lines)
+    assert any(line.startswith("time") and "a first run measures it" in line for line in lines)
 
 
 def test_of_a_model_that_is_not_reached_every_prompt_counts(
