@@ -44,7 +44,7 @@ def evaluate_model(config: Form, resumed: str | None = None, fail_flow: FailFlow
     """Evaluate one model on the selected tests.
 
     Args:
-        config: the whole run; every field has its own description.
+        config: settings of the run; each field has its own description.
         resumed: id of an unfinished run that goes on; empty for a new one.
         fail_flow: on_gate: a flow run whose verdict is fail or incomplete ends as failed; on_error: after errors alone.
 

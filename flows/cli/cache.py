@@ -51,15 +51,15 @@ def _clear(arguments: argparse.Namespace) -> Iterator[str]:
     model, days = arguments.model, arguments.older_than
     what = (f"answers of {model}" if model else "answers") + ("" if days is None else f" older than {days:g} days")
     store = Store().housekeeping
-    if not arguments.yes and not confirm(f"Forget {what} in {store.place}? They were paid for. [y/N] "):
+    if not arguments.yes and not confirm(f"Delete {what} in {store.place}? A run would pay for them again. [y/N] "):
         raise ConfigError(
-            f"nothing was forgotten: {what}",
+            f"no confirmation to delete {what}",
             expected="y, or --yes",
             remedy="Answer y, or add --yes.",
             where="contrapose cache clear",
         )
     count = store.clear(model=model, before=None if days is None else time.time() - days * DAY)
-    yield f"{counted('answers', count)} forgotten"
+    yield f"{counted('answers', count)} deleted"
 
 
 def _repair(_: argparse.Namespace) -> Iterator[str]:
@@ -103,9 +103,9 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"nothing was unused for {days:g} days in {home_folder()}"
     if not old or arguments.dry_run:
         return
-    if not arguments.yes and not confirm("Delete all that? Answers that were paid for stay. [y/N] "):
+    if not arguments.yes and not confirm("Delete these files? Cached answers stay. [y/N] "):
         raise ConfigError(
-            "nothing was deleted",
+            "no confirmation to delete the files above",
             expected="y, or --yes",
             remedy="Answer y, or add --yes.",
             where="contrapose cache prune",

@@ -159,7 +159,11 @@ def follow_check(announced: Mapping[str, str], *, since: datetime) -> int:
                 where="--wait",
             )
         print(url_for(run) or f"flow run {run.name} ({run.id})", flush=True)
+        asked = False
         while run.state is None or not run.state.is_final():
+            if run.state is not None and run.state.is_paused() and not asked:
+                print("The candidate is held. Approve or reject it on that page; this command waits.", flush=True)
+                asked = True
             sleep(LOOK_SECONDS)
             run = client.read_flow_run(run.id)
     verdict = str(run.labels.get(LABEL, ""))

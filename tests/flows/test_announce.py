@@ -10,7 +10,7 @@ from fake_endpoint import Endpoint, serving
 from newest_run import asking, summary_of
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Completed, Failed, State
+from prefect.states import Completed, Failed, State, Suspended
 
 from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import deploy, main
@@ -93,6 +93,22 @@ def test_link_of_the_check_is_printed_and_its_verdict_is_the_exit_code(
     link, outcome = capsys.readouterr().out.splitlines()
     assert str(run.id) in link
     assert outcome == line
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_held_candidate_is_named_once_while_a_person_decides(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    announced = {"model": "mock", "revision": "v-asked", "training_run": ""}
+    since = datetime.now(UTC)
+    with get_client(sync_client=True) as client:
+        run = client.create_flow_run(check_retrained_model, parameters={**announced, "config": {}})
+        client.set_flow_run_state(run.id, Suspended(timeout_seconds=600), force=True)
+        looks = iter((lambda: None, lambda: client.set_flow_run_state(run.id, Completed(message="Hold."), force=True)))
+        monkeypatch.setattr(deploy, "sleep", lambda _: next(looks)())
+        assert follow_check(announced, since=since) == 4
+    _, waits, _ = capsys.readouterr().out.splitlines()
+    assert waits == "The candidate is held. Approve or reject it on that page; this command waits."
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -39,7 +39,7 @@ def test_verdict_reasons_and_tests_are_told() -> None:
     found = render(decision()).decode()
     assert found.startswith("**❌ Hold** mock, revision mock, training run mock")
     assert "Rejected by a person: mock" in found
-    assert "| order_bias | ❌ worse | mock |" in found
+    assert "- ❌ order_bias: worse. mock" in found
     assert "The margin is 5 points" in found
 
 

@@ -89,6 +89,9 @@ def test_a_gate_under_chance_says_what_the_verdict_rests_on() -> None:
     contrast = gate(name="contrast_rate", wanted=0.5, chance=0.19)
     told = facts_of(outcome(chance=0.75, gates=[gate(chance=0.75), contrast])).guessing
     assert told == "random guessing reaches a pass rate of 75%; the gate is 70%, so the contrast rate decides"
+    noticed, steady = gate(name="noticed_rate", wanted=0.8), gate(name="steady_rate", wanted=0.6)
+    several = facts_of(outcome(chance=0.75, gates=[gate(chance=0.75), noticed, contrast, steady])).guessing
+    assert several.endswith(", so the noticed rate, contrast rate and steady rate decide")
     assert describe_gate(contrast) == "75% (55.6-87.2%) of 38 cases, 2 of them not scored; gate 50%, guessing 19%"
 
 
