@@ -22,8 +22,11 @@ MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell":
 
 NOTES = (
     "Models are compared over the cases that were scored for both; repeats of a case are averaged first.",
-    "Intervals are 95 %: of pass rates Wilson's on the effective number of cases; of differences the bootstrap's over "
-    "clusters of cases that are not independent, or Wilson's of both directions together where few clusters differ.",
+    "Intervals are 95 %: of pass rates Wilson's on the effective number of cases; of differences exact where cases are "
+    "independent, else the bootstrap's over clusters, or Wilson's of both directions together where few clusters "
+    "differ.",
+    "At least: an exact one-sided bound at 95 %. Clusters count as fewer independent cases. Fewer than 15 clusters "
+    "bound no loss.",
     "p: the exact McNemar test where cases are independent, else sign flips of clusters; Holm's correction over all "
     "pairs of models in a test.",
     "Rank in a test: 1 + the number of models that are significantly better; models that cannot be told apart, "
