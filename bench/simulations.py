@@ -24,6 +24,7 @@ from bench.simulated import (
     intervals,
     models,
     noise,
+    not_worse,
     stopped_pairs,
     stopping,
     tables,
@@ -46,6 +47,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "noise": (noise.noise, 500),
     "cues": (cues.cues, 500),
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
+    "not_worse": (not_worse.not_worse, 10_000),
 }
 """What is simulated, and how often."""
 

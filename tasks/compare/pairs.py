@@ -22,7 +22,8 @@ from contrapose.tasks.core.comparison import (
 )
 from contrapose.tasks.statistics.families import format_p_over_level, holm, mcnemar
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.means import SEED, bounds_at, difference, mean, pool_clusters
+from contrapose.tasks.statistics.matched import bounds_at
+from contrapose.tasks.statistics.means import SEED, difference, mean, pool_clusters
 from contrapose.tasks.statistics.power import LUCK, MOST
 from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, clustered_share, wilson
 from contrapose.tasks.text.wording import counted, more_cases_clause
@@ -125,15 +126,19 @@ def difference_between(
     Results are (cases,) of 0 and 1, or shares of repeats. Independent cases that are 0 or 1 have the exact McNemar
     test; all others one that flips the signs of the clusters' differences, as exchanging the two models in a cluster
     does. McNemar's test is the same with one case a cluster: P. Good, Permutation, Parametric, and Bootstrap Tests of
-    Hypotheses (2005), chapter 3.
+    Hypotheses (2005), chapter 3. Where McNemar's test applies, the interval is that of the one-sided bounds.
     """
     plain = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     independent = plain and len(np.unique(cluster)) == len(cluster)
     several = looks != ONE_LOOK
     p = mcnemar(first == 1, second == 1).p if independent else _sign_flips(first - second, cluster)
+    if independent:
+        interval = bounds_at(first, second, cluster, looks=looks, level=LEVEL / 2)
+    else:
+        interval = _interval(first, second, cluster, _sure(looks))
     return Difference(
         value=float(np.mean(first - second)),
-        interval=_interval(first, second, cluster, _sure(looks)),
+        interval=interval,
         bounds=bounds_at(first, second, cluster, looks=looks),
         p=min(1.0, 2 * looks.overall(p / 2)) if several and p is not None else p,
         adjusted=None,
@@ -201,7 +206,7 @@ def decide(pair: Pair, margin: float) -> Pair:
     if sign <= 0 and estimate["bounds"] and estimate["bounds"][0] >= -margin:
         verdict = "not worse"
     more = further_pairs_needed(pair["cases"], estimate, margin) if verdict == "cannot tell" else None
-    return {**pair, "verdict": verdict, "reason": _reason(verdict, estimate, margin, more)}
+    return {**pair, "verdict": verdict, "reason": _reason(verdict, pair, estimate, margin, more)}
 
 
 def direction(pair: Pair) -> int:
@@ -243,7 +248,7 @@ def further_pairs_needed(cases: int, estimate: Difference, margin: float) -> int
     return needed if 0 < needed < MOST else None
 
 
-def _reason(verdict: Verdict, estimate: Difference, margin: float, more: int | None = None) -> str:
+def _reason(verdict: Verdict, pair: Pair, estimate: Difference, margin: float, more: int | None = None) -> str:
     p, adjusted = estimate["p"], estimate["adjusted"]
     if estimate["interval"] is None or estimate["bounds"] is None or p is None or adjusted is None:
         return "One cluster of cases says nothing about other clusters."
@@ -255,6 +260,11 @@ def _reason(verdict: Verdict, estimate: Difference, margin: float, more: int | N
     sure = f"With 95 % confidence the difference is between {low} and {high} points."
     if verdict != "cannot tell":
         return sure
+    if estimate["interval"][0] >= -margin:
+        return (
+            f"The cases belong to {counted('clusters', pair['clusters'])}: too few to rule out a loss of more than "
+            f"{100 * margin:g} points, since a cluster may be lost completely."
+        )
     needed = more_cases_clause(more).removeprefix("; ")
     needed = f" {needed[0].upper()}{needed[1:]}."
     if estimate["interval"][0] <= 0 <= estimate["interval"][1]:

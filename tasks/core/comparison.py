@@ -53,7 +53,8 @@ class Difference(TypedDict):
     """95 %, two-sided; None where one cluster tells nothing about it, or an early stop chose the cases, as for what
     follows."""
     bounds: tuple[float, float] | None
-    """The difference is at least the first, with 95 % confidence; separately, it is at most the second."""
+    """The difference is at least the first, with 95 % confidence; separately, it is at most the second. The whole range
+    from -1 to 1 where cases belong to fewer than 15 clusters."""
     p: float | None
     """Two-sided: how surprising the difference would be between models that pass equally often."""
     adjusted: float | None

@@ -23,7 +23,10 @@ MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell":
 NOTES = (
     "Models are compared over the cases that were scored for both; repeats of a case are averaged first.",
     "Intervals are 95 %. Those of pass rates are Wilson's, on the effective number of cases. Those of differences are "
-    "the bootstrap's over clusters, or Wilson's of both directions where few clusters differ.",
+    "exact where cases are independent. Else they are the bootstrap's over clusters, or Wilson's of both directions "
+    "where few clusters differ.",
+    "At least: an exact one-sided bound at 95 %. Clusters count as fewer independent cases. Fewer than 15 clusters "
+    "bound no loss.",
     "p: the exact McNemar test where cases are independent, else sign flips of clusters; Holm's correction over all "
     "pairs of models in a test.",
     "Rank in a test: 1 + the number of models that are significantly better. Models without a significant difference "

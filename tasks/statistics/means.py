@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.statistics.looks import ONE_LOOK, SPARED, Looks
 from contrapose.tasks.statistics.shares import (
     CONFIDENCE,
-    LEVEL,
     Interval,
     Spread,
     clustered_share,
@@ -74,31 +72,6 @@ def difference(
     """
     both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     return _bootstrap(both, labels_of(cluster), Interval(-1.0, 1.0) if share else None, confidence)
-
-
-def bounds_at(first: Any, second: Any, cluster: Any, *, looks: Looks = ONE_LOOK) -> Interval | None:
-    """Return one-sided bounds of a difference of two shares at a look; None if nothing is known about it.
-
-    All are of shape (rows,): 0 and 1, or shares; NaN is unknown. All looks together may err in 5 %, at each side by
-    itself. A single look has the ends of `difference`. Of several looks the early ones reach far into the tails, where
-    the bootstrap is slow, and of few pairs that differ it knows too little. There it is Student's interval, with one
-    pair more that differs against what the bound shows, as in D. G. Bonett, R. M. Price, Journal of Educational and
-    Behavioral Statistics 37 (2012) 479-488, and with the variance and the degrees of freedom of `spread`.
-    """
-    import pandas as pd
-
-    if looks == ONE_LOOK:
-        estimate = difference(first, second, cluster, share=True, confidence=1 - 2 * LEVEL)
-        return estimate.interval if estimate else None
-    both = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    known = np.isfinite(both)
-    if not known.any():
-        return None
-    codes = pd.factorize(labels_of(cluster)[known])[0]
-    sums, counts = np.bincount(codes, weights=both[known]), np.bincount(codes).astype(float)
-    level = looks.level(LEVEL) * (1.0 if len(sums) == len(codes) else SPARED)
-    low, high = (_student(np.r_[sums, more], np.r_[counts, 1.0], 1 - 2 * level) for more in (-1.0, 1.0))
-    return Interval(max(-1.0, low.low), min(1.0, high.high))
 
 
 def _bootstrap(values: np.ndarray, labels: np.ndarray, bounds: Interval | None, confidence: float) -> Mean | None:

@@ -90,6 +90,15 @@ def test_a_difference_that_its_own_p_value_does_not_show_says_so() -> None:
     )
 
 
+def test_too_few_clusters_for_the_margin_are_named_as_the_reason() -> None:
+    decided = decide(pair((-0.02, 0.04), -0.12, p=0.6, clusters=24), MARGIN)
+    assert decided["verdict"] == "cannot tell"
+    assert decided["reason"] == (
+        "The cases belong to 24 clusters: too few to rule out a loss of more than 5 points, since a cluster may be "
+        "lost completely."
+    )
+
+
 @given(ends=st.tuples(*[st.floats(-1, 1)] * 3), p=st.floats(0, 1), margin=st.floats(0, 0.99))
 def test_better_and_worse_need_an_interval_and_a_p_value(ends: tuple[float, ...], p: float, margin: float) -> None:
     low, bound, high = sorted(ends)

@@ -10,8 +10,7 @@ from scipy.stats import norm, t
 
 from bench.simulated.stopping import levels, spent_by
 from contrapose.tasks.statistics.looks import ONE_LOOK, SPARED, Looks
-from contrapose.tasks.statistics.means import bounds_at, difference
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, spread
+from contrapose.tasks.statistics.shares import LEVEL
 
 FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
 PATHS = 400_000
@@ -154,42 +153,3 @@ def test_between_the_levels_that_are_followed_one_is_close(shares: tuple[float, 
 def test_shares_must_grow(shares: tuple[float, ...], earlier: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match="each greater than the one before"):
         Looks(shares=shares, earlier=earlier)
-
-
-PAIRS = np.random.default_rng(5).choice([-1.0, 0.0, 1.0], p=[0.06, 0.84, 0.1], size=120)
-ZEROS, ALONE = np.zeros(len(PAIRS)), np.arange(len(PAIRS))
-
-
-def test_the_bounds_of_a_single_look_are_those_of_the_difference() -> None:
-    usual = difference(PAIRS, ZEROS, ALONE, share=True, confidence=2 * CONFIDENCE - 1)
-    assert bounds_at(PAIRS, ZEROS, ALONE) == usual.interval
-
-
-def test_the_bounds_of_a_look_are_students_with_one_pair_more_against_them() -> None:
-    looks, bounds = Looks(shares=(0.4,)), bounds_at(PAIRS, ZEROS, ALONE, looks=Looks(shares=(0.4,)))
-    for more, end, side in ((-1.0, bounds.low, -1), (1.0, bounds.high, 1)):
-        values = np.r_[PAIRS, more]
-        _, freedom = spread(values, np.ones(len(values)))
-        away = t.isf(looks.level(LEVEL), freedom) * np.std(values, ddof=1) / np.sqrt(len(values))
-        assert end == pytest.approx(values.mean() + side * away)
-
-
-def test_early_bounds_and_those_of_clusters_are_wider() -> None:
-    late, early = (bounds_at(PAIRS, ZEROS, ALONE, looks=Looks(shares=shares)) for shares in ((0.9,), (0.2,)))
-    clustered = bounds_at(PAIRS, ZEROS, np.sort(ALONE % 40), looks=Looks(shares=(0.9,)))
-    assert clustered is not None
-    assert early.low < late.low < late.high < early.high
-    assert clustered != late
-
-
-def test_models_that_never_differ_are_shown_so_after_a_hundred_cases() -> None:
-    looks = Looks(shares=(0.5, 1.0))
-    few, many = (bounds_at(np.ones(rows), np.ones(rows), np.arange(rows), looks=looks) for rows in (40, 140))
-    assert few.low < -0.05 < many.low < 0 < many.high < 0.05 < few.high
-
-
-def test_pairs_that_were_not_both_scored_do_not_count() -> None:
-    looks = Looks(shares=(0.5,))
-    more = (np.r_[values, np.nan] for values in (PAIRS, ZEROS))
-    assert bounds_at(*more, np.r_[ALONE, 500], looks=looks) == bounds_at(PAIRS, ZEROS, ALONE, looks=looks)
-    assert bounds_at([np.nan], [1.0], [0], looks=looks) is None
