@@ -23,6 +23,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.probes.prompt_settings import MOST_WORDINGS
 
 LimitFrom = Literal["bundled", "suite", "given"]
 """Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
@@ -108,6 +109,13 @@ class RunConfig(BaseModel):
     )
     repeats: int = Field(
         default=1, ge=1, le=100, description="How often each prompt is asked; more than one only for sampled replies."
+    )
+    wordings: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_WORDINGS,
+        description="In how many built-in wordings of its prompt each test asks, one share of the samples each. From 6 "
+        "on the intervals also cover the choice of the wording.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
     batch_size: BatchSize = Field(

@@ -143,6 +143,18 @@ def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path 
                         where=where,
                     )
                 settings[name] = read_prompt(Path(os.path.expanduser(str(path))), f"{where}.{name}_file")
+        if isinstance(settings, Mapping) and isinstance(files := settings.get("wordings_files"), list | tuple):
+            settings = {key: value for key, value in settings.items() if key != "wordings_files"}
+            with problems.gathered():
+                if settings.get("wordings") is not None:
+                    raise ConfigError(
+                        "wordings and wordings_files are both there",
+                        expected="one of them",
+                        remedy="Leave one out.",
+                        where=where,
+                    )
+                place = f"{where}.wordings_files"
+                settings["wordings"] = [read_prompt(Path(os.path.expanduser(str(path))), place) for path in files]
         return settings
 
     tests = values.get("tests")

@@ -11,14 +11,15 @@ from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
-from contrapose.tasks.evaluate.rates import Rate, rate_of
+from contrapose.tasks.evaluate.rates import Asked, Rate, rate_of
 from contrapose.tasks.probes.values import gate_above, numbers
+from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.tables.results import has_verdict
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
-    "control_kind",
+    *("control_kind", "wording"),
 )
 """Columns that counts and rates need: a million rows are copied without the others."""
 
@@ -52,8 +53,8 @@ class GatedCases(NamedTuple):
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
-    def rate(self, cluster: np.ndarray, looks: Looks) -> Rate | None:
-        """Return the rate, by the cluster of each row of the results; None where there are no cases."""
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: Asked | None = None) -> Rate | None:
+        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
         return rate_of(
             self.name,
             self.met,
@@ -63,6 +64,7 @@ class GatedCases(NamedTuple):
             at_best=self.at_best,
             too_few=bool(self.too_few),
             looks=looks,
+            asked=asked and asked.of(self.rows),
         )
 
 
@@ -90,9 +92,9 @@ def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
     cases, documented, gated = gated_cases(results, plan)
-    cluster = clusters_of(results)
-    whole = documented.rate(cluster, rules.looks)
-    rates = [whole if one is documented else one.rate(cluster, rules.looks) for one in gated]
+    cluster, asked = clusters_of(results), wordings_of(results)
+    whole = documented.rate(cluster, rules.looks, asked)
+    rates = [whole if one is documented else one.rate(cluster, rules.looks, asked) for one in gated]
     too_few = next((one.too_few for one in gated if one.too_few), "")
     return GatedRates(count(cases), [rate for rate in rates if rate is not None], whole, too_few)
 
@@ -137,3 +139,10 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     """
     cluster, sample = (pd.factorize(results[name])[0] for name in ("cluster", "sample_id"))
     return np.where(cluster >= 0, cluster, len(results) + sample)
+
+
+def wordings_of(results: pd.DataFrame) -> Asked | None:
+    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings."""
+    if "wording" not in results or results["wording"].nunique() < LEAST_WORDINGS:
+        return None
+    return Asked(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))

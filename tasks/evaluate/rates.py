@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from contrapose.tasks.statistics.components import components, over_wordings
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered_share, evidence, wilson
+from contrapose.tasks.statistics.shares import (
+    CONFIDENCE,
+    LEVEL,
+    Interval,
+    Share,
+    clustered_share,
+    copies,
+    evidence,
+    wilson,
+)
+
+
+class Asked(NamedTuple):
+    """Where each row comes from, of a test whose wordings are a sample of all wordings."""
+
+    sample: np.ndarray
+    """(rows,): numbers of the samples."""
+    wording: np.ndarray
+    """(rows,): numbers of the wordings."""
+
+    def of(self, rows: np.ndarray) -> Asked:
+        """Return only some of the rows."""
+        return Asked(self.sample[rows], self.wording[rows])
+
+    def cover(self, share: Share, true: np.ndarray) -> Share:
+        """Return the share of true rows with the variance of the wordings in its evidence."""
+        wordings = copies(np.unique(self.wording, return_counts=True)[1])
+        return over_wordings(share, components(true, self.sample, self.wording), wordings=wordings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,23 +141,30 @@ def rate_of(
     at_best: Any = None,
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
+    asked: Asked | None = None,
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 
     `met` is (cases,) of 1, 0, or NaN for an open case; `cluster` has their labels, the same for cases that are not
-    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt.
+    independent. `at_best` is `met` where what the test is not about is given the benefit of the doubt. `asked` are the
+    wordings of cases whose rate is that over all wordings.
     """
     values, most = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best))
     if not len(values):
         return None
-    worst = clustered_share(values == 1, cluster)
-    best = clustered_share(values != 0, cluster) if np.isnan(values).any() else worst
+
+    def share_of(true: np.ndarray) -> Share:
+        own = clustered_share(true, cluster)
+        return own if asked is None else asked.cover(own, true)
+
+    worst = share_of(values == 1)
+    best = share_of(values != 0) if np.isnan(values).any() else worst
     return Rate(
         name=name,
         wanted=wanted,
         worst=worst,
         best=best,
-        lenient=best if ((values != 0) == (most != 0)).all() else clustered_share(most != 0, cluster),
+        lenient=best if ((values != 0) == (most != 0)).all() else share_of(most != 0),
         open=int(np.isnan(values).sum()),
         chance=chance,
         looks=looks,

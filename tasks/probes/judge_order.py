@@ -62,6 +62,7 @@ class JudgeOrderSettings(TwoOrdersSettings):
 
     of_scoring: ClassVar[frozenset[str]] = TwoOrdersSettings.of_scoring | {"writer", "min_same_choice_rate"}
     variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", *TwoOrdersSettings.variables)
+    built_in: ClassVar[str] = "judge_order"
     one_is_right: ClassVar[bool] = False
 
     tie: str | None = Field(

@@ -43,6 +43,7 @@ class TwoOrdersSettings(RewordedSettings):
     one_is_right: ClassVar[bool] = True
     """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
+    built_in: ClassVar[str] = ""
 
     similarity_threshold: Proportion = Field(
         default=0.85, description="Smallest cosine at which a reply in other words means one of the texts."
@@ -183,18 +184,23 @@ class TwoOrders(TwoOrderFigures):
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
         if not self.other_words:
             return None
-        question = rng.choice(self.other_words)
+        own = self.question_in(settings.wording)
+        question = rng.choice([words for words in (self.question, *self.other_words) if words != own])
         if settings.reworded is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded})
         prompt = self._prompt(settings, sample, case.options, question=question)
         if prompt == case.original_prompt:
             return None
         # What is shown is what differs: the question, or all of a prompt that has other words of its own.
-        before, after = (f"{case.original}\n{asked}" for asked in (self.question, question))
+        before, after = (f"{case.original}\n{asked}" for asked in (own, question))
         if settings.reworded is not None:
             before, after = case.original_prompt, prompt
         chance = self.chance(settings)
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=chance)
+
+    def question_in(self, wording: int) -> str:
+        """Return the question of one of our own wordings, by number from 1: they take turns with the other words."""
+        return (self.question, *self.other_words)[(wording - 1) % (1 + len(self.other_words))]
 
     def _prompt(
         self, settings: TwoOrdersSettings, sample: Any, texts: Sequence[str], *, question: str | None = None
@@ -202,10 +208,10 @@ class TwoOrders(TwoOrderFigures):
         """Return the prompt with two texts in some order, by the suite's own template if it has one."""
         first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
         values = {name: value.strip() for name, value in self.comparison(sample).values.items()}
-        values |= {"first": first, "second": second, "question": question or self.question}
+        values |= {"first": first, "second": second, "question": question or self.question_in(settings.wording)}
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
-            return default_prompt(self.name).render(values)
+            return default_prompt(self.name, settings.wording).render(values)
         return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
     def score(self, trials: Sequence[Trial], settings: TwoOrdersSettings, *, embed: Embed) -> list[Score]:
