@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.simulated import again, eligible, gates, intervals, models, stopped_pairs, stopping, tables, unread
+from bench.simulated import again, eligible, gates, intervals, models, stopped_pairs, stopping, tables, unread, wordings
 from bench.simulated.draws import Finding
 
 Part = Callable[[np.ndarray, int], Iterable[Finding]]
@@ -32,6 +32,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "eligible": (eligible.eligible, 2_000),
     "again": (again.again, 10_000),
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
+    "wordings": (wordings.wordings, 2_000),
 }
 """What is simulated, and how often."""
 

@@ -87,6 +87,32 @@ class Slice(TypedDict):
     """Of the difference to all other samples, corrected for the number of slices (Benjamini-Hochberg)."""
 
 
+class WordingVariances(TypedDict):
+    """Variance of whether a sample passes in a wording, 0 or 1, by where it comes from."""
+
+    samples: float | None
+    """Between samples; None where too few were asked in several wordings, and `rest` holds it."""
+    wordings: float
+    """Between wordings."""
+    askings: float
+    """Between the cases of one sample in one wording: askings, or orders."""
+    rest: float
+    """What is left."""
+
+
+class WordingSummary(TypedDict):
+    """The wordings in which a test asked."""
+
+    random: bool
+    """Whether they count as a sample of all wordings, which intervals and verdicts then cover: from six on."""
+    rates: list[Slice]
+    """Pass rate of each wording, by its number."""
+    variances: WordingVariances | None
+    """Of all scored cases; None where they are too few."""
+    longer: float | None
+    """How many times as long the interval of the pass rate is as one over samples alone; None where fixed."""
+
+
 class Estimate(TypedDict):
     """A figure with its interval."""
 
@@ -286,6 +312,8 @@ class Outcome(TypedDict):
     """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    wordings: NotRequired[WordingSummary]
+    """By wording; absent where the test has one."""
     unread_replies: NotRequired[dict[str, int]]
     """Replies that are no complete answers, by their outcome, such as `moderated`; absent where there are none."""
     unscored_example: NotRequired[tuple[str, str]]

@@ -22,14 +22,26 @@ from contrapose.tasks.core.outcome import (
     Outcome,
     ReaderError,
     Slice,
+    WordingSummary,
+    WordingVariances,
 )
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, clusters_of, count, gated_rates
+from contrapose.tasks.evaluate.gated_rates import (
+    COUNTED,
+    by_length,
+    cases_of,
+    clusters_of,
+    count,
+    gated_rates,
+    wordings_of,
+)
 from contrapose.tasks.evaluate.passages import passage_summary
+from contrapose.tasks.evaluate.rates import Asked, Rate
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
+from contrapose.tasks.statistics.components import Components, components, widened
 from contrapose.tasks.statistics.families import benjamini_hochberg
 from contrapose.tasks.statistics.means import difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
@@ -110,6 +122,8 @@ def summarise(
         control=noise(controls) if len(controls) else None,
         data=data,
     )
+    if (worded := wording_summary(cases, documented)) is not None:
+        outcome["wordings"] = worded
     if unread := unread_replies(cases_of(results)):
         outcome["unread_replies"] = unread
     if kinds:
@@ -190,12 +204,17 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
 
 def slices(results: pd.DataFrame) -> list[Slice]:
     """Pass rate of every slice, in the order of their names; none without a tag column."""
-    names = sorted(results["slice"].dropna().unique())
+    return rates_by(results, "slice")
+
+
+def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
+    """Return the pass rate for every value of a column; what has no value counts among the others."""
+    names = sorted(results[column].dropna().unique())
     if not names:
         return []
     scored = results[has_verdict(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
-    inside = [scored["slice"].eq(name).to_numpy() for name in names]
+    inside = [scored[column].eq(name).to_numpy() for name in names]
     shares = [
         [clustered_share(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)]
         for part in inside
@@ -213,6 +232,32 @@ def slices(results: pd.DataFrame) -> list[Slice]:
         )
         for name, (share, _), p in zip(names, shares, compared, strict=True)
     ]
+
+
+def wording_summary(cases: pd.DataFrame, documented: Rate | None) -> WordingSummary | None:
+    """Return pass rates by wording, and how much of the variance these are; None of a test with one wording."""
+    if "wording" not in cases or documented is None or cases["wording"].nunique() < 2:
+        return None
+    rates = rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
+    scored = cases[has_verdict(cases)]
+    parts = components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
+    longer, share, asked = None, pass_share(cases), wordings_of(scored)
+    if share is not None and asked is not None:
+        covered = asked.cover(share, scored["pass"].to_numpy(dtype=bool))
+        longer = (share.effective / covered.effective) ** 0.5
+    return WordingSummary(
+        random=asked is not None,
+        rates=rates,
+        variances=None
+        if parts is None
+        else WordingVariances(
+            samples=parts.samples,
+            wordings=parts.wordings,
+            askings=parts.askings,
+            rest=parts.rest - parts.askings,
+        ),
+        longer=longer,
+    )
 
 
 def count_names(names: pd.Series) -> dict[str, int]:
@@ -254,13 +299,18 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
 def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
     """Return the mean of each measure over the cases, by its name; what no row has is left out."""
     case = ~results["control"].to_numpy(dtype=bool)
-    cluster = clusters_of(results)
+    cluster, asked = clusters_of(results), wordings_of(results)
     estimated = {}
     for measure in measures:
         own = mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
         if own is not None:
+            interval = own.interval
+            if asked is not None and interval is not None:
+                parts = components(measure.values[case], asked.sample[case], asked.wording[case])
+                bounds = Interval(0.0, 1.0) if measure.share else measure.bounds and Interval(*measure.bounds)
+                interval = widened(interval, own.value, parts, bounds=bounds)
             estimated[measure.name] = Estimate(
-                value=own.value, interval=own.interval, rows=own.rows, clusters=own.clusters, among=measure.among
+                value=own.value, interval=interval, rows=own.rows, clusters=own.clusters, among=measure.among
             )
     return estimated
 
@@ -272,7 +322,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         return []
     sample = pd.Series(pd.factorize(results["sample_id"])[0])
     cluster = pd.Series(clusters_of(results)).groupby(sample).first()
-    shown = []
+    asked, shown = wordings_of(results), []
     for measure in measures:
         if measure.net is None:
             continue
@@ -283,12 +333,20 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
         if net is None:
             continue
+        interval = net.interval
+        if asked is not None and interval is not None:
+            interval = widened(
+                interval,
+                net.value,
+                _components_of_net(values, control, asked),
+                bounds=Interval(-1, 1) if between else None,
+            )
         shown.append(
             Effect(
                 name=measure.net,
                 measure=measure.name,
                 value=net.value,
-                interval=net.interval,
+                interval=interval,
                 case=float(pairs["case"].mean()),
                 control=float(pairs["c"].mean()),
                 samples=net.rows,
@@ -296,3 +354,11 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
             )
         )
     return shown
+
+
+def _components_of_net(values: pd.Series, control: np.ndarray, asked: Asked) -> Components | None:
+    """Return the variance components of case minus control, of each sample in each wording that has both."""
+    keys = [pd.Series(asked.sample), pd.Series(asked.wording)]
+    case, twin = (values[rows].groupby([key[rows] for key in keys]).mean() for rows in (~control, control))
+    net = (case - twin).dropna()
+    return components(net, *(net.index.get_level_values(level) for level in (0, 1)))

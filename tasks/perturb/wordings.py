@@ -54,7 +54,7 @@ def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
 def _swap_in(own: Sequence[int], assigned: Mapping[str, list[int]], room: dict[int, int]) -> int:
     """Return a wording that an earlier sample gives up for one with room, all of which this sample has already."""
     for number in (number for number, left in room.items() if left):
-        for other in reversed(assigned.values()):
+        for other in reversed(list(assigned.values())):
             given_up = next((one for one in other if one not in own), None)
             if number not in other and given_up is not None:
                 other[other.index(given_up)] = number

@@ -35,7 +35,7 @@ class Components:
     """Mean square of the wordings beside the samples; its mean is `rest + weight * wordings`."""
     weight: float
     """Cells that a wording counts as in that mean square."""
-    freedom: float
+    left: float
     """Degrees of freedom of the rest."""
 
     @property
@@ -43,15 +43,15 @@ class Components:
         """Return what wordings add to the variance of the mean over all cells, at least 0."""
         return self.wordings / copies(self.cells)
 
-    def freedom_with(self, variance: float, freedom: float) -> float:
-        """Return the degrees of freedom of a variance of the mean over samples together with that of the wordings.
+    @property
+    def freedom(self) -> float:
+        """Return the degrees of freedom of the variance of a mean that covers wordings: one fewer than there are.
 
-        Satterthwaite's for sums and differences of mean squares: Biometrics Bulletin 2 (1946) 110-114.
+        Few wordings decide how well that variance is known, as the smaller side of two-way clusters does: A. C.
+        Cameron, J. B. Gelbach, D. L. Miller, Journal of Business & Economic Statistics 29 (2011) 238-249. Degrees by
+        Satterthwaite grow where the wordings happen to be alike, and covered 92 to 95 %.
         """
-        scale = 1 / copies(self.cells) / self.weight
-        squares = (scale * self.between) ** 2 / (len(self.cells) - 1) + (scale * self.rest) ** 2 / self.freedom
-        squares += variance**2 / freedom
-        return max(1.0, (variance + self.added) ** 2 / squares) if squares else np.inf
+        return len(self.cells) - 1.0
 
 
 def components(values: Any, sample: Any, wording: Any) -> Components | None:
@@ -90,7 +90,7 @@ def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | 
     cells, many, among = len(y), len(counts), len(sizes)
     met = csr_array((np.ones(cells), (units, own)), shape=(among, many))
     # The normal equations of the wordings, once every sample's own mean is taken out.
-    reduced = np.diag(counts.astype(float)) - (met.T @ (met / sizes[:, None])).toarray()
+    reduced = np.diag(counts.astype(float)) - met.T @ (met / sizes[:, None]) @ np.eye(many)
     centred = y - (np.bincount(units, weights=y) / sizes)[units]
     effects = np.bincount(own, weights=centred, minlength=many)
     solution, _, rank, _ = np.linalg.lstsq(reduced, effects, rcond=PRECISE)
@@ -110,7 +110,7 @@ def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | 
         askings=0.0,
         between=between,
         weight=weight,
-        freedom=float(freedom),
+        left=float(freedom),
     )
 
 
@@ -132,7 +132,7 @@ def _nested(y: np.ndarray, own: np.ndarray) -> Components | None:
         askings=0.0,
         between=between,
         weight=weight,
-        freedom=float(freedom),
+        left=float(freedom),
     )
 
 
@@ -164,7 +164,7 @@ def over_wordings(share: Share, parts: Components | None, *, wordings: float) ->
         return assume(share)
     few = fewer(rows, share.freedom + 1) if np.isfinite(share.freedom) else 1.0
     variance = rate * (1 - rate) / share.effective * few
-    freedom = parts.freedom_with(variance, min(share.freedom, rows - 1))
+    freedom = min(share.freedom, parts.freedom)
     cost = fewer(rows, freedom + 1)
     effective = min(share.effective, rate * (1 - rate) / (variance + parts.added) * cost)
     part = max(effective, min(share.effective, wordings)) / share.effective
@@ -180,21 +180,21 @@ def over_wordings(share: Share, parts: Components | None, *, wordings: float) ->
     return replace(scale(share), better=better, worse=worse)
 
 
-def widened(interval: Interval, value: float, parts: Components, *, bounds: Interval | None = None) -> Interval:
+def widened(interval: Interval, value: float, parts: Components | None, *, bounds: Interval | None = None) -> Interval:
     """Return the interval of a mean over samples, widened so that it also covers the choice of the wordings.
 
-    Each end moves away from the mean as Student's interval for both variances is longer than the normal one for that
-    of the samples alone, which is taken from the interval's own length.
+    It stays as it is where nothing shows how much wordings differ. Each end moves away from the mean as Student's
+    interval for both variances is longer than the normal one for that of the samples alone, which is taken from the
+    length of the interval.
     """
     from scipy.special import stdtrit
 
     tail = (1 + CONFIDENCE) / 2
     normal = float(stdtrit(np.inf, tail))
     variance = ((interval.high - interval.low) / 2 / normal) ** 2
-    if not variance + parts.added:
+    if parts is None or not variance + parts.added:
         return interval
-    freedom = parts.freedom_with(variance, float(parts.cells.sum()) - 1)
-    half = float(stdtrit(freedom, tail)) * (variance + parts.added) ** 0.5
+    half = float(stdtrit(parts.freedom, tail)) * (variance + parts.added) ** 0.5
     longer = half / (normal * variance**0.5) if variance else np.inf
     low, high = (
         (value - (value - interval.low) * longer, value + (interval.high - value) * longer)
