@@ -17,7 +17,7 @@ from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.perturb.wordings import wordings_in
-from contrapose.tasks.probes.prompt_settings import MOST_WORDINGS, PromptSettings
+from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.statistics.components import ASSUMED, LEAST_WORDINGS
 from contrapose.tasks.statistics.power import IN_SAMPLE
 from contrapose.tasks.text.wording import percent
@@ -40,7 +40,7 @@ class WordingForecast:
     wanted: float
     """That length, to either side."""
     largest: Design
-    """All samples of the data in all built-in wordings."""
+    """All samples of the data in all wordings that there are."""
 
     @property
     def share(self) -> float:
@@ -73,8 +73,8 @@ class WordingForecast:
             most = self.largest
             yield (
                 f"{test}: no design has an interval of {_points(self.wanted)} to either side. All {most.samples:,} "
-                f"rows in {most.wordings} wordings have {_points(most.half_width(self.variances))}; list templates of "
-                "your own for more wordings."
+                f"rows in {most.wordings} wordings have {_points(most.half_width(self.variances))}; "
+                "more templates of your own would help."
             )
             return
         best = self.cheapest
@@ -94,8 +94,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
             continue
         measured = measured_variances(config, plan.test)
         run, variances = measured if measured else (None, assumed_variances())
-        # Of templates of one's own there may be any number.
-        most = max(count, settings.built_in_count) if settings.prompt is None else MOST_WORDINGS
+        most = count if settings.prompt is not None else settings.built_in_count
         rows = preview.loaded.rows
         forecasts[plan.test] = WordingForecast(
             design=Design(samples=len(preview.loaded.samples), wordings=count, each=each),

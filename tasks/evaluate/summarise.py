@@ -43,7 +43,7 @@ from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
 from contrapose.tasks.statistics.components import Components, components, widened
 from contrapose.tasks.statistics.families import benjamini_hochberg
-from contrapose.tasks.statistics.means import difference, mean
+from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
 from contrapose.tasks.tables.passages import tells_of_passages
 from contrapose.tasks.tables.results import has_verdict, unread_replies
@@ -306,13 +306,24 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
         if own is not None:
             interval = own.interval
             if asked is not None and interval is not None:
-                parts = components(measure.values[case], asked.sample[case], asked.wording[case])
-                bounds = Interval(0.0, 1.0) if measure.share else measure.bounds and Interval(*measure.bounds)
-                interval = widened(interval, own.value, parts, bounds=bounds)
+                interval = _over_wordings(measure, own, cluster[case], asked.of(case), measure.values[case])
             estimated[measure.name] = Estimate(
                 value=own.value, interval=interval, rows=own.rows, clusters=own.clusters, among=measure.among
             )
     return estimated
+
+
+def _over_wordings(
+    measure: Measure, own: Mean, cluster: np.ndarray, asked: Asked, values: np.ndarray
+) -> Interval | None:
+    """Return the interval of a measure that also covers the choice of wordings; all arrays are (cases,)."""
+    if measure.share:
+        known = np.isfinite(values)
+        true = values[known] == 1
+        return wilson(asked.of(known).cover(clustered_share(true, cluster[known]), true))
+    bounds = None if measure.bounds is None else Interval(*measure.bounds)
+    parts = components(values, asked.sample, asked.wording)
+    return None if own.interval is None else widened(own.interval, own.value, parts, bounds=bounds)
 
 
 def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
