@@ -10,8 +10,8 @@ from typing import Any
 from contrapose.flows.cli.preview import Preview
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.outcome import WordingVariances
 from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.slices import WordingVariances
 from contrapose.tasks.forecast.designs import RATE, Design, assumed_variances, cheapest
 from contrapose.tasks.history.dataset import place
 from contrapose.tasks.history.queries import runs
@@ -64,7 +64,7 @@ class WordingForecast:
         if self.run is None:
             basis = f"assumed: a pass rate of {percent(RATE)}, {percent(IN_SAMPLE)} of the variance between samples, "
             basis += f"{percent(ASSUMED)} between wordings"
-        asked = f"{test} asks each sample in {own.each} of {own.wordings} wordings"
+        asked = f"{test} asks each sample in {own.per_sample} of {own.wordings} wordings"
         if self.half_width is None:
             yield f"{asked}: its interval will hold for these wordings alone. Set wordings to {LEAST_WORDINGS} or more."
         else:
@@ -80,7 +80,7 @@ class WordingForecast:
         best = self.cheapest
         yield (
             f"{test}: the fewest cases for {_points(self.wanted)} to either side are {best.cases:,}: "
-            f"limit {best.samples:,}, wordings {best.wordings}, wordings_each {best.each}."
+            f"limit {best.samples:,}, wordings {best.wordings}, wordings_each {best.per_sample}."
         )
 
 
@@ -89,7 +89,7 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
     forecasts = {}
     for preview in previews:
         plan, settings = preview.plan, preview.plan.probe_settings
-        count, each = wordings_in(plan)
+        count, per_sample = wordings_in(plan)
         if count == 1 or not isinstance(settings, PromptSettings) or not preview.loaded.samples:
             continue
         measured = measured_variances(config, plan.test)
@@ -97,12 +97,12 @@ def forecast_wordings(config: RunConfig, previews: Sequence[Preview], *, wanted:
         most = count if settings.prompt is not None else settings.built_in_count
         rows = preview.loaded.rows
         forecasts[plan.test] = WordingForecast(
-            design=Design(samples=len(preview.loaded.samples), wordings=count, each=each),
+            design=Design(samples=len(preview.loaded.samples), wordings=count, per_sample=per_sample),
             variances=variances,
             run=run,
             cheapest=cheapest(variances, half_width=wanted, most_samples=rows, most_wordings=most),
             wanted=wanted,
-            largest=Design(samples=rows, wordings=most, each=most),
+            largest=Design(samples=rows, wordings=most, per_sample=most),
         )
     return forecasts
 

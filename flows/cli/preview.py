@@ -147,7 +147,7 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
             "skip_reason": case.skip_reason,
             "confidence": case.confidence,
             "control": case.control,
-            **({} if case.wording is None else {"wording": case.wording}),
+            "wording": case.wording,
             "original": case.original,
             "perturbed": case.perturbed,
             "edits": [edit._asdict() for edit in changes],

@@ -11,7 +11,7 @@ from contrapose.tasks.config.plan import SET, Plan
 from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
-from contrapose.tasks.evaluate.rates import Asked, Rate, rate_of
+from contrapose.tasks.evaluate.rates import AskedIn, Rate, rate_of
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.looks import Looks
@@ -53,7 +53,7 @@ class GatedCases(NamedTuple):
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
-    def rate(self, cluster: np.ndarray, looks: Looks, asked: Asked | None = None) -> Rate | None:
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
         """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
         return rate_of(
             self.name,
@@ -141,8 +141,8 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def wordings_of(results: pd.DataFrame) -> Asked | None:
+def wordings_of(results: pd.DataFrame) -> AskedIn | None:
     """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings."""
     if "wording" not in results or results["wording"].nunique() < LEAST_WORDINGS:
         return None
-    return Asked(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))
+    return AskedIn(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))

@@ -21,7 +21,7 @@ from contrapose.tasks.statistics.shares import (
 )
 
 
-class Asked(NamedTuple):
+class AskedIn(NamedTuple):
     """Where each row comes from, of a test whose wordings are a sample of all wordings."""
 
     sample: np.ndarray
@@ -29,9 +29,9 @@ class Asked(NamedTuple):
     wording: np.ndarray
     """(rows,): numbers of the wordings."""
 
-    def of(self, rows: np.ndarray) -> Asked:
+    def of(self, rows: np.ndarray) -> AskedIn:
         """Return only some of the rows."""
-        return Asked(self.sample[rows], self.wording[rows])
+        return AskedIn(self.sample[rows], self.wording[rows])
 
     def cover(self, share: Share, true: np.ndarray) -> Share:
         """Return the share of true rows with the variance of the wordings in its evidence."""
@@ -141,7 +141,7 @@ def rate_of(
     at_best: Any = None,
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
-    asked: Asked | None = None,
+    asked: AskedIn | None = None,
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 

@@ -21,11 +21,9 @@ from contrapose.tasks.core.outcome import (
     LangTestSummary,
     Outcome,
     ReaderError,
-    Slice,
-    WordingSummary,
-    WordingVariances,
 )
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.slices import Slice, WordingSummary, WordingVariances
 from contrapose.tasks.evaluate.gate import Rules, decide
 from contrapose.tasks.evaluate.gated_rates import (
     COUNTED,
@@ -37,7 +35,7 @@ from contrapose.tasks.evaluate.gated_rates import (
     wordings_of,
 )
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.rates import Asked, Rate
+from contrapose.tasks.evaluate.rates import AskedIn, Rate
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
@@ -314,7 +312,7 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
 
 
 def _over_wordings(
-    measure: Measure, own: Mean, cluster: np.ndarray, asked: Asked, values: np.ndarray
+    measure: Measure, own: Mean, cluster: np.ndarray, asked: AskedIn, values: np.ndarray
 ) -> Interval | None:
     """Return the interval of a measure that also covers the choice of wordings; all arrays are (cases,)."""
     if measure.share:
@@ -367,7 +365,7 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
     return shown
 
 
-def _components_of_net(values: pd.Series, control: np.ndarray, asked: Asked) -> Components | None:
+def _components_of_net(values: pd.Series, control: np.ndarray, asked: AskedIn) -> Components | None:
     """Return the variance components of case minus control, of each sample in each wording that has both."""
     keys = [pd.Series(asked.sample), pd.Series(asked.wording)]
     case, twin = (values[rows].groupby([key[rows] for key in keys]).mean() for rows in (~control, control))

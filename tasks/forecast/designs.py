@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from contrapose.tasks.core.outcome import WordingVariances
+from contrapose.tasks.core.slices import WordingVariances
 from contrapose.tasks.statistics.components import ASSUMED, LEAST_WORDINGS
 from contrapose.tasks.statistics.power import IN_SAMPLE
 from contrapose.tasks.statistics.shares import CONFIDENCE
@@ -23,13 +23,13 @@ class Design:
 
     samples: int
     wordings: int
-    each: int
+    per_sample: int
     """Wordings of each sample."""
 
     @property
     def cases(self) -> int:
         """Return how many cases are asked, if each sample has one in each of its wordings."""
-        return self.samples * self.each
+        return self.samples * self.per_sample
 
     def half_width(self, variances: WordingVariances) -> float:
         """Return half the length that the 95 % interval of the pass rate is expected to have."""
@@ -59,8 +59,8 @@ def cheapest(variances: WordingVariances, *, half_width: float, most_samples: in
     At least six wordings are asked, so that the interval covers their choice. Of equally cheap designs the one with
     the most samples is taken.
     """
-    found = list(_enough(variances, half_width, most_samples, most_wordings))
-    return min(found, key=lambda design: (design.cases, -design.samples, design.wordings), default=None)
+    designs = _enough(variances, half_width, most_samples, most_wordings)
+    return min(designs, key=lambda design: (design.cases, -design.samples, design.wordings), default=None)
 
 
 def _enough(variances: WordingVariances, half_width: float, most_samples: int, most_wordings: int) -> Iterator[Design]:
@@ -69,7 +69,9 @@ def _enough(variances: WordingVariances, half_width: float, most_samples: int, m
     for wordings in range(LEAST_WORDINGS, most_wordings + 1):
         allowed = (half_width / _quantile(wordings)) ** 2
         left = allowed - variances["wordings"] / wordings
-        for each in range(1, wordings + 1) if left > 0 else ():
-            samples = max(ceil(((variances["samples"] or 0.0) + rest / each) / left), ceil(2 * wordings / each))
+        for per_sample in range(1, wordings + 1) if left > 0 else ():
+            samples = max(
+                ceil(((variances["samples"] or 0.0) + rest / per_sample) / left), ceil(2 * wordings / per_sample)
+            )
             if samples <= most_samples:
-                yield Design(samples=samples, wordings=wordings, each=each)
+                yield Design(samples=samples, wordings=wordings, per_sample=per_sample)

@@ -69,10 +69,10 @@ def build_cases(
 
 def _wordings_of(sample: Sample, plan: Plan, assigned: Assigned | None, *, seed: int) -> Sequence[int | None]:
     """Return the numbers of a sample's wordings; None alone where the test has one."""
-    count, each = wordings_in(plan)
+    count, share = wordings_in(plan)
     if count == 1:
         return (None,)
-    return (assigned or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:each])
+    return (assigned or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:share])
 
 
 def _name_wording(cases: Iterable[Case], number: int | None) -> Iterator[Case]:

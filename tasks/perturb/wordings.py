@@ -34,19 +34,19 @@ def assign_wordings(ids: Iterable[str], plan: Plan, *, seed: int) -> Assigned:
     Every wording gets an equal share of the samples, within one. A sample gets what it prefers, unless that is full:
     with more samples, or fewer, most keep their wordings, and so their answers.
     """
-    count, each = wordings_in(plan)
+    count, share = wordings_in(plan)
     if count == 1:
         return {}
     orders = {name: preferred_wordings(name, plan, seed=seed) for name in ids}
-    least, over = divmod(len(orders) * each, count)
+    least, over = divmod(len(orders) * share, count)
     larger = preferred_wordings("", plan, seed=seed)[:over]
     room = {number: least + (number in larger) for number in range(1, count + 1)}
     assigned: dict[str, list[int]] = {}
     for name in sorted(orders, key=lambda name: rng_for(seed, name, plan.test).random()):
-        own = assigned[name] = [number for number in orders[name] if room[number]][:each]
+        own = assigned[name] = [number for number in orders[name] if room[number]][:share]
         for number in own:
             room[number] -= 1
-        while len(own) < each:
+        while len(own) < share:
             own.append(_swap_in(own, assigned, room))
     return {name: tuple(sorted(own)) for name, own in assigned.items()}
 

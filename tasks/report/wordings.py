@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contrapose.tasks.core.outcome import Outcome, Slice, WordingSummary
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.slices import Slice, WordingSummary
 from contrapose.tasks.report.evidence import describe_slice
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.shares import LEVEL

@@ -294,7 +294,7 @@ def test_several_wordings_are_counted_and_a_design_is_named(capsys: pytest.Captu
     # Thirty samples, each in two wordings and two orders.
     assert found["tests"]["order_bias"]["prompts"] == 120
     own = found["wordings"]["order_bias"]
-    assert own["design"] == {"samples": 30, "wordings": 6, "each": 2}
+    assert own["design"] == {"samples": 30, "wordings": 6, "per_sample": 2}
     assert own["run"] is None
     assert own["half_width"] > own["wanted"] == 0.15
     assert main(WORDED) == 0

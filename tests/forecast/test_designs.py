@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contrapose.tasks.core.outcome import WordingVariances
+from contrapose.tasks.core.slices import WordingVariances
 from contrapose.tasks.forecast.designs import Design, assumed_variances, cheapest
 
 LIMITS = {"most_samples": 5_000, "most_wordings": 30}
@@ -16,7 +16,7 @@ def variances(*, samples: float, wordings: float, rest: float) -> WordingVarianc
 
 def test_the_half_width_is_students_of_all_three_variances() -> None:
     # t of 0.975 with 5 degrees of freedom is 2.570582.
-    design = Design(samples=100, wordings=6, each=2)
+    design = Design(samples=100, wordings=6, per_sample=2)
     expected = 2.570582 * (0.1 / 100 + 0.02 / 6 + 0.08 / 200) ** 0.5
     assert design.half_width(variances(samples=0.1, wordings=0.02, rest=0.08)) == pytest.approx(expected, rel=1e-6)
 
@@ -32,7 +32,7 @@ def test_no_cheaper_design_is_short_enough(half_width: float, wordings: float) -
         for each in range(1, count + 1):
             samples = (best.cases - 1) // each
             if samples * each >= 2 * count:
-                assert Design(samples=samples, wordings=count, each=each).half_width(own) > half_width
+                assert Design(samples=samples, wordings=count, per_sample=each).half_width(own) > half_width
 
 
 def test_more_wordings_spare_cases_where_wordings_differ() -> None:
@@ -48,7 +48,7 @@ def test_few_samples_are_asked_in_more_wordings() -> None:
     best = cheapest(own, half_width=0.08, most_samples=60, most_wordings=8)
     assert best is not None
     assert best.samples <= 60
-    assert best.each > 1
+    assert best.per_sample > 1
 
 
 def test_none_is_enough_where_few_wordings_differ_much() -> None:

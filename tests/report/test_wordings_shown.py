@@ -7,7 +7,7 @@ from typing import Any
 from factories import outcome, report, summary
 from terminal import printed
 
-from contrapose.tasks.core.outcome import Slice, WordingSummary, WordingVariances
+from contrapose.tasks.core.slices import Slice, WordingSummary, WordingVariances
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report.wordings import main_sentences, sentences, variance_table, wording_table
 
