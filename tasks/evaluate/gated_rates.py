@@ -12,6 +12,7 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.rates import AskedIn, Rate, rate_of
+from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.looks import Looks
@@ -92,7 +93,7 @@ def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
     cases, documented, gated = gated_cases(results, plan)
-    cluster, asked = clusters_of(results), wordings_of(results)
+    cluster, asked = clusters_of(results), wordings_of(results, plan)
     whole = documented.rate(cluster, rules.looks, asked)
     rates = [whole if one is documented else one.rate(cluster, rules.looks, asked) for one in gated]
     too_few = next((one.too_few for one in gated if one.too_few), "")
@@ -141,8 +142,12 @@ def clusters_of(results: pd.DataFrame) -> np.ndarray:
     return np.where(cluster >= 0, cluster, len(results) + sample)
 
 
-def wordings_of(results: pd.DataFrame) -> AskedIn | None:
-    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings."""
-    if "wording" not in results or results["wording"].nunique() < LEAST_WORDINGS:
+def wordings_of(results: pd.DataFrame, plan: Plan) -> AskedIn | None:
+    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings.
+
+    The plan decides, not the rows: at an early look some of its wordings may not have been asked yet.
+    """
+    settings = plan.probe_settings
+    if not isinstance(settings, PromptSettings) or settings.wording_count < LEAST_WORDINGS:
         return None
     return AskedIn(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))

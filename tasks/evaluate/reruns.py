@@ -61,7 +61,7 @@ def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns |
     where wordings are a sample of all: reruns would ask in others, of which the clusters show nothing.
     """
     results, _ = by_length(results)
-    if wordings_of(results) is not None:
+    if wordings_of(results, plan) is not None:
         return None
     cases, _, gated = gated_cases(results, plan)
     rates = [rate for rate in gated if rate.rows.any() or rate.too_few]

@@ -35,7 +35,7 @@ from contrapose.tasks.evaluate.gated_rates import (
     wordings_of,
 )
 from contrapose.tasks.evaluate.passages import passage_summary
-from contrapose.tasks.evaluate.rates import AskedIn, Rate
+from contrapose.tasks.evaluate.rates import AskedIn
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
@@ -82,7 +82,7 @@ def summarise(
         reason = " ".join([reason, *islice(unscored, 1)])
     if verdict == "inconclusive" and (first := foreign_text(codes, samples)):
         reason = f"{first}. {reason}"
-    measured = measure_results(results, chosen, scored=counts.scored)
+    measured = measure_results(results, chosen, scored=counts.scored, asked=wordings_of(results, plan))
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -120,7 +120,7 @@ def summarise(
         control=noise(controls) if len(controls) else None,
         data=data,
     )
-    if (worded := wording_summary(cases, documented)) is not None:
+    if (worded := wording_summary(cases, plan)) is not None:
         outcome["wordings"] = worded
     if unread := unread_replies(cases_of(results)):
         outcome["unread_replies"] = unread
@@ -140,9 +140,13 @@ class MeasuredFigures(TypedDict):
     reader: list[ReaderError]
 
 
-def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> MeasuredFigures:
+def measure_results(
+    results: pd.DataFrame, chosen: Probe, *, scored: int, asked: AskedIn | None = None
+) -> MeasuredFigures:
     """Measure the answered rows; a measure is dropped once it is estimated, unless controls are subtracted from it."""
-    answered = results if results["error"].isna().all() else results[results["error"].isna()]
+    known = results["error"].isna().to_numpy()
+    answered = results if known.all() else results[known]
+    asked = asked and asked.of(known)
     compared, nothing = list[Measure](), dict[str, None]()
 
     def measures() -> Iterator[Measure]:
@@ -152,14 +156,14 @@ def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> Mea
                 compared.append(measure)
             yield measure
 
-    estimated = estimates(measures(), answered)
+    estimated = estimates(measures(), answered, asked=asked)
     unscored = {} if scored else nothing
     figures = {**chosen.summarise(cases_of(answered)), **mass_figures(cases_of(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
     return MeasuredFigures(
         figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},
         estimates=estimated,
-        effects=effects(compared, answered),
+        effects=effects(compared, answered, asked=asked),
         reader=reader_errors(chosen, figures),
     )
 
@@ -232,14 +236,14 @@ def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
     ]
 
 
-def wording_summary(cases: pd.DataFrame, documented: Rate | None) -> WordingSummary | None:
+def wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
     """Return pass rates by wording, and how much of the variance these are; None of a test with one wording."""
-    if "wording" not in cases or documented is None or cases["wording"].nunique() < 2:
+    if "wording" not in cases or not cases["wording"].notna().any():
         return None
     rates = rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
     scored = cases[has_verdict(cases)]
     parts = components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
-    longer, share, asked = None, pass_share(cases), wordings_of(scored)
+    longer, share, asked = None, pass_share(cases), wordings_of(scored, plan)
     if share is not None and asked is not None:
         covered = asked.cover(share, scored["pass"].to_numpy(dtype=bool))
         longer = (share.effective / covered.effective) ** 0.5
@@ -294,10 +298,12 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
     return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
 
 
-def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
+def estimates(
+    measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None
+) -> dict[str, Estimate]:
     """Return the mean of each measure over the cases, by its name; what no row has is left out."""
     case = ~results["control"].to_numpy(dtype=bool)
-    cluster, asked = clusters_of(results), wordings_of(results)
+    cluster = clusters_of(results)
     estimated = {}
     for measure in measures:
         own = mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
@@ -324,14 +330,14 @@ def _over_wordings(
     return None if own.interval is None else widened(own.interval, own.value, parts, bounds=bounds)
 
 
-def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
+def effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None) -> list[Effect]:
     """Return cases minus controls of the measures that ask for it, over the samples that have both."""
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
         return []
     sample = pd.Series(pd.factorize(results["sample_id"])[0])
     cluster = pd.Series(clusters_of(results)).groupby(sample).first()
-    asked, shown = wordings_of(results), []
+    shown = []
     for measure in measures:
         if measure.net is None:
             continue
