@@ -29,6 +29,7 @@ from bench.simulated import (
     stopping,
     tables,
     unread,
+    wordings,
 )
 from bench.simulated.draws import Finding
 
@@ -48,6 +49,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "cues": (cues.cues, 500),
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
     "not_worse": (not_worse.not_worse, 10_000),
+    "wordings": (wordings.wordings, 2_000),
 }
 """What is simulated, and how often."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from contrapose.flows.cli.designs import WordingForecast
 from contrapose.flows.cli.preview import Preview
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.records import TextSample
@@ -57,15 +59,24 @@ class Decidable:
     """Tests whose gate is of the samples that are answered rightly before."""
 
     @classmethod
-    def compute(cls, previews: Sequence[Preview], groups: Mapping[str, Groups]) -> Decidable:
-        """Compute what tests could decide by interval, from their samples and the groups of their cases."""
+    def compute(
+        cls,
+        previews: Sequence[Preview],
+        groups: Mapping[str, Groups],
+        *,
+        wordings: Mapping[str, WordingForecast] = MappingProxyType({}),
+    ) -> Decidable:
+        """Compute what tests could decide by interval, from their samples, their wordings and the groups of cases."""
         judged = {preview.plan.test: preview for preview in previews if groups[preview.plan.test].samples}
         level = (1 - CONFIDENCE) / max(1, len(judged))
         tests = {}
         for test, preview in judged.items():
             size = {"samples": len(preview.loaded.samples), "rows": preview.loaded.rows}
             orders = isinstance(probe(test), TwoOrders)
-            figures = deciding(groups[test], gate=_gate(preview)[0], level=level, orders=orders, **size)
+            own = wordings.get(test)
+            asked = None if own is None or own.half_width is None else (own.design.wordings, own.share)
+            gate = _gate(preview)[0]
+            figures = deciding(groups[test], gate=gate, level=level, orders=orders, wordings=asked, **size)
             if figures is not None:
                 tests[test] = figures
         return cls(tests=tests, level=level, of_right=tuple(test for test in tests if _gate(judged[test])[1]))

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.decidable import Decidable, Early, dollars, forecast_table
+from contrapose.flows.cli.designs import WordingForecast, forecast_wordings
 from contrapose.flows.cli.preview import Preview, left_out, previews
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.reader import idle_reader
@@ -26,6 +27,7 @@ from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Likelihoods
 from contrapose.tasks.core.registry import find
 from contrapose.tasks.forecast.counting import AtMost, Count, Counter, LookUp
 from contrapose.tasks.forecast.deciding import Groups, cluster_of, is_judged
+from contrapose.tasks.forecast.designs import HALF_WIDTH
 from contrapose.tasks.forecast.early import Course
 from contrapose.tasks.forecast.forecast import CHARACTERS_PER_TOKEN, Experience, Forecast, experience_of, forecast
 from contrapose.tasks.infer.adapting import forms_of, known_changes, known_form, readable
@@ -67,6 +69,8 @@ class RunEstimate:
     """Why answered questions could not be looked up; None when they were."""
     power: Decidable | None
     """What the cases could decide; None where bare pass rates are compared."""
+    wordings: dict[str, WordingForecast]
+    """What is expected of the tests that ask in several wordings."""
     early: Early | None
     """What is expected of a run that may stop early; None of one that may not."""
 
@@ -78,8 +82,12 @@ class RunEstimate:
         return [name for name, value in needed.items() if allowed[name] is not None and value > allowed[name]]
 
 
-def estimate(config: RunConfig) -> RunEstimate:
+def estimate(config: RunConfig, *, half_width: float = HALF_WIDTH) -> RunEstimate:
     """Make the cases, look up what is answered, and forecast what the rest would take.
+
+    Args:
+        config: the run.
+        half_width: length to either side of an interval over wordings, for which the cheapest design is named.
 
     Raises:
         ContraposeError: a configuration or data source is wrong.
@@ -108,6 +116,8 @@ def estimate(config: RunConfig) -> RunEstimate:
     # The reader has a price of its own.
     reader = config.reader_spec() if back.total.calls else None
     price = budget.price if reader is None else reader_price(config)
+    worded = forecast_wordings(config, tests, wanted=half_width)
+    by_interval = config.tests.defaults.gate == "interval"
     return RunEstimate(
         config=config,
         previews=tests,
@@ -119,7 +129,8 @@ def estimate(config: RunConfig) -> RunEstimate:
         warnings=idle_reader(config, asked=asks_back),
         limits=budget.limits,
         unreachable=known.unreachable,
-        power=Decidable.compute(tests, groups) if config.tests.defaults.gate == "interval" else None,
+        power=Decidable.compute(tests, groups, wordings=worded) if by_interval else None,
+        wordings=worded,
         early=Early.simulate(tests, courses, cost=lambda count: predict(count).cost.value) if early else None,
     )
 
@@ -203,6 +214,7 @@ def as_json(run: RunEstimate) -> str:
         "rows": {preview.plan.test: preview.rows_taken() for preview in run.previews},
         "left_out": list(left_out(run.previews, show_toxic=run.config.show_toxic)),
         "power": run.power and run.power.as_plain(),
+        "wordings": {test: own.as_plain() for test, own in run.wordings.items()},
         "stop_early": run.early and run.early.as_plain(),
     }
     return json.dumps(mask_values(content, show_toxic=run.config.show_toxic), indent=2)
@@ -278,6 +290,8 @@ def _notes(run: RunEstimate) -> Iterator[str]:
     for name in run.stops():
         undecided = ", unless its tests are decided before" if run.early else ""
         yield f"The run will stop early{undecided}: {name} is {getattr(run.limits, name):,}."
+    for test, worded in run.wordings.items():
+        yield from worded.notes(test)
     if run.power is not None:
         yield from run.power.notes()
     if run.early and run.early.tests:
@@ -288,14 +302,26 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of run, so that one word changes the one command into the other."""
     add_config(command)
     command.add_argument("--refresh", action="store_true", help="count answered prompts too")
+    text = "with several wordings: name the cheapest design whose interval has so many points to either side"
+    command.add_argument(
+        "--half-width", type=_points, default=HALF_WIDTH, metavar="POINTS", help=text + " (default: 5)"
+    )
     command.add_argument("--json", action="store_true", help="print the figures as JSON")
     command.add_argument("--out", help=argparse.SUPPRESS)
     for name in ("--show-toxic", "--exit-zero"):
         command.add_argument(name, action="store_true", help=argparse.SUPPRESS)
 
 
+def _points(text: str) -> float:
+    """Return a number of points from 0 to 50 as a share, or raise."""
+    points = float(text)
+    if not 0 < points <= 50:
+        raise argparse.ArgumentTypeError(f"{text}; expected points above 0 and up to 50")
+    return points / 100
+
+
 def _estimate(arguments: argparse.Namespace) -> int:
-    run = estimate(config_of(arguments))
+    run = estimate(config_of(arguments), half_width=arguments.half_width)
     return print_lines([as_json(run)] if arguments.json else as_text(run, console=Console(highlight=False)))
 
 

@@ -23,6 +23,7 @@ from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
 from contrapose.tasks.perturb.cases import build_cases, drawn_besides
+from contrapose.tasks.perturb.wordings import assign_wordings
 from contrapose.tasks.report.preview import PreviewTally, print_indented, sample_lines, section, sent_lines
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
 from contrapose.tasks.text.cleaning import one_line
@@ -80,9 +81,17 @@ class Preview:
         chosen = samples if positions is None else [samples[position] for position in positions]
         ids = (sample.id for sample in samples)
         besides = drawn_besides(ids, self.plan, seed=self.seed, likelihoods=self.likelihoods)
+        wordings = assign_wordings((sample.id for sample in samples), self.plan, seed=self.seed)
         for start in range(0, len(chosen), PORTION):
             portion = chosen[start : start + PORTION]
-            built = build_cases(portion, self.plan, seed=self.seed, likelihoods=self.likelihoods, besides=besides)
+            built = build_cases(
+                portion,
+                self.plan,
+                seed=self.seed,
+                likelihoods=self.likelihoods,
+                besides=besides,
+                wordings=wordings,
+            )
             for _, own in groupby(built, key=lambda case: case.sample_id):
                 cases = list(own)
                 self.skips.update([cases[0].skip_reason] if cases[0].skip_reason else ())
@@ -138,6 +147,7 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
             "skip_reason": case.skip_reason,
             "confidence": case.confidence,
             "control": case.control,
+            "wording": case.wording,
             "original": case.original,
             "perturbed": case.perturbed,
             "edits": [edit._asdict() for edit in changes],

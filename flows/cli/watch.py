@@ -18,7 +18,7 @@ from contrapose.tasks.core.errors import ContraposeError
 
 SECONDS = 1.0
 """Between two looks at the files."""
-TEMPLATES = ("prompt_file", "reworded_file")
+TEMPLATES = ("prompt_file", "reworded_file", "wordings_files")
 """Keys of a suite that name files with templates."""
 
 
@@ -104,7 +104,7 @@ def watched_files(arguments: argparse.Namespace) -> Iterator[Path]:
 def find_templates(values: object) -> Iterator[str]:
     """Yield the files that the values of a suite name for templates."""
     for name, value in values.items() if isinstance(values, Mapping) else ():
-        if name in TEMPLATES and isinstance(value, str):
-            yield value
+        if name in TEMPLATES and isinstance(value, str | list):
+            yield from [value] if isinstance(value, str) else map(str, value)
         else:
             yield from find_templates(value)

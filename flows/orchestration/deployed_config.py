@@ -19,8 +19,9 @@ from contrapose.tasks.core.errors import ConfigError
 ARGUMENTS = ("model_args", "reader_args")
 """Keys whose value may be written `a=1,b=x`."""
 OF_SUITE = {
-    *("tests", "only", "data", "limit", "limit_from", "skip_bad_rows", "repeats", "seed", "system_instruction"),
-    *("few_shot", "gen_kwargs", "embedding_model", "max_error_share", "expectations", "show_langtest"),
+    *("tests", "only", "data", "limit", "limit_from", "skip_bad_rows", "repeats", "wordings", "seed"),
+    *("system_instruction", "few_shot", "gen_kwargs", "embedding_model", "max_error_share", "expectations"),
+    "show_langtest",
 }
 """Keys that a suite decides."""
 

@@ -19,6 +19,7 @@ from contrapose.tasks.statistics.looks import Looks
 GENERAL: Mapping[str, object] = {
     "seed": 0,
     "repeats": 1,
+    "wordings": 1,
     "system_instruction": None,
     "few_shot": [],
     "embedding_model": None,

@@ -46,7 +46,9 @@ MODELS = frozenset({"model", "reader", "baseline"})
 OPTIONS = {"data.source": " (--data)", "expectations": " (--expectations)", "model": " (--model)"}
 """Options that name files, by the setting."""
 OF_KEYS: Mapping[str, str] = {
-    **dict.fromkeys(("data", "source", "expectations", "requests", "prompt_file", "reworded_file"), DATA),
+    **dict.fromkeys(
+        ("data", "source", "expectations", "requests", "prompt_file", "reworded_file", "wordings_files"), DATA
+    ),
     **dict.fromkeys(("output", "history"), OUTPUT),
     "address": APPS,
 }

@@ -19,7 +19,7 @@ from contrapose.tasks.core.outcome import LimitedBy
 from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.probes.answers.settings import LEAST_CONTROLS
 from contrapose.tasks.probes.base import ProbeSettings
-from contrapose.tasks.probes.prompt_settings import ReadSettings
+from contrapose.tasks.probes.prompt_settings import PromptSettings, ReadSettings
 
 NOT_CALIBRATED = "default, not calibrated"
 SET = "set for this run"
@@ -111,10 +111,11 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     versions = registry.foreign_packages("probes", name)
     versions |= {f"probe {name}": probe.version} if versions else {}
     versions |= {package: metadata.version(package) for package in probe.rests_on}
+    settings = _resolve_wordings(_resolve_reading(settings, config, where), config, where)
     return Plan(
         test=name,
-        settings=_resolve_reading(settings, config, where).model_dump(
-            mode="json", exclude={"min_pass_rate", "data", "limit", "control"}
+        settings=settings.model_dump(
+            mode="json", exclude={"min_pass_rate", "data", "limit", "control", *_unused_wordings(settings)}
         ),
         versions={**versions, **settings.versions()},
         min_pass_rate=probe.default_gate if gate is None else gate,
@@ -173,6 +174,28 @@ def _resolve_reading(settings: ProbeSettings, config: RunConfig, where: str) -> 
             where=f"{where}.read_with",
         )
     return settings.model_copy(update={"read_with": "reply"}) if settings.read_with == "auto" else settings
+
+
+def _resolve_wordings(settings: ProbeSettings, config: RunConfig, where: str) -> ProbeSettings:
+    """Return settings with the run's number of wordings where the test says nothing, or raise ConfigError."""
+    if not isinstance(settings, PromptSettings) or settings.wordings is not None or config.wordings == 1:
+        return settings
+    if settings.prompt is not None or settings.wording > 1 or settings.built_in_count < config.wordings:
+        count = settings.built_in_count if settings.prompt is None and settings.wording == 1 else 1
+        raise ConfigError(
+            f"{config.wordings} wordings, and a test that has {count}",
+            expected=f"at most {count}, or a list of templates",
+            remedy="Set wordings: 1 for this test, or list your own templates there.",
+            where=f"{where}.wordings",
+        )
+    return settings.model_copy(update={"wordings": config.wordings})
+
+
+def _unused_wordings(settings: ProbeSettings) -> set[str]:
+    """Return the settings of wordings that a test with one wording does not use: its plan is that of older versions."""
+    if not isinstance(settings, PromptSettings) or settings.wording_count > 1:
+        return {"wording"} if isinstance(settings, PromptSettings) else set()
+    return {"wordings", "wordings_each", *(["wording"] if settings.wording == 1 else [])}
 
 
 def _find_limit(settings: ProbeSettings, config: RunConfig, *, is_bundled: bool) -> tuple[int | None, LimitedBy | None]:

@@ -23,6 +23,7 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.reply_outcomes import AskedAgain
 from contrapose.tasks.core.secrets import holds_password
+from contrapose.tasks.probes.prompt_settings import MOST_WORDINGS
 
 LimitFrom = Literal["bundled", "suite", "given"]
 """Who set a limit: a bundled suite, a suite of one's own, or the command line or form."""
@@ -122,6 +123,13 @@ class RunConfig(BaseModel):
         description="Number of samples of each test whose two prompts are asked once more, to tell noise of the model "
         f"from the effect of the change. auto: {NOISE_SAMPLES} for an endpoint, all with a second reply in a "
         "recording, else none.",
+    )
+    wordings: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_WORDINGS,
+        description="In how many built-in wordings of its prompt each test asks, one share of the samples each. From 6 "
+        "on the intervals also cover the choice of the wording.",
     )
     seed: int = Field(default=0, ge=0, description="Seed of every random choice.")
     batch_size: BatchSize = Field(

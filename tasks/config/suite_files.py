@@ -116,33 +116,22 @@ def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path 
     looked for next to the file of the suite, `beside`, or in the current folder; `problems` takes errors.
     """
 
-    def read_prompt(path: Path, where: str) -> str:
-        place = path if beside is None or not (beside.parent / path).exists() else beside.parent / path
-        Permissions.here().refuse_file(str(place), where=where)
-        try:
-            return bounds.read_bytes(place).decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ConfigError(
-                f"{place} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8, or too large'})",
-                expected="a template in UTF-8",
-                remedy="Correct the path.",
-                where=where,
-            ) from error
-
     def with_prompt(settings: Any, where: str) -> Any:
-        for name in ("prompt", "reworded"):
-            if not isinstance(settings, Mapping) or (path := settings.get(f"{name}_file")) is None:
+        for name, file in (("prompt", "prompt_file"), ("reworded", "reworded_file"), ("wordings", "wordings_files")):
+            if not isinstance(settings, Mapping) or (paths := settings.get(file)) is None:
                 continue
-            settings = {key: value for key, value in settings.items() if key != f"{name}_file"}
+            settings = {key: value for key, value in settings.items() if key != file}
             with problems.gathered():
                 if settings.get(name) is not None:
                     raise ConfigError(
-                        f"{name} and {name}_file are both there",
+                        f"{name} and {file} are both there",
                         expected="one of them",
                         remedy="Leave one out.",
                         where=where,
                     )
-                settings[name] = read_prompt(Path(os.path.expanduser(str(path))), f"{where}.{name}_file")
+                named = paths if isinstance(paths, list | tuple) else (paths,)
+                texts = [_read_template(path, beside, where=f"{where}.{file}") for path in named]
+                settings[name] = texts if name == "wordings" else texts[0]
         return settings
 
     tests = values.get("tests")
@@ -153,6 +142,22 @@ def with_prompts(values: Mapping[str, Any], problems: Problems, *, beside: Path 
         if isinstance(members, Mapping) and category != "defaults":
             filled[category] = {name: with_prompt(own, f"tests.{category}.{name}") for name, own in members.items()}
     return {**values, "tests": filled}
+
+
+def _read_template(path: object, beside: Path | None, *, where: str) -> str:
+    """Return the content of a template's file, or raise ConfigError; it lies next to `beside`, or in the folder."""
+    named = Path(os.path.expanduser(str(path)))
+    place = named if beside is None or not (beside.parent / named).exists() else beside.parent / named
+    Permissions.here().refuse_file(str(place), where=where)
+    try:
+        return bounds.read_bytes(place).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f"{place} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8, or too large'})",
+            expected="a template in UTF-8",
+            remedy="Correct the path.",
+            where=where,
+        ) from error
 
 
 def validate(values: Mapping[str, Any], *, where: str) -> RunConfig:

@@ -8,6 +8,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from contrapose.tasks.core.passages import PassageSummary
+from contrapose.tasks.core.slices import Slice, WordingSummary
 from contrapose.tasks.core.stopping import Stopping
 
 Verdict = Literal["pass", "fail", "inconclusive", "incomplete"]
@@ -68,23 +69,6 @@ class DataSummary(TypedDict):
     """Rows that could not be used; absent where there are none."""
     columns: NotRequired[ColumnsRead]
     """Which columns were read as what; absent in runs of older versions."""
-
-
-class Slice(TypedDict):
-    """The samples of a test that share a value of the tag column."""
-
-    name: str
-    """The value of the tag column."""
-    scored: int
-    """Cases of the slice with a score."""
-    passed: int
-    """Those among them that passed."""
-    pass_rate: float | None
-    """`passed / scored`; None where nothing was scored."""
-    interval: tuple[float, float] | None
-    """95 %, Wilson's."""
-    p: float | None
-    """Of the difference to all other samples, corrected for the number of slices (Benjamini-Hochberg)."""
 
 
 class Estimate(TypedDict):
@@ -286,6 +270,8 @@ class Outcome(TypedDict):
     """Cases by which earlier runs judged the same, ascending: the evidence counts these looks; absent at the first."""
     stopping: NotRequired[Stopping]
     """How far it was asked; absent where all cases were to be asked before anything is judged."""
+    wordings: NotRequired[WordingSummary]
+    """By wording; absent where the test has one."""
     unread_replies: NotRequired[dict[str, int]]
     """Replies that are no complete answers, by their outcome, such as `moderated`; absent where there are none."""
     unscored_example: NotRequired[tuple[str, str]]

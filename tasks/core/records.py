@@ -108,8 +108,8 @@ class Case:
     """One sample under one probe: two prompts for the model, or the reason why there are none."""
 
     id: str
-    """`<probe>/<sample id>`, then `/<number or name>` where a sample has several, or `/control`; then `#2`, … for
-    repeats."""
+    """`<probe>/<sample id>`, then `/<number or name>` where a sample has several, or `/control`; then `/w2`, … for the
+    wording where a test has several; then `#2`, … for repeats."""
     sample_id: str
     """The sample that it was made from."""
     probe: str
@@ -152,6 +152,8 @@ class Case:
     """A change of the wording that keeps the meaning: the answer should stay as it was."""
     repeat: int = 0
     """Which of several replies to the same prompts it asks for."""
+    wording: int | None = None
+    """Number of the wording that asks it, from 1; None where the test has one wording."""
     also_in_words: bool = False
     """Whether the original prompt is also answered in words, beside a choice by likelihood."""
     also_again: bool = False

@@ -12,15 +12,17 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.noise import doubt_of
-from contrapose.tasks.evaluate.rates import Rate, rate_of
+from contrapose.tasks.evaluate.rates import AskedIn, Rate, rate_of
+from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import gate_above, numbers
+from contrapose.tasks.statistics.components import LEAST_WORDINGS
 from contrapose.tasks.statistics.looks import Looks
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.results import clusters_of, has_verdict
 
 COUNTED = (
     *("sample_id", "cluster", "slice", "scorer", "pass", "undecided", "chance", "error", "reason", "langtest_pass"),
-    "control_kind",
+    *("control_kind", "wording"),
 )
 """Columns that counts and rates need: a million rows are copied without the others."""
 
@@ -70,8 +72,8 @@ class GatedCases(NamedTuple):
             return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
         return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
 
-    def rate(self, cluster: np.ndarray, looks: Looks) -> Rate | None:
-        """Return the rate, by the cluster of each row of the results; None where there are no cases."""
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
+        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
         return rate_of(
             self.name,
             self.met,
@@ -83,6 +85,7 @@ class GatedCases(NamedTuple):
             doubt=self.doubt,
             too_few=bool(self.too_few),
             looks=looks,
+            asked=asked and asked.of(self.rows),
         )
 
 
@@ -117,9 +120,9 @@ def gated_rates(results: pd.DataFrame, plan: Plan, rules: Rules) -> GatedRates:
     """Return the counts and rates that the verdict on one test follows from."""
     results, _ = by_length(results)
     cases, documented, gated = gated_cases(results, plan, rules.looks)
-    cluster = clusters_of(results)
-    whole = documented.rate(cluster, rules.looks)
-    rates = [whole if one is documented else one.rate(cluster, rules.looks) for one in gated]
+    cluster, asked = clusters_of(results), wordings_of(results, plan)
+    whole = documented.rate(cluster, rules.looks, asked)
+    rates = [whole if one is documented else one.rate(cluster, rules.looks, asked) for one in gated]
     too_few = next((one.too_few for one in gated if one.too_few), "")
     return GatedRates(count(cases), [rate for rate in rates if rate is not None], whole, too_few)
 
@@ -155,3 +158,14 @@ def count(results: pd.DataFrame) -> Counts:
         passed=int(results.loc[scored, "pass"].astype(bool).sum()),
         errors=int(failed.sum()),
     )
+
+
+def wordings_of(results: pd.DataFrame, plan: Plan) -> AskedIn | None:
+    """Return sample and wording of each row; None where the wordings are too few to be a sample of all wordings.
+
+    The plan decides, not the rows: at an early look some of its wordings may not have been asked yet.
+    """
+    settings = plan.probe_settings
+    if not isinstance(settings, PromptSettings) or settings.wording_count < LEAST_WORDINGS:
+        return None
+    return AskedIn(*(pd.factorize(results[name])[0] for name in ("sample_id", "wording")))

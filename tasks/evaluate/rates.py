@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from contrapose.tasks.statistics.components import components, over_wordings
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
-from contrapose.tasks.statistics.shares import CONFIDENCE, LEVEL, Interval, Share, clustered_share, evidence, wilson
+from contrapose.tasks.statistics.shares import (
+    CONFIDENCE,
+    LEVEL,
+    Interval,
+    Share,
+    clustered_share,
+    copies,
+    evidence,
+    wilson,
+)
+
+
+class AskedIn(NamedTuple):
+    """Where each row comes from, of a test whose wordings are a sample of all wordings."""
+
+    sample: np.ndarray
+    """(rows,): numbers of the samples."""
+    wording: np.ndarray
+    """(rows,): numbers of the wordings."""
+
+    def of(self, rows: np.ndarray) -> AskedIn:
+        """Return only some of the rows."""
+        return AskedIn(self.sample[rows], self.wording[rows])
+
+    def cover(self, share: Share, true: np.ndarray) -> Share:
+        """Return the share of true rows with the variance of the wordings in its evidence."""
+        wordings = copies(np.unique(self.wording, return_counts=True)[1])
+        return over_wordings(share, components(true, self.sample, self.wording), wordings=wordings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,13 +160,14 @@ def rate_of(
     doubt: str = "",
     too_few: bool = False,
     looks: Looks = ONE_LOOK,
+    asked: AskedIn | None = None,
 ) -> Rate | None:
     """Return the rate of some cases; None where there are none.
 
     `met` is (cases,) or (cases, votes) of 1, 0, or NaN for what is open; `cluster` has the labels of the cases, the
     same for cases that are not independent. `at_best` is `met` where what the test is not about is given the benefit
     of the doubt, `at_worst` where noise is denied it. Votes of one case are no independent rows: they share its
-    cluster.
+    cluster. `asked` are the wordings of cases whose rate is that over all wordings.
     """
     values, most, least = (np.asarray(met if part is None else part, dtype=float) for part in (met, at_best, at_worst))
     if not len(values):
@@ -147,15 +176,21 @@ def rate_of(
     is_open = np.isnan(values.reshape(len(values), votes)).any(axis=1)
     values, most, least = values.ravel(), most.ravel(), least.ravel()
     cluster = np.repeat(np.asarray(cluster), votes)
-    worst = clustered_share(values == 1, cluster)
-    best = clustered_share(values != 0, cluster) if np.isnan(values).any() else worst
+    worded = asked and asked.of(np.repeat(np.arange(len(is_open)), votes))
+
+    def share_of(true: np.ndarray) -> Share:
+        own = clustered_share(true, cluster)
+        return own if worded is None else worded.cover(own, true)
+
+    worst = share_of(values == 1)
+    best = share_of(values != 0) if np.isnan(values).any() else worst
     return Rate(
         name=name,
         wanted=wanted,
         worst=worst,
         best=best,
-        lenient=best if ((values != 0) == (most != 0)).all() else clustered_share(most != 0, cluster),
-        strict=worst if ((values == 1) == (least == 1)).all() else clustered_share(least == 1, cluster),
+        lenient=best if ((values != 0) == (most != 0)).all() else share_of(most != 0),
+        strict=worst if ((values == 1) == (least == 1)).all() else share_of(least == 1),
         open=int(is_open.sum()),
         doubt=doubt,
         chance=chance,

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, gated_cases
+from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, gated_cases, wordings_of
 from contrapose.tasks.evaluate.rates import is_guessed
 from contrapose.tasks.statistics.families import holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
@@ -57,9 +57,12 @@ def simulate_reruns(results: pd.DataFrame, plan: Plan, rules: Rules) -> Reruns |
     """Return the verdicts of reruns whose clusters are drawn from those of this run; None where none was asked.
 
     The bootstrap over clusters: B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with the
-    test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself.
+    test's own verdict rule on each draw. Whether a rate counts too few cases is taken from the run itself. None too
+    where wordings are a sample of all: reruns would ask in others, of which the clusters show nothing.
     """
     results, _ = by_length(results)
+    if wordings_of(results, plan) is not None:
+        return None
     cases, _, gated = gated_cases(results, plan, rules.looks)
     rates = [rate for rate in gated if rate.rows.any() or rate.too_few]
     if cases.empty:

@@ -21,18 +21,20 @@ from contrapose.tasks.core.outcome import (
     LangTestSummary,
     Outcome,
     ReaderError,
-    Slice,
 )
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.slices import Slice, WordingSummary, WordingVariances
 from contrapose.tasks.evaluate.gate import Rules, decide
-from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, count, gated_rates
+from contrapose.tasks.evaluate.gated_rates import COUNTED, by_length, cases_of, count, gated_rates, wordings_of
 from contrapose.tasks.evaluate.noise import noise_estimates
 from contrapose.tasks.evaluate.passages import passage_summary
+from contrapose.tasks.evaluate.rates import AskedIn
 from contrapose.tasks.probes.base import Measure, Probe
 from contrapose.tasks.probes.choices import mass_figures
 from contrapose.tasks.probes.known_errors import READ_BY
+from contrapose.tasks.statistics.components import Components, components, widened
 from contrapose.tasks.statistics.families import benjamini_hochberg
-from contrapose.tasks.statistics.means import difference, mean
+from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
 from contrapose.tasks.tables.passages import tells_of_passages
 from contrapose.tasks.tables.results import clusters_of, has_verdict, unread_replies
@@ -73,7 +75,7 @@ def summarise(
         reason = " ".join([reason, *islice(unscored, 1)])
     if verdict == "inconclusive" and (first := foreign_text(codes, samples)):
         reason = f"{first}. {reason}"
-    measured = measure_results(results, chosen, scored=counts.scored)
+    measured = measure_results(results, chosen, scored=counts.scored, asked=wordings_of(results, plan))
     outcome = Outcome(
         test_type=plan.test,
         category=chosen.category,
@@ -111,6 +113,8 @@ def summarise(
         control=noise(controls) if len(controls) else None,
         data=data,
     )
+    if (worded := wording_summary(cases, plan)) is not None:
+        outcome["wordings"] = worded
     if unread := unread_replies(cases_of(results)):
         outcome["unread_replies"] = unread
     if kinds:
@@ -129,9 +133,13 @@ class MeasuredFigures(TypedDict):
     reader: list[ReaderError]
 
 
-def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> MeasuredFigures:
+def measure_results(
+    results: pd.DataFrame, chosen: Probe, *, scored: int, asked: AskedIn | None = None
+) -> MeasuredFigures:
     """Measure the answered rows; a measure is dropped once it is estimated, unless controls are subtracted from it."""
-    answered = results if results["error"].isna().all() else results[results["error"].isna()]
+    known = results["error"].isna().to_numpy()
+    answered = results if known.all() else results[known]
+    asked = asked and asked.of(known)
     compared, nothing = list[Measure](), dict[str, None]()
 
     def measures() -> Iterator[Measure]:
@@ -141,14 +149,14 @@ def measure_results(results: pd.DataFrame, chosen: Probe, *, scored: int) -> Mea
                 compared.append(measure)
             yield measure
 
-    estimated = {**estimates(measures(), answered), **noise_estimates(answered, chosen)}
+    estimated = {**estimates(measures(), answered, asked=asked), **noise_estimates(answered, chosen)}
     unscored = {} if scored else nothing
     figures = {**chosen.summarise(cases_of(answered)), **mass_figures(cases_of(answered)), **unscored}
     values = {**figures, **{name: estimate["value"] for name, estimate in estimated.items()}}
     return MeasuredFigures(
         figures={name: None if value is None or not math.isfinite(value) else value for name, value in values.items()},
         estimates=estimated,
-        effects=effects(compared, answered),
+        effects=effects(compared, answered, asked=asked),
         reader=reader_errors(chosen, figures),
     )
 
@@ -191,12 +199,17 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
 
 def slices(results: pd.DataFrame) -> list[Slice]:
     """Pass rate of every slice, in the order of their names; none without a tag column."""
-    names = sorted(results["slice"].dropna().unique())
+    return rates_by(results, "slice")
+
+
+def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
+    """Return the pass rate for every value of a column; what has no value counts among the others."""
+    names = sorted(results[column].dropna().unique())
     if not names:
         return []
     scored = results[has_verdict(results)]
     true, cluster = scored["pass"].to_numpy(dtype=bool), clusters_of(scored)
-    inside = [scored["slice"].eq(name).to_numpy() for name in names]
+    inside = [scored[column].eq(name).to_numpy() for name in names]
     shares = [
         [clustered_share(true[rows], cluster[rows]) if rows.any() else None for rows in (part, ~part)]
         for part in inside
@@ -214,6 +227,32 @@ def slices(results: pd.DataFrame) -> list[Slice]:
         )
         for name, (share, _), p in zip(names, shares, compared, strict=True)
     ]
+
+
+def wording_summary(cases: pd.DataFrame, plan: Plan) -> WordingSummary | None:
+    """Return pass rates by wording, and how much of the variance these are; None of a test with one wording."""
+    if "wording" not in cases or not cases["wording"].notna().any():
+        return None
+    rates = rates_by(cases.assign(wording=cases["wording"].astype("Int64")), "wording")
+    scored = cases[has_verdict(cases)]
+    parts = components(scored["pass"].to_numpy(dtype=float), scored["sample_id"], scored["wording"])
+    longer, share, asked = None, pass_share(cases), wordings_of(scored, plan)
+    if share is not None and asked is not None:
+        covered = asked.cover(share, scored["pass"].to_numpy(dtype=bool))
+        longer = (share.effective / covered.effective) ** 0.5
+    return WordingSummary(
+        random=asked is not None,
+        rates=rates,
+        variances=None
+        if parts is None
+        else WordingVariances(
+            samples=parts.samples,
+            wordings=parts.wordings,
+            askings=parts.askings,
+            rest=parts.rest - parts.askings,
+        ),
+        longer=longer,
+    )
 
 
 def count_names(names: pd.Series) -> dict[str, int]:
@@ -252,7 +291,9 @@ def langtest(cases: pd.DataFrame) -> LangTestSummary | None:
     return LangTestSummary(judged=len(both), passed=int(both["langtest_pass"].sum()), agreed=agreed)
 
 
-def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, Estimate]:
+def estimates(
+    measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None
+) -> dict[str, Estimate]:
     """Return the mean of each measure over the cases, by its name; what no row has is left out."""
     case = ~results["control"].to_numpy(dtype=bool)
     cluster = clusters_of(results)
@@ -260,13 +301,29 @@ def estimates(measures: Iterable[Measure], results: pd.DataFrame) -> dict[str, E
     for measure in measures:
         own = mean(measure.values[case], cluster[case], share=measure.share, bounds=measure.bounds)
         if own is not None:
+            interval = own.interval
+            if asked is not None and interval is not None:
+                interval = _over_wordings(measure, own, cluster[case], asked.of(case), measure.values[case])
             estimated[measure.name] = Estimate(
-                value=own.value, interval=own.interval, rows=own.rows, clusters=own.clusters, among=measure.among
+                value=own.value, interval=interval, rows=own.rows, clusters=own.clusters, among=measure.among
             )
     return estimated
 
 
-def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
+def _over_wordings(
+    measure: Measure, own: Mean, cluster: np.ndarray, asked: AskedIn, values: np.ndarray
+) -> Interval | None:
+    """Return the interval of a measure that also covers the choice of wordings; all arrays are (cases,)."""
+    if measure.share:
+        known = np.isfinite(values)
+        true = values[known] == 1
+        return wilson(asked.of(known).cover(clustered_share(true, cluster[known]), true))
+    bounds = None if measure.bounds is None else Interval(*measure.bounds)
+    parts = components(values, asked.sample, asked.wording)
+    return None if own.interval is None else widened(own.interval, own.value, parts, bounds=bounds)
+
+
+def effects(measures: Iterable[Measure], results: pd.DataFrame, *, asked: AskedIn | None = None) -> list[Effect]:
     """Return cases minus controls of the measures that ask for it, over the samples that have both."""
     control = results["control"].to_numpy(dtype=bool)
     if not control.any():
@@ -284,12 +341,20 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
         net = difference(pairs["case"], pairs["c"], cluster.loc[pairs.index], share=between)
         if net is None:
             continue
+        interval = net.interval
+        if asked is not None and interval is not None:
+            interval = widened(
+                interval,
+                net.value,
+                _components_of_net(values, control, asked),
+                bounds=Interval(-1, 1) if between else None,
+            )
         shown.append(
             Effect(
                 name=measure.net,
                 measure=measure.name,
                 value=net.value,
-                interval=net.interval,
+                interval=interval,
                 case=float(pairs["case"].mean()),
                 control=float(pairs["c"].mean()),
                 samples=net.rows,
@@ -297,3 +362,11 @@ def effects(measures: Iterable[Measure], results: pd.DataFrame) -> list[Effect]:
             )
         )
     return shown
+
+
+def _components_of_net(values: pd.Series, control: np.ndarray, asked: AskedIn) -> Components | None:
+    """Return the variance components of case minus control, of each sample in each wording that has both."""
+    keys = [pd.Series(asked.sample), pd.Series(asked.wording)]
+    case, twin = (values[rows].groupby([key[rows] for key in keys]).mean() for rows in (~control, control))
+    net = (case - twin).dropna()
+    return components(net, *(net.index.get_level_values(level) for level in (0, 1)))

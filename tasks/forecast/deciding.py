@@ -11,7 +11,7 @@ import numpy as np
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.statistics.power import Reach, cases_for, detectable, least_cases, pairs_for, reach, worth
-from contrapose.tasks.statistics.shares import copies
+from contrapose.tasks.statistics.shares import copies, fewer
 
 WIDE = 0.2
 """Rates that a gate should not leave undecided: more than ten points on either side."""
@@ -79,20 +79,34 @@ class Deciding:
 
 
 def deciding(
-    groups: Groups, *, samples: int, rows: int, gate: float, level: float, orders: bool = False
+    groups: Groups,
+    *,
+    samples: int,
+    rows: int,
+    gate: float,
+    level: float,
+    orders: bool = False,
+    wordings: tuple[int, float] | None = None,
 ) -> Deciding | None:
     """Return what one test can decide; None if it asks nothing.
 
     The `samples` were drawn from the `rows` of the source, skipped ones included; `level` is the p value that a verdict
-    needs, and `orders` says whether two orders of the same things are compared.
+    needs, and `orders` says whether two orders of the same things are compared. `wordings` are how many count as a
+    sample of all wordings, and the share of the variance that lies between them; None where none do.
     """
     cases = groups.samples.total()
     if not cases:
         return None
-    effective = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
+    alone = int(worth(list(groups.samples.values()), list(groups.clusters.values())))
+    count, part = wordings or (1, 0.0)
+    # As `over_wordings` counts them, of which further cases in the same wordings take nothing away.
+    cost, lost = fewer(cases, count) if wordings else 1.0, part / count
+    effective = max(1, int(cost / (1 / alone + lost)))
     agreeing = min(effective, copies(np.array(list(groups.clusters.values()))))
     needed = cases_for(gate, level=level, undecided=WIDE)
-    times = None if needed is None else max(needed / effective, least_cases(gate, level=level) / agreeing)
+    times = None
+    if needed is not None and cost / needed > lost:
+        times = max(1 / (cost / needed - lost) / alone, least_cases(gate, level=level) / agreeing)
     return Deciding(
         cases=cases,
         effective=effective,
@@ -100,6 +114,6 @@ def deciding(
         reach=reach(effective, gate, level=level, agreeing=agreeing),
         limit=None if times is None else ceil(times * samples),
         available=rows,
-        difference=detectable(effective),
+        difference=detectable(alone),
         bias_pairs=pairs_for(BIAS) if orders else None,
     )

@@ -79,6 +79,7 @@ def _prompt_facts(
     facts: Facts = {
         "seed": config.seed,
         "repeats": config.repeats,
+        "wordings": config.wordings if config.wordings > 1 else None,
         "system_instruction": config.system_instruction,
         "few_shot": [shot.model_dump() for shot in config.few_shot] or None,
         "apply_chat_template": config.apply_chat_template,

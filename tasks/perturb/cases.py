@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 
@@ -15,7 +15,9 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Likelihoods, Sample
 from contrapose.tasks.core.registry import probe
+from contrapose.tasks.perturb.wordings import Assigned, preferred_wordings, wordings_in
 from contrapose.tasks.probes.base import rng_for
+from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.power import highest
 from contrapose.tasks.tables.table import Table, batches
@@ -29,6 +31,7 @@ def build_cases(
     seed: int,
     likelihoods: Likelihoods,
     besides: frozenset[str] = frozenset(),
+    wordings: Assigned | None = None,
 ) -> Iterator[Case]:
     """Yield the cases of every sample, one after the other; those that cannot be perturbed carry their reason.
 
@@ -36,22 +39,46 @@ def build_cases(
     replies are generated is followed by its repeats. A control, where the plan wants them, follows the cases of its
     sample and belongs to the first that is asked. `besides` are ids of the samples whose original prompt is also
     answered in words, where their choice is read by likelihood, or whose prompts are asked once more, where it is not.
+    `wordings` are those of the samples, as `assign_wordings` returns them; None: those that the samples prefer. Each
+    wording of a sample has cases of its own, and a control.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
     for sample in samples:
-        rng = rng_for(seed, sample.id, plan.test)
-        cases = chosen.cases(sample, settings, rng=rng, likelihoods=likelihoods)
-        asked = next((case for case in cases if case.skip_reason is None), None)
-        if asked is not None and sample.id in besides:
-            if asked.asks == "choose":
-                further = replace(asked, also_in_words=bool(settings.answers_in_words(likelihoods)))
-            else:
-                further = replace(asked, also_again=plan.noise > 0)
-            cases = [further if case is asked else case for case in cases]
-        yield from repeat_cases(cases, plan.repeats)
-        if plan.control and asked is not None:
-            twin = chosen.control(asked, sample, settings, rng=rng_for(seed, sample.id, f"{plan.test}/control"))
-            yield from repeat_cases(() if twin is None else (twin,), plan.repeats)
+        for place, number in enumerate(_wordings_of(sample, plan, wordings, seed=seed)):
+            worded = settings
+            if number is not None and isinstance(settings, PromptSettings):
+                worded = settings.in_wording(number)
+            rng = rng_for(seed, sample.id, plan.test)
+            cases = chosen.cases(sample, worded, rng=rng, likelihoods=likelihoods)
+            asked = next((case for case in cases if case.skip_reason is None), None)
+            if asked is not None and sample.id in besides and place == 0:
+                if asked.asks == "choose":
+                    further = replace(asked, also_in_words=bool(settings.answers_in_words(likelihoods)))
+                else:
+                    further = replace(asked, also_again=plan.noise > 0)
+                cases = [further if case is asked else case for case in cases]
+            yield from repeat_cases(_name_wording(cases, number), plan.repeats)
+            if plan.control and asked is not None:
+                control_rng = rng_for(seed, sample.id, f"{plan.test}/control")
+                twin = chosen.control(asked, sample, worded, rng=control_rng)
+                yield from repeat_cases(_name_wording(() if twin is None else (twin,), number), plan.repeats)
+            if asked is None:
+                # What skips a sample in one wording skips it in all of them.
+                break
+
+
+def _wordings_of(sample: Sample, plan: Plan, assigned: Assigned | None, *, seed: int) -> Sequence[int | None]:
+    """Return the numbers of a sample's wordings; None alone where the test has one."""
+    count, share = wordings_in(plan)
+    if count == 1:
+        return (None,)
+    return (assigned or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:share])
+
+
+def _name_wording(cases: Iterable[Case], number: int | None) -> Iterator[Case]:
+    """Yield cases with their wording, which is part of their ids where there are several."""
+    for case in cases:
+        yield case if number is None else replace(case, id=f"{case.id}/w{number}", wording=number)
 
 
 def drawn_besides(ids: Iterable[str], plan: Plan, *, seed: int, likelihoods: Likelihoods) -> frozenset[str]:

@@ -200,9 +200,13 @@ def mass_figures(results: pd.DataFrame) -> dict[str, float | int | None]:
     }
 
 
+ASKED = ("sample_id", "wording", "repeat")
+"""Columns that tell one asking of a sample, and of its control, from another; older runs lack `wording`."""
+
+
 def askings(rows: pd.DataFrame) -> pd.Series:
     """(rows,) of tuples, one for each asking of a sample, in all its orders."""
-    parts = [rows[name] for name in ("sample_id", "repeat") if name in rows]
+    parts = [rows[name].fillna(0) for name in ASKED if name in rows]
     return pd.Series(list(zip(*parts, strict=True)), index=rows.index, dtype=object)
 
 

@@ -52,6 +52,7 @@ class ItemOrderSettings(AnswerSettings):
     """Names that a prompt of one's own may use."""
     needed: ClassVar[tuple[str, ...]] = ("items", "text")
     """Those of them that it must."""
+    built_in: ClassVar[str] = "item_order"
 
     orders: Literal["cyclic", "sample"] = Field(
         default="cyclic",
@@ -204,8 +205,9 @@ class ItemOrder(ItemFigures):
         self, case: Case, sample: ItemSample, settings: ItemOrderSettings, *, rng: random.Random
     ) -> Case | None:
         """Introduce the same order in other words; None where a prompt of one's own has no other words."""
-        words = rng.choice(OTHER_WORDS)
-        before, after = (f"{said}\n\n{case.original}" for said in (INTRODUCTION, words))
+        own = introduction_in(settings.wording)
+        words = rng.choice([other for other in (INTRODUCTION, *OTHER_WORDS) if other != own])
+        before, after = (f"{said}\n\n{case.original}" for said in (own, words))
         if settings.prompt is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded or settings.prompt})
         asked = replace(sample, options=case.options)
@@ -217,13 +219,14 @@ class ItemOrder(ItemFigures):
         details = {**case.details, **details_of(asked, tuple(range(len(sample.items))))}
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, details=details)
 
-    def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str = INTRODUCTION) -> str:
+    def _prompt(self, sample: ItemSample, settings: ItemOrderSettings, *, introduction: str | None = None) -> str:
         """Return the prompt about a sample with its items in their order, by the suite's own template if it has one."""
         shown = {"items": settings.join_items(sample.items), "context": (sample.context or "").strip()}
         if settings.prompt is None:
             block = letter_options(sample.options) if sample.options else ""
-            own = {"introduction": introduction, "text": sample.text, "options": block}
-            return default_prompt("item_order").render(shown | own)
+            said = introduction or introduction_in(settings.wording)
+            own = {"introduction": said, "text": sample.text, "options": block}
+            return default_prompt("item_order", settings.wording).render(shown | own)
         where = f"{self.where}.prompt"
         refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
         options = label_options(sample.options, settings.first_labels(len(sample.options)))
@@ -242,6 +245,11 @@ class ItemOrder(ItemFigures):
         right = numbers(results["right_before"]), numbers(results["right_after"])
         kept = 1 - numbers(results["answer_changed"])
         return right_rate(results, kept, *right, wanted=settings.min_right_rate, least=HALF)
+
+
+def introduction_in(wording: int) -> str:
+    """Return what introduces a list in one of our own wordings, by number from 1."""
+    return (INTRODUCTION, *OTHER_WORDS)[(wording - 1) % (1 + len(OTHER_WORDS))]
 
 
 def _skip_reason(sample: ItemSample) -> str | None:

@@ -21,6 +21,7 @@ class OrderBiasSettings(TwoOrdersSettings):
     """Settings of order_bias."""
 
     variables: ClassVar[tuple[str, ...]] = ("article", *TwoOrdersSettings.variables)
+    built_in: ClassVar[str] = "order_bias"
 
 
 class OrderBias(TwoOrders):

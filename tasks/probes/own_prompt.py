@@ -159,7 +159,7 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
         raise ValueError(f"a prompt without {{{{ {missing[0]} }}}}; expected {shown} in it. Add {shown} to the prompt")
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def _template(text: str) -> Template:
     return _environment().from_string(text)
 
@@ -173,9 +173,18 @@ def names_in(template: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
-def default_prompt(name: str) -> Template:
-    """Return our own prompt of that name: `text`, about a text, or that of the test of that name."""
-    return _template(files("contrapose.data").joinpath("prompts", f"{name}.j2").read_text(encoding="utf-8"))
+def built_in_wordings(name: str) -> tuple[str, ...]:
+    """Return our own prompt of that name in all its wordings, the usual one first: `text`, or that of a test."""
+    import yaml
+
+    folder = files("contrapose.data").joinpath("prompts")
+    further = yaml.safe_load(folder.joinpath("wordings.yaml").read_text(encoding="utf-8"))
+    return (folder.joinpath(f"{name}.j2").read_text(encoding="utf-8"), *further.get(name, ()))
+
+
+def default_prompt(name: str, wording: int = 1) -> Template:
+    """Return our own prompt of that name in one of its wordings, by number from 1."""
+    return _template(built_in_wordings(name)[wording - 1])
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -12,6 +12,7 @@ from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
 from contrapose.tasks.probes.own_prompt import (
     OwnLabels,
+    built_in_wordings,
     check_distinct,
     check_template,
     default_prompt,
@@ -21,6 +22,12 @@ from contrapose.tasks.probes.own_prompt import (
 
 MOST = 26
 """Options of a sample."""
+MOST_WORDINGS = 100
+Wordings = (
+    Annotated[int, Field(ge=1, le=MOST_WORDINGS)]
+    | Annotated[tuple[str, ...], Field(min_length=2, max_length=MOST_WORDINGS)]
+)
+"""How many built-in wordings, or templates of one's own."""
 
 
 class ReadSettings(ProbeSettings):
@@ -72,6 +79,8 @@ class PromptSettings(ProbeSettings):
     """Names that a template may use."""
     needed: ClassVar[tuple[str, ...]] = ("text",)
     """Those of them that it must."""
+    built_in: ClassVar[str] = "text"
+    """Name of our own prompt, in `data/prompts`; empty where it has no further wordings there."""
 
     prompt: str | None = Field(
         default=None,
@@ -83,6 +92,72 @@ class PromptSettings(ProbeSettings):
         default=None,
         description="Labels of the options in your own prompt, such as 1, 2, 3, 4. Empty: A, B, C, …",
     )
+    wordings: Wordings | None = Field(
+        default=None,
+        description="Wordings of the prompt, all with the same meaning: how many built-in ones, or a list of your own "
+        "templates; in a suite, `wordings_files` names their files. From 6 on the interval also covers the choice of "
+        "the wording. Empty: the number of the run.",
+    )
+    wordings_each: int = Field(
+        default=2,
+        ge=1,
+        le=MOST_WORDINGS,
+        description="In how many of the wordings each sample is asked, where there are several.",
+    )
+    wording: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_WORDINGS,
+        description="Number of the built-in wording that is asked where there are not several; 1 is the usual one.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _prompt_of_wordings(cls, values: Any) -> Any:
+        """Take the first wording of one's own as the prompt, so that labels and patterns belong to a prompt."""
+        own = values.get("wordings") if isinstance(values, dict) else None
+        if isinstance(own, list | tuple) and own and values.get("prompt") is None:
+            return {**values, "prompt": own[0]}
+        return values
+
+    @model_validator(mode="after")
+    def _check_wordings(self) -> Self:
+        own = self.wordings if isinstance(self.wordings, tuple) else ()
+        for template in own:
+            check_template(template, known=self.variables, needed=self.needed)
+        if own and self.prompt != own[0]:
+            raise ValueError("wordings of one's own, and a prompt that is not the first of them; expected one of both")
+        if len(set(own)) < len(own):
+            raise ValueError("two equal wordings; expected templates that differ")
+        count = self.wordings if isinstance(self.wordings, int) else 1
+        if self.prompt is not None and max(count, self.wording) > 1:
+            raise ValueError(
+                f"{max(count, self.wording)} built-in wordings beside a prompt of one's own; expected a list of "
+                "templates in wordings"
+            )
+        shipped = self.built_in_count
+        if max(count, self.wording) > shipped:
+            raise ValueError(
+                f"{max(count, self.wording)} wordings; expected at most {shipped}, which is how many are built in, or "
+                "a list of templates"
+            )
+        return self
+
+    @property
+    def built_in_count(self) -> int:
+        """Return how many wordings of our own prompt there are."""
+        return len(built_in_wordings(self.built_in)) if self.built_in else 1
+
+    @property
+    def wording_count(self) -> int:
+        """Return in how many wordings the samples are asked."""
+        return len(self.wordings) if isinstance(self.wordings, tuple) else self.wordings or 1
+
+    def in_wording(self, number: int) -> Self:
+        """Return the settings that ask in one of the wordings, by number from 1."""
+        own = self.wordings
+        changed: dict[str, Any] = {"prompt": own[number - 1]} if isinstance(own, tuple) else {"wording": number}
+        return self.model_copy(update={**changed, "wordings": None})
 
     @field_validator("prompt", "reworded", check_fields=False)
     @classmethod
@@ -183,12 +258,14 @@ class TextPrompts(NamedTuple):
     """What stands above the text; empty where it has none."""
     where: str
     """The setting and the sample, for errors."""
+    wording: int = 1
+    """Number of our own wording."""
 
     def prompt(self, text: str, *, ask: str = ASK) -> str:
         """Return the prompt about one text, or raise ConfigError where the template fails."""
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
-            return default_prompt("text").render(values)
+            return default_prompt("text", self.wording).render(values)
         values["letters"] = join_labels(self.labels)
         return render_prompt(self.template.strip(), values, where=self.where, strip=False)
 
@@ -223,7 +300,7 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         refuse_hidden(sample, settings.prompt, where=where)
         refuse_unlabelled(count, labels, where=where)
     options = label_options(sample.options, labels) if sample.options else ""
-    return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where)
+    return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where, settings.wording)
 
 
 def refuse_hidden(

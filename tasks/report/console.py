@@ -14,6 +14,7 @@ from rich.text import Text
 from contrapose.tasks.core.comparison import Comparison, judged
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.report import comparison_markdown as markdown
+from contrapose.tasks.report import wordings
 from contrapose.tasks.report.evidence import TestFacts, facts_of, rate_cells, sentences_of
 from contrapose.tasks.report.evidence import legend as legend_of
 from contrapose.tasks.report.passages import main_sentences
@@ -136,6 +137,7 @@ def _notes(outcome: Outcome, facts: TestFacts, *, explain: bool) -> Iterator[str
     yield facts.unread
     yield facts.asked_again
     yield from main_sentences(outcome)
+    yield from wordings.main_sentences(outcome)
     yield facts.guessing
     if outcome["control"]:
         yield noise(outcome["control"], by_kind=explain)

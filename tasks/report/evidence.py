@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from contrapose.tasks.core.criteria import further_gates
 from contrapose.tasks.core.noise import EXPLANATIONS, describe_noise
-from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Slice, Summary
+from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
 from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes import asking_back as checks
 from contrapose.tasks.probes import choices as words

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.panels import Sheet
-from contrapose.tasks.report import evidence, passages
+from contrapose.tasks.report import evidence, passages, wordings
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import facts_of, rate_cells, sentence, sentences_of
 from contrapose.tasks.report.failures import MarkedRow, shown_failures
@@ -134,12 +134,16 @@ def _test_blocks(outcome: Outcome, report: Report, show: Show) -> Iterator[Block
     """Blocks on one test: why, and folded the figures and the failing examples."""
     test = outcome["test_type"]
     name, retrieved = escape(name_of(test)), list(sentences_of(passages.sentences(outcome)))
-    lines = filter(None, (sentence(first_line(outcome)), further_reason(outcome), *retrieved[:1]))
+    worded = list(sentences_of(wordings.main_sentences(outcome)))
+    lines = filter(None, (sentence(first_line(outcome)), further_reason(outcome), *retrieved[:1], *worded))
     yield Block(REASONS, f"### {name}\n\n" + "  \n".join(escape(show(text)) for text in lines))
     tables = ["  \n".join(map(escape, _notes(outcome, report, show)))]
     if retrieved:
         tables.append("  \n".join(map(escape, retrieved[1:])))
         tables.append(table(*passages.passage_table(outcome), numbers=(1, 2)))
+    for header, lines_of in (wordings.wording_table(outcome), wordings.variance_table(outcome)):
+        tables += [table(header, lines_of, numbers=(1,))] if lines_of else []
+    tables.append("  \n".join(map(escape, list(sentences_of(wordings.sentences(outcome)))[len(worded) :])))
     if outcome["figures"]:
         named = [(show(evidence.label(test, name)), value) for name, value in evidence.figures(outcome)]
         tables.append(table(("figure", "value (95 % interval)"), named[:MOST_NAMES], numbers=(1,)))

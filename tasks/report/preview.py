@@ -35,6 +35,8 @@ class PreviewTally:
     """Codes of the reasons why samples were skipped."""
     confidence: Counter[str] = field(default_factory=Counter)
     """Confidence of the changes."""
+    wordings: Counter[int] = field(default_factory=Counter)
+    """Cases in each wording; empty where the test has one."""
 
     def add(self, cases: Sequence[Case]) -> None:
         """Count the next sample, by its cases."""
@@ -43,6 +45,7 @@ class PreviewTally:
         own = [case for case in asked if not case.control]
         self.cases += len(own)
         self.controls += len(asked) - len(own)
+        self.wordings.update(case.wording for case in own if case.wording is not None)
         if own:
             self.changed.append(position)
             self.confidence.update([own[0].confidence or "unknown"])
@@ -63,6 +66,10 @@ def section(test: str, source: str, tally: PreviewTally, *, judged: str = "", co
     parts += [counted("cases", tally.cases)] if tally.cases != changed else []
     parts += [counted("controls", tally.controls)] if tally.controls else []
     yield Text(f"{counted('samples', samples)}: {'; '.join(parts)}")
+    if tally.wordings:
+        least, most = min(tally.wordings.values()), max(tally.wordings.values())
+        share = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        yield Text(f"{len(tally.wordings):,} wordings, {share} cases each")
     if tally.confidence:
         yield Text(one_line(f"changed with confidence {reasons(dict(tally.confidence.most_common()))}"))
     if tally.reasons:
@@ -105,7 +112,8 @@ def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: boo
         yield Text(name, style="cyan"), Text(show(message["content"]))
     before = sent_text(first.original_prompt)
     yield Text(f"{role}, unchanged", style="cyan"), Text(before)
-    for case in (first, *(case for case in cases if case.control and case is not first)):
+    controls = (case for case in cases if case.control and case is not first and case.wording == first.wording)
+    for case in (first, *controls):
         if case.perturbed_prompt is not None:
             name = f"{role}, {'control' if case.control else 'changed'}"
             after = sent_text(case.perturbed_prompt)

@@ -165,7 +165,7 @@ def _grow(share: Share, rows: int, *, luck: float = 0.0) -> Share:
         share,
         rows=rows,
         true=min(rows, max(0, round(share.rate * rows + luck * error))),
-        effective=rows / share.design_effect,
+        effective=1 / (share.rows / rows * (1 / share.effective - 1 / share.ceiling) + 1 / share.ceiling),
         better=tuple(_grow(part, rows) for part in share.better),
         worse=tuple(_grow(part, rows) for part in share.worse),
     )

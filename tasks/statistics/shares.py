@@ -33,6 +33,8 @@ class Share:
     """How many independent rows tell as much."""
     freedom: float = np.inf
     """Degrees of freedom of the variance from which that is estimated; without bound where nothing is."""
+    ceiling: float = np.inf
+    """Effective rows that further rows like these stay below, since they come in the same wordings."""
     better: tuple[Share, ...] = ()
     """What it would be with fewer false rows: no evidence that a gate is reached is stronger than theirs."""
     worse: tuple[Share, ...] = ()

@@ -37,8 +37,9 @@ def test_each_command_is_understood(block: Block) -> None:
     "block", [block for block in blocks("yaml") if SUITE_KEYS & set(yaml.safe_load(block.text))], ids=str
 )
 def test_each_suite_loads(block: Block, tmp_path: Path) -> None:
-    for name in ("exam.j2", "judge.j2"):
-        (tmp_path / name).write_text("{{ first }} {{ second }}" if name == "judge.j2" else "{{ text }} {{ options }}")
+    templates = {"exam.j2": "{{ text }} {{ options }}", "chat.j2": "{{ text }}: {{ options }}"}
+    for name, template in {**templates, "judge.j2": "{{ first }} {{ second }}"}.items():
+        (tmp_path / name).write_text(template)
     (tmp_path / "suite.yaml").write_text(block.text)
     _, warnings = load_config(str(tmp_path / "suite.yaml"))
     assert warnings == []

@@ -283,3 +283,58 @@ def test_skipped_rows_are_told_in_words(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["estimate", "--model", "mock", "--test", "add_negation", "--data", str(rows)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "add_negation skips rows: 2 of 4 rows are not in English; 1 negated already." in said
+
+
+WORDED = ["estimate", "--model", "mock", "--test", "order_bias", "--limit", "30", "--set", "wordings=6"]
+
+
+def test_several_wordings_are_counted_and_a_design_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WORDED, "--half-width", "15", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    # Thirty samples, each in two wordings and two orders.
+    assert found["tests"]["order_bias"]["prompts"] == 120
+    own = found["wordings"]["order_bias"]
+    assert own["design"] == {"samples": 30, "wordings": 6, "per_sample": 2}
+    assert own["run"] is None
+    assert own["half_width"] > own["wanted"] == 0.15
+    assert main(WORDED) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "order_bias asks each sample in 2 of 6 wordings. Expected interval:" in shown
+    assert "no design has an interval of 5.0 points to either side" in shown
+
+
+def test_variances_come_from_the_last_run_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contrapose.tasks.core.history_records import PastRun
+    from contrapose.tasks.history.dataset import append, place
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
+    variances = {"samples": 0.01, "wordings": 0.0, "askings": 0.0, "rest": 0.02}
+    for name, own in (("run-1", {"variances": None}), ("run-2", {"variances": variances}), ("run-3", None)):
+        test = {"test_type": "order_bias", **({"wordings": own} if own else {})}
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"tests": [test]}), encoding="utf-8")
+        past = {"test_type": "order_bias", "verdict": "pass", "pass_rate": 0.9, "min_pass_rate": 0.7, "scored": 9}
+        run = PastRun(
+            run_id=name,
+            suite="s",
+            model="mock",
+            started=f"2026-11-0{name[-1]}T00:00:00Z",
+            verdict="pass",
+            tests=[{**past, "interval": (0.5, 1.0)}],  # type: ignore[list-item]
+            made_of={},
+        )
+        append(place(None, "runs"), run, key=name)
+    assert main([*WORDED, "--json"]) == 0
+    own = json.loads(capsys.readouterr().out)["wordings"]["order_bias"]
+    assert (own["run"], own["variances"]) == ("run-2", variances)
+
+
+@pytest.mark.parametrize("points", ["0", "60", "x"])
+def test_a_length_that_is_none_is_refused(points: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*WORDED, "--half-width", points])
+    assert ended.value.code == 2

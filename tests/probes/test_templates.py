@@ -9,7 +9,7 @@ import pytest
 from contrapose.tasks.probes.item_order import ItemOrderSettings
 from contrapose.tasks.probes.judge_order import JudgeOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBiasSettings
-from contrapose.tasks.probes.own_prompt import check_template
+from contrapose.tasks.probes.own_prompt import built_in_wordings, check_template
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 OURS = {
@@ -22,10 +22,10 @@ OURS = {
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_own_prompts_are_templates_that_a_suite_could_bring(name: str) -> None:
-    content = files("contrapose.data").joinpath("prompts", f"{name}.j2").read_text(encoding="utf-8")
-    check_template(content, known=(*OURS[name].variables, "introduction"), needed=OURS[name].needed)
+    for content in built_in_wordings(name):
+        check_template(content, known=(*OURS[name].variables, "introduction"), needed=OURS[name].needed)
 
 
 def test_every_prompt_of_ours_is_checked() -> None:
     entries = files("contrapose.data").joinpath("prompts").iterdir()
-    assert {entry.name for entry in entries} == {f"{name}.j2" for name in OURS}
+    assert {entry.name for entry in entries} == {"wordings.yaml", *(f"{name}.j2" for name in OURS)}

@@ -20,11 +20,11 @@ from contrapose.tasks.core.outcome import (
     GateSummary,
     ModelSummary,
     Outcome,
-    Slice,
     Summary,
     UsageSummary,
     overall,
 )
+from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report.base import FIGURES, Report
 
 TOPICS = (

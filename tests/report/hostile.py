@@ -11,8 +11,9 @@ from markdown_it import MarkdownIt
 from past_runs import past_run, past_test
 
 from contrapose.tasks.core.history_records import Change, Facet, History
-from contrapose.tasks.core.outcome import Estimate, Slice, Summary
+from contrapose.tasks.core.outcome import Estimate, Summary
 from contrapose.tasks.core.records import Call, Calls
+from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report.base import Report
 
 __all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "rendered", "steering"]

@@ -6,7 +6,8 @@ import pytest
 from factories import effect as made
 from factories import gate, outcome, report, summary
 
-from contrapose.tasks.core.outcome import Estimate, Slice
+from contrapose.tasks.core.outcome import Estimate
+from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report.evidence import (
     describe_gate,

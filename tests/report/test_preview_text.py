@@ -88,3 +88,18 @@ def test_hostile_texts_steer_no_terminal(kind: str) -> None:
         shown = printed(case(id=text, original=text, perturbed=f"{text} not", confidence=text), skip(text))
         shown += "\n".join(told([skip(text)], title=text))
         assert not steering(shown)
+
+
+def test_wordings_are_counted() -> None:
+    pairs = [[case(wording=first), case(wording=second)] for first, second in ((1, 2), (2, 3), (3, 1), (1, 2))]
+    assert "3 wordings, 2 to 3 cases each" in told(*pairs)
+    assert not any("wording" in line for line in told([case()]))
+
+
+def test_what_is_sent_is_shown_in_one_wording() -> None:
+    from contrapose.tasks.config.model_spec import ModelSpec
+    from contrapose.tasks.report.preview import sent_lines
+
+    cases = [case(wording=1), case(wording=1, control=True), case(wording=2), case(wording=2, control=True)]
+    lines = sent_lines(cases, ModelSpec(id="mock"), str, chat=True, brackets=True)  # type: ignore[arg-type]
+    assert [heading.plain for heading, _ in lines] == ["user, unchanged", "user, changed", "user, control"]

@@ -114,8 +114,6 @@ LEAST_RIGHT = 20
 """Samples answered rightly before from which on it is told how many of them were noticed."""
 WITHOUT_OPTIONS = 0.7
 """Least share of them by default where there are no options, and so no model that guesses."""
-ASKED = ["sample_id", "repeat"]
-"""Columns that tell one asking of a sample, and of its control, from another."""
 
 
 def change_gates(results: pd.DataFrame, settings: AnswerSettings, *, steady: float = 0.0) -> Sequence[Criterion]:
@@ -171,8 +169,9 @@ def contrast_criterion(results: pd.DataFrame, wanted: float) -> Criterion | None
     if not control.any():
         return None
     # The control of each row's sample, in the order of the rows; nothing where there is none.
-    answers = results[control].drop_duplicates(ASKED).set_index(ASKED)[["control", "answer_changed", "chance"]]
-    twins = answers.reindex(pd.MultiIndex.from_frame(results[ASKED]))
+    asked = pd.DataFrame({name: results[name].fillna(0) for name in choices.ASKED if name in results})
+    answers = results[["control", "answer_changed", "chance"]].set_index(pd.MultiIndex.from_frame(asked))[control]
+    twins = answers[~answers.index.duplicated()].reindex(pd.MultiIndex.from_frame(asked))
     paired = ~control & twins["control"].eq(True).to_numpy()
     changed, stayed = numbers(results["answer_changed"]), 1 - numbers(twins["answer_changed"])
     right = numbers(results["right_before"])

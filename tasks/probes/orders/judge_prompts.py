@@ -30,6 +30,7 @@ class VerdictSettings(PairSettings):
     """Settings of a prompt that shows a judge two answers, and of how its verdict is read."""
 
     variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", "tie", *PairSettings.variables)
+    built_in: ClassVar[str] = "judge_order"
     one_is_right: ClassVar[bool] = False
 
     labels: tuple[str, str] | dict[str, Verdict] | None = Field(  # type: ignore[assignment] # a mapping, too

@@ -38,6 +38,7 @@ class PairSettings(RewordedSettings):
     one_is_right: ClassVar[bool] = True
     """Whether exactly one of the two can be right: who calls the one wrong then chooses the other."""
     needed: ClassVar[tuple[str, ...]] = ("first", "second")
+    built_in: ClassVar[str] = ""
 
     prompt: str | None = Field(
         default=None,
@@ -210,8 +211,8 @@ class TwoOrders(TwoOrderFigures):
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
         if not self.other_words:
             return None
-        own, *others = self.questions(sample)
-        question = rng.choice(others)
+        own = self.question_in(settings.wording, sample)
+        question = rng.choice([words for words in self.questions(sample) if words != own])
         if settings.reworded is not None:
             settings = settings.model_copy(update={"prompt": settings.reworded})
         prompt = self._prompt(settings, sample, case.options, question=question)
@@ -224,6 +225,10 @@ class TwoOrders(TwoOrderFigures):
         chance = self.chance(settings)
         return control_of(replace(case, original=before), perturbed=after, prompt=prompt, chance=chance)
 
+    def question_in(self, wording: int, sample: Any) -> str:
+        """Return the question of one of our own wordings, by number from 1: they take turns with the other words."""
+        return (own := self.questions(sample))[(wording - 1) % len(own)]
+
     def _prompt(self, settings: PairSettings, sample: Any, texts: Sequence[str], *, question: str | None = None) -> str:
         """Return the prompt with two texts in some order, by the suite's own template if it has one."""
         first, second = map(self.lay_out if settings.prompt is None else str.strip, texts)
@@ -232,11 +237,11 @@ class TwoOrders(TwoOrderFigures):
             **self.prompt_values(settings),
             "first": first,
             "second": second,
-            "question": question or self.questions(sample)[0],
+            "question": question or self.question_in(settings.wording, sample),
         }
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
-            return default_prompt(self.prompt_name or self.name).render(values)
+            return default_prompt(self.prompt_name or self.name, settings.wording).render(values)
         return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:

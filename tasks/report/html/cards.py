@@ -15,7 +15,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes.known_errors import READ_BY, UNREAD, step_shares
 from contrapose.tasks.probes.panels import Bars, Grid, Panel, Quantity
-from contrapose.tasks.report import evidence
+from contrapose.tasks.report import evidence, wordings
 from contrapose.tasks.report.base import SKIPPED_SHOWN
 from contrapose.tasks.report.charts.pictures import scores, trend
 from contrapose.tasks.report.evidence import between, explanation, facts_of, label, sentence, sentences_of
@@ -97,7 +97,7 @@ def card(
         "slices": [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]],
         "read": [(show(name), share) for name, share in step_shares(outcome["figures"]).items()],
         "known_errors": list(map(sentence, facts.known_errors)),
-        "panels": [*_passages(outcome), *(_panel(panel, show) for panel in panels)],
+        "panels": [*_passages(outcome), *_wordings(outcome), *(_panel(panel, show) for panel in panels)],
         "unscored": bar_items(outcome["unscored_reasons"], show),
         "errors": bar_items(wording.commonest(tally.errors), show),
         "charts": list(_charts(test, tally, show, terms)),
@@ -147,6 +147,25 @@ def _passages(outcome: Outcome) -> Iterator[dict[str, Any]]:
             "sentence": first,
             "note": " ".join(others),
         }
+
+
+def _wordings(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Values of the panels about wordings: rates of each, and shares of the variance; none with one wording."""
+    first, *others = [*sentences_of(wordings.sentences(outcome)), ""]
+    texts = {
+        "Wordings of the prompt": (wordings.wording_table(outcome), first),
+        "Where the variance comes from": (wordings.variance_table(outcome), ""),
+    }
+    for title, ((header, rows), said) in texts.items():
+        if rows:
+            yield {
+                "kind": "sheet",
+                "title": title,
+                "header": header,
+                "rows": [(name, quantities) for name, *quantities in rows],
+                "sentence": said,
+                "note": " ".join(filter(None, others)) if said else "",
+            }
 
 
 def _skips(outcome: Outcome, skipped: pd.DataFrame, show: Show) -> list[tuple[str, int, int, Pairs]]:
