@@ -110,7 +110,7 @@ class Permissions:
             shown = without_user(address)
             raise ConfigError(
                 f"{shown} may not be read for a suite or a form",
-                expected=f"a visible file below {self.folder} or next to the suite, or a named one",
+                expected=f"a visible file below {self.folder} or the suite, or a named one",
                 remedy=f"Name it on the command line{OPTIONS.get(where, '')}, or set {DATA}={shlex.quote(shown)} where "
                 "the run takes place.",
                 where=where,
