@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
 from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, Finding
 from contrapose.tasks.core.damage import put_in_place
+from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, inline_files, style, template
@@ -119,6 +121,20 @@ def _table(note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
         rows.append((escape(one_line(one["judge"])), f"{one['pairs']:,}", *cells))
     yield f"## {note}\n"
     yield table(("judge", "pairs", *COLUMNS), rows)
+
+
+def render_run(report: Report) -> bytes | None:
+    """Render the certificate of the judge that a run asked; None for a run without tests of a judge."""
+    if not tests_a_judge(report.summary):
+        return None
+    return render([certify_run(report.summary)], show_toxic=report.show_toxic)
+
+
+def render_run_json(report: Report) -> bytes | None:
+    """Return the same certificate for machines."""
+    if not tests_a_judge(report.summary):
+        return None
+    return f"{to_json(certificates_file([certify_run(report.summary)]))}\n".encode()
 
 
 def certificates_file(certificates: Sequence[Certificate]) -> Certificates:
