@@ -135,6 +135,10 @@ class ProbeSettings(BaseModel):
         """Return how many samples are asked their unchanged prompt once more."""
         return 0
 
+    def with_gate(self, gate: float) -> Self:
+        """Return the settings with a gate that the test or the run sets for the pass rate."""
+        return self
+
     def greedy(self) -> Self:
         """Return the settings for a model whose replies to a prompt never differ."""
         return self

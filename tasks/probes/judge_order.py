@@ -62,17 +62,8 @@ class JudgeOrderSettings(TwoOrdersSettings):
     min_right_rate: Proportion | None = Field(
         default=None,
         description="Gate of the right rate: share of the labelled pairs with the right verdict in both orders. Empty: "
-        "the min_pass_rate of this test, else 0.7, or a little above random guessing where that reaches more.",
+        "min_pass_rate where it is set, else 0.7, or a little above random guessing where that reaches more.",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_gate(cls, values: object) -> object:
-        """Return the settings with the test's gate for right verdicts, too, where they have none of their own."""
-        if not isinstance(values, Mapping) or values.get("min_right_rate") is not None:
-            return values
-        gate = values.get("min_pass_rate")
-        return values if gate is None else {**values, "min_right_rate": gate}
 
     @model_validator(mode="after")
     def _check_labels(self) -> Self:
@@ -142,6 +133,10 @@ class JudgeOrderSettings(TwoOrdersSettings):
     def asks_again(self, likelihoods: Likelihoods) -> int:
         """Return how many samples are asked once more; none by likelihood, which never differs."""
         return 0 if self.by_likelihood(likelihoods) else self.ask_again
+
+    def with_gate(self, gate: float) -> Self:
+        """Return the settings with a gate that was set for the pass rate; it is that of right verdicts, too."""
+        return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
 
     def greedy(self) -> Self:
         """Return the settings without asking again, where the same would be said."""

@@ -92,6 +92,7 @@ def free_port() -> int:
         ("own-prompt", 1, "FAIL  because of option_order."),
         ("own-application", 1, "FAIL  because of add_toxic_words."),
         ("judge", 1, "FAIL  because of judge_order."),
+        ("judge-without-labels", 1, "FAIL  because of judge_order."),
         ("rag", 1, "10 of 16 answers changed: 9 with other passages"),
         ("ci-gate", 0, "Merge."),
     ],
