@@ -58,13 +58,13 @@ def certify_run(summary: Summary, *, gate: float = GATE) -> Certificate:
 def _findings_of(outcome: Outcome, gate: float) -> Iterator[Finding]:
     """Yield the findings of one test of a judge."""
     limit = outcome["settings"].get("max_lean")
-    cues = [name for name in outcome["estimates"] if name.startswith(CUE)]
-    for name in cues:
-        cue = name.removeprefix(CUE)
+    own_cues = sorted(name.removeprefix(CUE) for name in outcome["estimates"] if name.startswith(CUE))
+    cues = [*(cue for cue in CUES if cue in own_cues), *(cue for cue in own_cues if cue not in CUES)]
+    for cue in cues:
         figure = CUES.get(cue, f"the same answer with {cue}: share of verdicts for it minus 1/2")
         own = float(limit) if isinstance(limit, int | float) else gate
         title = "position of equal answers" if cue == "identical" else cue.replace("_", " ")
-        yield judge_finding(title, figure, _mean(outcome, name), gate=own, two_sided=cue in BOTH_SIDES)
+        yield judge_finding(title, figure, _mean(outcome, CUE + cue), gate=own, two_sided=cue in BOTH_SIDES)
     if cues:
         return
     if again := _mean(outcome, AGAIN):

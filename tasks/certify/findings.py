@@ -48,7 +48,8 @@ def _decide(mean: Mean | None, gate: float | None, *, two_sided: bool) -> tuple[
     if high <= gate and (not two_sided or low >= -gate):
         end = max(high, -low if two_sided else high)
         return "pass", f"With 95 % confidence it is at most {_points(end)}; the gate is {_points(gate)}."
-    return "inconclusive", f"It is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
+    shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
+    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
 
 
 def _points(share: float) -> str:

@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 FindingVerdict = Literal["pass", "fail", "inconclusive", "shown"]
 """`shown`: a figure without a gate."""
 
+CertificateVerdict = Literal["pass", "fail", "inconclusive"]
+
 CERTIFICATE_VERSION = 1
 """Of certificate.json; a reader that knows one number can read every file that has it."""
 
@@ -40,7 +42,7 @@ class Certificate(TypedDict):
     """What is known of a judge, and from what."""
 
     judge: str
-    verdict: Literal["pass", "fail", "inconclusive"]
+    verdict: CertificateVerdict
     """`fail` where a bias is above its gate, `pass` where all are below theirs."""
     source: str
     """The files of verdicts, or the run and its data."""
