@@ -83,8 +83,8 @@ def print_certificates(certificates: list[Certificate], console: Console) -> Non
 def _certify(arguments: argparse.Namespace) -> int:
     certificates = _certify_files(arguments) if _is_recorded(arguments.judge) else [_certify_judge(arguments)]
     if arguments.board:
-        notes = [(", ".join(map(str, arguments.judge)), certificates)]
-        Path(arguments.board).write_text(render_board(notes), encoding="utf-8")
+        boards = [(", ".join(arguments.judge), "", certificates)]
+        Path(arguments.board).write_text(render_board(boards), encoding="utf-8")
     verdicts = {certificate["verdict"] for certificate in certificates}
     worst = next(verdict for verdict in ("fail", "inconclusive", "pass") if verdict in verdicts)
     return 0 if arguments.exit_zero else CODES[worst]

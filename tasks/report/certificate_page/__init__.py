@@ -108,19 +108,20 @@ COLUMNS = {
 }
 
 
-def render_board(boards: Sequence[tuple[str, Sequence[Certificate]]]) -> str:
-    """Return a page of Markdown with a table for each source: a heading or note, and its certificates."""
-    return "\n".join([BOARD, *(line for note, own in boards for line in _table(note, own))]).rstrip() + "\n"
+def render_board(boards: Sequence[tuple[str, str, Sequence[Certificate]]]) -> str:
+    """Return a page of Markdown with a table for each source: its title, a note about it, and its certificates."""
+    return "\n".join([BOARD, *(line for board in boards for line in _table(*board))]).rstrip() + "\n"
 
 
-def _table(note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
+def _table(title: str, note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
     rows = []
     for one in certificates:
         findings = {finding["name"]: finding for finding in one["findings"]}
         cells = (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
         rows.append((escape(one_line(one["judge"])), f"{one['pairs']:,}", *cells))
-    yield f"## {note}\n"
-    yield table(("judge", "pairs", *COLUMNS), rows)
+    yield f"## {escape(title)}\n"
+    yield from ([f"{escape(note)}\n"] if note else [])
+    yield f"{table(('judge', 'pairs', *COLUMNS), rows)}\n"
 
 
 def render_run(report: Report) -> bytes | None:
