@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contrapose.tasks.certify.findings import GATE, decide_all, judge_finding
-from contrapose.tasks.core.certificate import Certificate, Finding
+from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
 from contrapose.tasks.core.outcome import Outcome, Summary
 from contrapose.tasks.statistics.means import Mean
@@ -55,7 +55,7 @@ def certify_run(summary: Summary, *, gate: float = GATE) -> Certificate:
     )
 
 
-def _findings_of(outcome: Outcome, gate: float) -> Iterator[Finding]:
+def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
     """Yield the findings of one test of a judge."""
     limit = outcome["settings"].get("max_lean")
     own_cues = sorted(name.removeprefix(CUE) for name in outcome["estimates"] if name.startswith(CUE))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-from contrapose.tasks.core.certificate import Finding, FindingVerdict
+from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
 from contrapose.tasks.text.wording import counted
 
@@ -14,13 +14,15 @@ GATE = 0.1
 """Largest effect of a bias that passes: ten points. Not calibrated: set your own."""
 
 
-def judge_finding(name: str, figure: str, mean: Mean | None, *, gate: float | None, two_sided: bool = False) -> Finding:
+def judge_finding(
+    name: str, figure: str, mean: Mean | None, *, gate: float | None, two_sided: bool = False
+) -> JudgeFinding:
     """Return a figure with its verdict: below the gate, above it, or too close to call.
 
     `two_sided`: the gate holds in both directions.
     """
     verdict, reason = _decide(mean, gate, two_sided=two_sided)
-    return Finding(
+    return JudgeFinding(
         name=name,
         figure=figure,
         value=mean.value if mean else None,
@@ -65,7 +67,7 @@ def _further(mean: Mean, gate: float) -> str:
     return f"; about {counted('more pairs', more)} are needed" if more > 0 else ""
 
 
-def decide_all(findings: Iterable[Finding]) -> Literal["pass", "fail", "inconclusive"]:
+def decide_all(findings: Iterable[JudgeFinding]) -> Literal["pass", "fail", "inconclusive"]:
     """Return `fail` where one fails, `pass` where all that have a gate pass."""
     verdicts = {finding["verdict"] for finding in findings} - {"shown"}
     return "fail" if "fail" in verdicts else "pass" if verdicts == {"pass"} else "inconclusive"

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from contrapose.tasks.certify.findings import GATE, decide_all, judge_finding
 from contrapose.tasks.certify.positions import PositionFigures, measure_positions
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
-from contrapose.tasks.core.certificate import Certificate, Finding
+from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 
 
 def certify_verdicts(sources: Sequence[str], *, gate: float = GATE) -> list[Certificate]:
@@ -38,7 +38,7 @@ def certify_verdicts(sources: Sequence[str], *, gate: float = GATE) -> list[Cert
     return certificates
 
 
-def position_findings(figures: PositionFigures, *, gate: float) -> Iterator[Finding]:
+def position_findings(figures: PositionFigures, *, gate: float) -> Iterator[JudgeFinding]:
     """Yield what recorded verdicts show: self-agreement, position net of noise, its direction, and ties."""
     if figures.again is not None:
         name = "changed its own verdict on the same prompt"

@@ -6,12 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import Any
 
 import fsspec
 import pandas as pd
 
-from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import EveryColumn
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.registry import find, names
 
@@ -35,12 +35,6 @@ MARK = re.compile(r"\[\[([ABC])\]\]")
 WORDS: Mapping[str, str] = {"a": "A", "1": "A", "first": "A", "b": "B", "2": "B", "second": "B", "c": "C", "tie": "C"}
 """Whole replies that are verdicts without a mark."""
 TIE = "tie"
-
-
-class _EveryColumn(DataSettings):
-    """A source of rows that are no samples."""
-
-    every_column: ClassVar[bool] = True
 
 
 def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
@@ -146,7 +140,7 @@ def _rows(source: str) -> Iterator[tuple[int, Row]]:
         raise DataError(
             f"a file that ends in .{suffix}", expected=expected, remedy="Save it as JSON lines.", where=source
         )
-    for row in find("sources", suffix)(_EveryColumn(source=source, format=suffix)):
+    for row in find("sources", suffix)(EveryColumn(source=source, format=suffix)):
         if (problem := row.problem) is not None:
             where = f"{source}, row {row.number}"
             raise DataError(problem.observed, expected=problem.expected, remedy=f"{problem.remedy}.", where=where)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
-from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, Finding
+from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
 from contrapose.tasks.core.damage import put_in_place
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import unwritable
@@ -23,7 +23,7 @@ WIDTH, MARGIN = 300.0, 6.0
 """Of the drawing of an interval, in pixels."""
 
 
-class Drawing(NamedTuple):
+class IntervalDrawing(NamedTuple):
     """An interval on its scale, in pixels from the left."""
 
     low: float
@@ -35,7 +35,7 @@ class Drawing(NamedTuple):
     """Labels of both ends of the scale."""
 
 
-def draw(finding: Finding) -> Drawing | None:
+def draw(finding: JudgeFinding) -> IntervalDrawing | None:
     """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points; None without an interval."""
     if finding["value"] is None or finding["interval"] is None:
         return None
@@ -48,10 +48,10 @@ def draw(finding: Finding) -> Drawing | None:
     gate = finding["gate"]
     gates = () if gate is None else (gate,) if least == 0 else (-gate, gate)
     ends = ("-100", "100") if least else ("0", "100")
-    return Drawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
+    return IntervalDrawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
 
 
-def share_words(finding: Finding) -> str:
+def share_words(finding: JudgeFinding) -> str:
     """Return a figure with its interval in per cent."""
     if finding["value"] is None:
         return "unknown"
