@@ -74,7 +74,7 @@ def test_answers_of_one_model_are_forgotten(capsys: pytest.CaptureFixture[str]) 
     keep("embedded", "three")
     assert main(["cache", "clear", "--model", "openai/small", "--older-than", "1", "--yes"]) == 0
     assert main(["cache", "clear", "--model", "openai/small", "--yes"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 answers forgotten", "2 answers forgotten"]
+    assert capsys.readouterr().out.splitlines() == ["0 answers deleted", "2 answers deleted"]
 
 
 def test_answers_are_exported_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
