@@ -41,7 +41,7 @@ def main() -> None:
     ]
     if arguments.certificates:
         own = [one for path in arguments.certificates for one in json.loads(path.read_text())["certificates"]]
-        note = "Runs of `contrapose certify` on the bundled pairs. Models of this machine choose by log-probability."
+        note = "Runs of contrapose certify on the bundled pairs. Models of this machine choose by log-probability."
         boards.append(("Bundled judges", note, own))
     PAGE.write_text(render_board(boards), encoding="utf-8")
 
