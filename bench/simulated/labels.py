@@ -132,7 +132,12 @@ def in_clusters(
 
 
 def _hide(
-    rng: np.random.Generator, label: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, count: int, order: object = None
+    rng: np.random.Generator,
+    label: np.ndarray,
+    verdict: np.ndarray,
+    cluster: np.ndarray,
+    count: int,
+    order: object = None,
 ) -> Replies:
     """Keep the first labels of an order of the rows, which is drawn where there is none."""
     places = rng.permutation(ROWS) if order is None else np.asarray(order)

@@ -43,9 +43,7 @@ class Strata(NamedTuple):
         quantile = float(stdtrit(max(1.0, times * (self.freedom + 1) - 1), (1 + confidence) / 2))
         low, high = wilson_ends(self.rate, times * self.labels / self.design, quantile)
         between = quantile**2 * float(self.weight @ (self.rate - self.value) ** 2) * self.design / self.rows
-        down, up = (
-            float((np.square(self.weight * (self.rate - end)).sum() + between) ** 0.5) for end in (low, high)
-        )
+        down, up = (float((np.square(self.weight * (self.rate - end)).sum() + between) ** 0.5) for end in (low, high))
         return Interval(max(0.0, self.value - down), min(1.0, self.value + up))
 
 
