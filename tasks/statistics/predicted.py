@@ -181,7 +181,11 @@ def _as_mean(strata: Strata, *, clusters: int) -> Mean:
 
 
 def _worth(strata: Strata, only: Strata) -> float:
-    """Return how many labels alone would give an interval as narrow, at the same mean."""
+    """Return how many labels alone would give an interval as narrow at the same mean, and as small a variance.
+
+    The smaller number counts: with few labels, intervals of strata put together are narrower than one of all, also
+    where the verdicts say nothing; and labels that all agree within the strata have no variance.
+    """
     low, high = strata.interval()
     alone = only._replace(rate=np.array([strata.value]))
     few, many = 0.5, 1e3
@@ -189,4 +193,12 @@ def _worth(strata: Strata, only: Strata) -> float:
         times = (few + many) / 2
         ends = alone.interval(times)
         few, many = (times, many) if ends.high - ends.low > high - low else (few, times)
-    return float(many * only.labels[0])
+    variance = _variance(strata)
+    return float(only.labels[0]) * min(many, _variance(alone) / variance if variance else np.inf)
+
+
+def _variance(strata: Strata) -> float:
+    """Return the unbiased variance of the mean."""
+    within = np.square(strata.weight) * strata.rate * (1 - strata.rate) / np.maximum(strata.labels - 1, 1)
+    between = float(strata.weight @ (strata.rate - strata.value) ** 2) / strata.rows
+    return strata.design * (float(within.sum()) + between)
