@@ -37,6 +37,7 @@ from contrapose.tasks.probes.edits.base import unrelated_not_control as beside_u
 from contrapose.tasks.probes.judge_cues import add_cue
 from contrapose.tasks.probes.negation import negate
 from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
+from contrapose.tasks.probes.orders.verdicts import BRACKETS, VerdictLabels, read_verdict
 from contrapose.tasks.probes.own_prompt import field_in
 from contrapose.tasks.probes.toxic_words import count_toxic
 from contrapose.tasks.probes.toxic_words.count import listed_words
@@ -53,6 +54,7 @@ Reader = Callable[[str], Callable[[], object]]
 
 EDITS = ("antonym", "change_number", "swap_roles", "typo", "casing", "spacing")
 OPTIONS = ("the box is heavy", "the box is light", "neither of them")
+VERDICTS = VerdictLabels(labels={}, usual=True, pattern=BRACKETS)
 FOLDER = TemporaryDirectory(prefix="contrapose-outside-")
 """Where files are written that are then read."""
 NUMBERS = count()
@@ -184,6 +186,8 @@ READERS: Mapping[str, Reader] = {
     "order_bias: a reply, with sentences": reader(
         lambda text: read_choice(text, option_a=OPTIONS[0], option_b=OPTIONS[1])
     ),
+    "judge_order: a reply": reader(lambda text: read_verdict(text, OPTIONS[:2])),
+    "judge_order: a reply with a pattern": reader(VERDICTS.read),
     "order_bias: a sentence": reader(lambda text: read_choice("A. Yes", option_a=text, option_b=f"{text} not")),
     "order_bias: a sentence, repeated": reader(lambda text: read_choice(text, option_a=text, option_b=f"{text} not")),
     "order_bias: LangTest's": reader(lambda text: langtest_doubts(text, text)),

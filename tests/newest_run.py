@@ -30,8 +30,9 @@ def setting(*values: str) -> list[str]:
 
 
 def asking(port: int, *settings: str) -> list[str]:
-    """Words that name the endpoint on a port as the model."""
-    return ["--model", "openai/any", *setting(f"model_args.base_url=http://127.0.0.1:{port}/v1", *settings)]
+    """Words that name the endpoint on a port as the model, which is asked nothing twice."""
+    address = f"model_args.base_url=http://127.0.0.1:{port}/v1"
+    return ["--model", "openai/any", *setting(address, "noise=0", *settings)]
 
 
 def write_rows(name: str | Path, rows: Any) -> str:

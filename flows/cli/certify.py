@@ -3,34 +3,69 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from contrapose.flows.cli.arguments import Verb
-from contrapose.flows.cli.terminal import print_lines
+from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, config_of
+from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.certify.findings import GATE
-from contrapose.tasks.certify.recorded import certify_verdicts
-from contrapose.tasks.core.certificate import Certificate
-from contrapose.tasks.report.certificate_page import certificates_file, render_board, share_words, write_certificates
+from contrapose.tasks.core.certificate import Certificate, FindingVerdict
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.registry import names
+from contrapose.tasks.report.certificate_page import (
+    certificates_file,
+    render_board,
+    share_words,
+    write_certificates,
+)
 from contrapose.tasks.report.console import plain_table, plain_text, verdict_text
 from contrapose.tasks.report.summary import to_json
 
+if TYPE_CHECKING:
+    from contrapose.tasks.config.run_config import RunConfig
+
 EXITS = "exit codes: 0 no bias above its gate, 1 a bias is above it, 2 usage or data, 3 undecided"
-CODES = {"shown": 0, "pass": 0, "fail": 1, "inconclusive": 3}
+CODES: dict[FindingVerdict, int] = {"shown": 0, "pass": 0, "inconclusive": 3, "fail": 1}
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("verdicts", nargs="+", metavar="FILE", help="files of recorded verdicts, of one judge or of several")
-    text = f"largest effect of a bias that passes, as a share (default: {GATE}, not calibrated)"
+    text = "a judge, named as a model in a run (openai/<model>, app/…, mock), or files of recorded verdicts"
+    add("judge", nargs="+", metavar="JUDGE|FILE", help=text)
+    text = f"largest effect of the position that passes, as a share (default: {GATE}, not calibrated)"
     add("--gate", type=float, default=GATE, metavar="SHARE", help=text)
     text = "least share of replies that people would pass, for files with verdicts on one answer and labels"
     add("--gate-rate", type=float, metavar="SHARE", help=text)
-    add("--out", default="certificates", metavar="FOLDER", help="folder for the page (default: certificates)")
+    text = "suite of the tests of a judge (default: certify)"
+    add("--suite", default="certify", metavar="NAME|FILE", help=text)
+    add("--out", metavar="FOLDER", help="folder for the page of recorded verdicts, or for the run of a judge")
     add("--board", metavar="FILE", help="also write a table of all judges into this file of Markdown")
-    add("--json", action="store_true", help="print certificate.json instead of a table, and write no page")
+    add("--json", action="store_true", help="print certificate.json instead of a table")
     add("--exit-zero", action="store_true", help="return 0 for every verdict")
+    add_changes(command)
+    add_budget(command)
+
+
+def _is_recorded(judges: Sequence[str]) -> bool:
+    """Return whether the arguments are files of verdicts; raise ConfigError for several judges, or a mixture."""
+    recorded = [Path(judge).is_file() or _names_a_table(judge) for judge in judges]
+    if all(recorded) or len(judges) == 1:
+        return all(recorded)
+    raise ConfigError(
+        f"{len(judges)} judges",
+        expected="one judge, or files of recorded verdicts",
+        remedy="Certify one after the other.",
+        where="JUDGE",
+    )
+
+
+def _names_a_table(judge: str) -> bool:
+    """Return whether the argument ends as a file of verdicts does, and names no model."""
+    ending = judge.removesuffix(".gz").rpartition(".")[2].lower()
+    return ending in names("sources") and judge.partition("/")[0] not in names("providers")
 
 
 def print_certificates(certificates: list[Certificate], console: Console) -> None:
@@ -52,20 +87,73 @@ def print_certificates(certificates: list[Certificate], console: Console) -> Non
 
 
 def _certify(arguments: argparse.Namespace) -> int:
-    certificates = certify_verdicts(arguments.verdicts, gate=arguments.gate, gate_rate=arguments.gate_rate)
-    if arguments.json:
-        print_lines([to_json(certificates_file(certificates))])
-    else:
-        folder = Path(arguments.out)
-        write_certificates(folder, certificates)
-        print_certificates(certificates, Console(highlight=False))
-        print_lines([f"Page: {folder / 'certificate.html'}"])
+    certificates = _certify_files(arguments) if _is_recorded(arguments.judge) else [_certify_judge(arguments)]
     if arguments.board:
-        notes = [(", ".join(arguments.verdicts), certificates)]
-        Path(arguments.board).write_text(render_board(notes), encoding="utf-8")
+        boards = [(", ".join(arguments.judge), "", certificates)]
+        Path(arguments.board).write_text(render_board(boards), encoding="utf-8")
     verdicts = {certificate["verdict"] for certificate in certificates}
     worst = next(verdict for verdict in ("fail", "inconclusive", "pass", "shown") if verdict in verdicts)
     return 0 if arguments.exit_zero else CODES[worst]
 
 
-VERB = Verb(options=_add_options, act=_certify, example="certify verdicts.jsonl", exits=EXITS)
+def _certify_files(arguments: argparse.Namespace) -> list[Certificate]:
+    """Certify recorded judges, and write their page."""
+    from contrapose.tasks.certify.recorded import certify_verdicts
+
+    certificates = certify_verdicts(arguments.judge, gate=arguments.gate, gate_rate=arguments.gate_rate)
+    folder = Path(arguments.out or "certificates")
+    _show(certificates, arguments)
+    if not arguments.json:
+        write_certificates(folder, certificates)
+        print_lines([f"Page: {folder / 'certificate.html'}"])
+    return certificates
+
+
+def _certify_judge(arguments: argparse.Namespace) -> Certificate:
+    """Ask a judge, after saying how much that is, and return its certificate, which lies in the folder of the run."""
+    from contrapose.flows.cli.start import begin_server, import_libraries, server_starting, starting, without_heartbeats
+    from contrapose.flows.orchestration.spinner import show_step, silent
+    from contrapose.tasks.certify.evaluated import certify_run
+
+    (arguments.model,) = arguments.judge
+    arguments.changes = {} if arguments.out is None else {"output": arguments.out}
+    begin_server()
+    with silent(arguments.json):
+        with show_step("check"):
+            config = config_of(arguments)
+            announced = _describe_calls(config)
+        say(announced)
+        with show_step(starting()), server_starting():
+            import_libraries()
+            from contrapose.flows.evaluate_model import evaluate_model
+            from contrapose.flows.orchestration.form import as_parameter
+
+        with without_heartbeats():
+            published = evaluate_model(as_parameter(config))
+    certificate = certify_run(published["summary"], gate=arguments.gate)
+    _show([certificate], arguments)
+    if not arguments.json:
+        print_lines([f"Page: {published['folder']}/certificate.html"])
+    return certificate
+
+
+def _describe_calls(config: RunConfig) -> str:
+    """Return how many calls a judge gets, and how long they take where that is known."""
+    from contrapose.flows.cli.estimate import estimate
+    from contrapose.tasks.text.wording import counted, span
+
+    predicted = estimate(config)
+    seconds = predicted.forecast.seconds.value
+    time = "" if seconds is None else f", about {span(seconds)}"
+    return f"{config.model} gets {counted('calls', predicted.total.calls)}{time}."
+
+
+def _show(certificates: list[Certificate], arguments: argparse.Namespace) -> None:
+    """Print certificates as JSON or as tables."""
+    if arguments.json:
+        print_lines([to_json(certificates_file(certificates))])
+    else:
+        print_certificates(certificates, Console(highlight=False))
+
+
+VERB = Verb(options=_add_options, act=_certify, example="certify openai/gpt-4.1-mini --data pairs.jsonl", exits=EXITS)

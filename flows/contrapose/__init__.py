@@ -1,4 +1,6 @@
-"""How does a language model behave when a prompt changes a little? From Python: `evaluate`, `compare`, `preview`.
+"""How does a language model behave when a prompt changes a little?
+
+From Python: `evaluate`, `compare`, `certify`, `preview`.
 
     from contrapose import evaluate
 
@@ -14,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from contrapose.flows.python.certify import certify as certify
     from contrapose.flows.python.compare import compare as compare
     from contrapose.flows.python.evaluate import evaluate as evaluate
     from contrapose.flows.python.outcomes import ComparedRuns as ComparedRuns
@@ -37,6 +40,7 @@ for _name, _value in NO_TELEMETRY.items():
 
 _PLACES = {
     "evaluate": "contrapose.flows.python.evaluate",
+    "certify": "contrapose.flows.python.certify",
     "compare": "contrapose.flows.python.compare",
     "preview": "contrapose.flows.python.preview",
     "EvaluatedRun": "contrapose.flows.python.outcomes",
@@ -45,7 +49,7 @@ _PLACES = {
 }
 """The module of each name."""
 
-__all__ = ["ComparedRuns", "ContraposeError", "EvaluatedRun", "compare", "evaluate", "preview"]
+__all__ = ["ComparedRuns", "ContraposeError", "EvaluatedRun", "certify", "compare", "evaluate", "preview"]
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from contrapose.tasks.core.certificate import Finding, FindingVerdict
+from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
 from contrapose.tasks.text.wording import counted
 
@@ -13,13 +13,15 @@ GATE = 0.1
 """Largest effect of a bias that passes: ten points. Not calibrated: set your own."""
 
 
-def judge_finding(name: str, figure: str, mean: Mean | None, *, gate: float | None, two_sided: bool = False) -> Finding:
+def judge_finding(
+    name: str, figure: str, mean: Mean | None, *, gate: float | None, two_sided: bool = False
+) -> JudgeFinding:
     """Return a figure with its verdict: below the gate, above it, or too close to call.
 
     `two_sided`: the gate holds in both directions.
     """
     verdict, reason = _decide(mean, gate, two_sided=two_sided)
-    return Finding(
+    return JudgeFinding(
         name=name,
         figure=figure,
         value=mean.value if mean else None,
@@ -47,7 +49,8 @@ def _decide(mean: Mean | None, gate: float | None, *, two_sided: bool) -> tuple[
     if high <= gate and (not two_sided or low >= -gate):
         end = max(high, -low if two_sided else high)
         return "pass", f"With 95 % confidence it is at most {_points(end)}; the gate is {_points(gate)}."
-    return "inconclusive", f"It is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
+    shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
+    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
 
 
 def _points(share: float) -> str:
@@ -63,7 +66,7 @@ def _further(mean: Mean, gate: float) -> str:
     return f"; about {counted('more pairs', more)} are needed" if more > 0 else ""
 
 
-def decide_all(findings: Iterable[Finding]) -> FindingVerdict:
+def decide_all(findings: Iterable[JudgeFinding]) -> FindingVerdict:
     """Return `fail` where one fails, `pass` where all that have a gate pass, `shown` where none has one."""
     verdicts = {finding["verdict"] for finding in findings} - {"shown"}
     if not verdicts:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from contrapose.tasks.certify.findings import judge_finding
 from contrapose.tasks.certify.verdict_log import BY_PEOPLE
-from contrapose.tasks.core.certificate import Finding, FindingVerdict
+from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.predicted import Predicted, labels_to_decide, predict_mean
 from contrapose.tasks.text.wording import counted
@@ -20,7 +20,7 @@ EVEN = 0.5
 """Which of two models people prefer is decided on one side of it."""
 
 
-def single_answer_findings(verdicts: pd.DataFrame, *, gate_rate: float | None) -> Iterator[Finding]:
+def single_answer_findings(verdicts: pd.DataFrame, *, gate_rate: float | None) -> Iterator[JudgeFinding]:
     """Yield what the labels say of one judge of single answers; rows are those of `read_single_answers`.
 
     The rate by people passes if it reaches `gate_rate`.
@@ -49,12 +49,12 @@ def _cut(verdict: pd.Series[float], labelled: pd.DataFrame) -> float:
     return float(min(np.unique(scores), key=lambda cut: abs(int((scores >= cut).sum()) - good)))
 
 
-def _share(name: str, figure: str, true: pd.Series[bool], rows: pd.DataFrame) -> Finding:
+def _share(name: str, figure: str, true: pd.Series[bool], rows: pd.DataFrame) -> JudgeFinding:
     own = mean(true.to_numpy(dtype=float), rows["cluster"], share=True) if len(rows) else None
     return judge_finding(name, figure, own, gate=None)
 
 
-def pair_findings(verdicts: pd.DataFrame) -> Iterator[Finding]:
+def pair_findings(verdicts: pd.DataFrame) -> Iterator[JudgeFinding]:
     """Yield what the labels say of one judge of pairs of answers; nothing without labels. Rows: `read_verdicts`."""
     if verdicts["label"].isna().all():
         return
@@ -94,7 +94,7 @@ def _for_first(choice: str | None, answers: tuple[str, str]) -> float:
     return np.nan if choice is None else {answers[0]: 1.0, answers[1]: 0.0}.get(choice, 0.5)
 
 
-def _preferred(pairs: pd.DataFrame, name: str) -> Iterator[Finding]:
+def _preferred(pairs: pd.DataFrame, name: str) -> Iterator[JudgeFinding]:
     """Yield the share of pairs in which people prefer the answers of one writer; a tie is half of one."""
     own = pairs[[name in answers for answers in pairs["answers"]]]
     turned = np.array([answers[0] != name for answers in own["answers"]])
@@ -106,7 +106,7 @@ def _preferred(pairs: pd.DataFrame, name: str) -> Iterator[Finding]:
 
 def _implied(
     predicted: Predicted, name: str, figure: str, *, gate_rate: float | None, side: float | None
-) -> Iterator[Finding]:
+) -> Iterator[JudgeFinding]:
     """Yield a rate by the labels and the verdicts, and the same by the labels alone; `side` is a gate or one half."""
     more = None if side is None else labels_to_decide(predicted, side)
     finding = judge_finding(name, f"{figure}, by labels and verdicts", predicted.mean, gate=None)

@@ -11,7 +11,7 @@ from contrapose.tasks.certify.people import pair_findings, single_answer_finding
 from contrapose.tasks.certify.positions import PositionFigures, measure_positions
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
-from contrapose.tasks.core.certificate import Certificate, Finding
+from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 
 
 def certify_verdicts(
@@ -48,7 +48,7 @@ def _certify_singles(sources: Sequence[str], gate_rate: float | None) -> Iterato
 
 
 def _certificate(
-    judge: str, sources: Sequence[str], findings: list[Finding], counts: tuple[int, int, int]
+    judge: str, sources: Sequence[str], findings: list[JudgeFinding], counts: tuple[int, int, int]
 ) -> Certificate:
     """Return a certificate; the counts are of pairs, verdicts and unread replies."""
     pairs, verdicts, unread = counts
@@ -66,7 +66,7 @@ def _certificate(
     )
 
 
-def position_findings(figures: PositionFigures, *, gate: float) -> Iterator[Finding]:
+def position_findings(figures: PositionFigures, *, gate: float) -> Iterator[JudgeFinding]:
     """Yield what recorded verdicts show: self-agreement, position net of noise, its direction, and ties."""
     if figures.again is not None:
         name = "changed its own verdict on the same prompt"

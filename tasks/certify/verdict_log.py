@@ -7,12 +7,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import Any
 
 import fsspec
 import pandas as pd
 
-from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import EveryColumn
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.registry import find, names
 
@@ -44,12 +44,6 @@ TIE = "tie"
 
 
 COLUMNS = ["judge", "pair", "cluster", "order", "asking", "choice", "place", "answers", "label"]
-
-
-class _EveryColumn(DataSettings):
-    """A source of rows that are no samples."""
-
-    every_column: ClassVar[bool] = True
 
 
 def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
@@ -207,7 +201,7 @@ def read_rows(source: str) -> Iterator[tuple[int, Row]]:
         raise DataError(
             f"a file that ends in .{suffix}", expected=expected, remedy="Save it as JSON lines.", where=source
         )
-    for row in find("sources", suffix)(_EveryColumn(source=source, format=suffix)):
+    for row in find("sources", suffix)(EveryColumn(source=source, format=suffix)):
         if (problem := row.problem) is not None:
             where = f"{source}, row {row.number}"
             raise DataError(problem.observed, expected=problem.expected, remedy=f"{problem.remedy}.", where=where)

@@ -118,6 +118,12 @@ class DataSettings(BaseModel):
         return dict(columns)
 
 
+class EveryColumn(DataSettings):
+    """A source of rows that are no samples."""
+
+    every_column: ClassVar[bool] = True
+
+
 def merge_settings(base: Any, changes: Any) -> Any:
     """Return changes laid over a base: mappings key by key, everything else replaced."""
     if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):

@@ -91,6 +91,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     control = next(choice for choice in controls if choice is not None)
     rates = (rate for rate in (settings.min_pass_rate, defaults.min_pass_rate) if rate is not None)
     gate = next(rates, None)
+    settings = settings if gate is None else settings.with_gate(gate)
     try:
         data = data_of(settings.data, config.data or probe.bundled_data)
     except ValidationError as error:

@@ -14,7 +14,7 @@ CERTIFICATE_VERSION = 1
 """Of certificate.json; a reader that knows one number can read every file that has it."""
 
 
-class Finding(TypedDict):
+class JudgeFinding(TypedDict):
     """One bias, or another property of a judge."""
 
     name: str
@@ -64,7 +64,7 @@ class Certificate(TypedDict):
     """Its replies."""
     unread: int
     """Replies without one verdict."""
-    findings: list[Finding]
+    findings: list[JudgeFinding]
 
 
 class Certificates(TypedDict):

@@ -61,6 +61,8 @@ REPORTS = {
     "junit.xml": "contrapose.tasks.report.junit:render",
     "report.md": "contrapose.tasks.report.markdown:render",
     "report.html": "contrapose.tasks.report.html:render",
+    "certificate.html": "contrapose.tasks.report.certificate_page:render_run",
+    "certificate.json": "contrapose.tasks.report.certificate_page:render_run_json",
     "validation.json": "contrapose.tasks.report.validation:render_json",
     "validation.html": "contrapose.tasks.report.validation:render",
 }
@@ -91,7 +93,7 @@ def find(kind: Literal["sources"], name: str) -> Callable[[DataSettings], Iterat
 
 
 @overload
-def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iterator[bytes]]: ...
+def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iterator[bytes] | None]: ...
 
 
 def find(kind: str, name: str) -> Any:

@@ -178,8 +178,10 @@ def _keys(case: Case, side: str) -> Iterator[ReplyKey]:
     """Yield keys under which the reply to a prompt of a case may be found, the surest first."""
     plain = f"{case.probe}/{case.sample_id}"
     own = case.id.rpartition("#")[0] if case.repeat else case.id
-    # All cases of a sample show the same original; the id of the sample also names its first case.
-    by_sample = side == "original" or own in (plain, f"{plain}/1")
+    # Numbered cases of a sample and its control show the same original; others, as in another wording, have their own.
+    shared = all(part.isdigit() or part in ("", "control") for part in own.removeprefix(plain).split("/"))
+    # The id of the sample also names its first case.
+    by_sample = (side == "original" and shared) or own in (plain, f"{plain}/1")
     ids = (own, plain, case.sample_id) if by_sample else (own,)
     yield from (ReplyKey(test=test, id=id_, side=side) for id_ in ids for test in (case.probe, ""))
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from contrapose.tasks.config.data_settings import DataSettings
+from contrapose.tasks.config.data_settings import EveryColumn
 from contrapose.tasks.core.bounds import MOST_DOCUMENT, is_bomb
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.places import Place
@@ -72,12 +72,6 @@ class Recording:
     """Whether replies are found by ids, and not by prompts."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Warnings about the passages, by kind."""
-
-
-class _EveryColumn(DataSettings):
-    """A source of rows that are no samples."""
-
-    every_column: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +149,7 @@ def _table_rows(selection: Selection, source: str, suffix: str) -> Iterator[tupl
     if suffix not in formats:
         expected = f"one that ends in .eval, .{', .'.join(formats)}"
         raise selection.error(f"a file that ends in .{suffix}", expected=expected)
-    for row in find("sources", suffix)(_EveryColumn(source=source, format=suffix)):
+    for row in find("sources", suffix)(EveryColumn(source=source, format=suffix)):
         if (problem := row.problem) is not None:
             where, remedy = f"{source}, row {row.number}", f"{problem.remedy}."
             raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=where)

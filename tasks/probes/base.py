@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -131,6 +131,10 @@ class ProbeSettings(BaseModel):
     def answers_in_words(self, likelihoods: Likelihoods) -> int:
         """Return how many samples are also answered in words, of a model that gives these log-likelihoods."""
         return 0
+
+    def with_gate(self, gate: float) -> Self:
+        """Return the settings with a gate that the test or the run sets for the pass rate."""
+        return self
 
     def versions(self) -> Mapping[str, str]:
         """Return versions of what the cases depend on outside this project, or raise where it is not installed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods, Trial
 from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
@@ -31,17 +31,12 @@ class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
     min_right_rate: Proportion | None = Field(
         default=None,
         description="Gate of the right rate: share of the labelled pairs with the right verdict in both orders. Empty: "
-        "the min_pass_rate of this test, else 0.7, or a little above random guessing where that reaches more.",
+        "min_pass_rate where it is set, else 0.7, or a little above random guessing where that reaches more.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _take_gate(cls, values: object) -> object:
-        """Return the settings with the test's gate for right verdicts, too, where they have none of their own."""
-        if not isinstance(values, Mapping) or values.get("min_right_rate") is not None:
-            return values
-        gate = values.get("min_pass_rate")
-        return values if gate is None else {**values, "min_right_rate": gate}
+    def with_gate(self, gate: float) -> Self:
+        """Return the settings with a gate that was set for the pass rate; it is that of right verdicts, too."""
+        return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
 
 
 class JudgeOrder(JudgeFigures, AsksJudge):

@@ -56,6 +56,8 @@ def write_files(
     save(folder / "results.parquet", results.arrow(), answered)
     for name in names("reports"):
         content = find("reports", name)(report)
+        if content is None:
+            continue
         with (folder / name).open("wb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
         give_back()

@@ -13,7 +13,7 @@ from contrapose.flows.cli import main
 from contrapose.tasks.certify.recorded import certify_verdicts
 from contrapose.tasks.certify.single_answers import read_pass, read_single_answers
 from contrapose.tasks.certify.verdict_log import read_verdicts
-from contrapose.tasks.core.certificate import Certificate, Finding
+from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.errors import DataError
 
 PAIR = {"judge": "j", "pair": "q1", "first": "x", "second": "y", "verdict": "A"}
@@ -24,7 +24,7 @@ def file_of(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
     return str(path)
 
 
-def finding(certificate: Certificate, name: str) -> Finding:
+def finding(certificate: Certificate, name: str) -> JudgeFinding:
     return next(one for one in certificate["findings"] if one["name"] == name)
 
 

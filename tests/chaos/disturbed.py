@@ -67,7 +67,7 @@ class Run:
             *("--model", "openai/any", "--suite", "full"),
             *(word for test in self.tests for word in ("--test", test)),
             *(() if self.limit is None else ("--limit", str(self.limit))),
-            *("--set", f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1"),
+            *("--set", f"model_args.base_url=http://127.0.0.1:{self.endpoint.port}/v1", "--set", "noise=0"),
             *("--set", f"model_args.concurrency={IN_FLIGHT}"),
         ]
 

@@ -99,7 +99,7 @@ def test_where_no_test_was_scored_alike_the_setting_is_named_that_mends_it(
     with pytest.raises(ComparisonError) as caught:
         compare([str(one), str(two)])
     assert "scorer of 2 cases, such as 'order_bias/s0', is 'likelihood' in one and 'reply' in two" in str(caught.value)
-    assert "`read_with: ask` of order_bias" in str(caught.value)
+    assert "Set read_with: ask for order_bias in the suite" in str(caught.value)
 
 
 def with_second_test(folder: Path, rows: Sequence[Row], **settings: Any) -> str:
@@ -134,7 +134,7 @@ def test_a_test_that_was_scored_otherwise_is_left_out_alone(
     (warning,) = comparison["warnings"]
     assert warning.startswith("option_order is not compared: ")
     assert "is 'likelihood' in one and 'reply" in warning
-    assert f"`read_with: {common}` of option_order" in warning
+    assert f"Set read_with: {common} for option_order in the suite" in warning
 
 
 def test_cases_that_were_scored_alike_are_compared_without_the_others(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_cases_that_were_scored_alike_are_compared_without_the_others(tmp_path: 
     (warning,) = comparison["warnings"]
     assert warning.startswith("order_bias is compared over the 30 cases that were scored alike: ")
     assert "scorer of 10 cases" in warning
-    assert "`scorer: embedding` of order_bias" in warning
+    assert "Set scorer: embedding for order_bias in the suite" in warning
 
 
 @pytest.mark.parametrize(("scorer", "read_with"), [("likelihood", "likelihood"), ("reply", "ask")])

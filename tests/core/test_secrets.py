@@ -72,7 +72,7 @@ def test_the_key_comes_from_a_block() -> None:
 
 def test_two_places_of_the_key_are_refused() -> None:
     spec = ModelSpec(id="openai/x", args={"api_key_block": "a", "api_key_env": "A"})
-    with pytest.raises(ModelError, match="both given"):
+    with pytest.raises(ModelError, match="api_key_env and api_key_block are both set"):
         read_key(spec, base_url=OWN)
 
 

@@ -92,6 +92,7 @@ def free_port() -> int:
         ("own-prompt", 1, "FAIL  Failed a gate: option_order."),
         ("own-application", 1, "FAIL  Failed a gate: add_toxic_words."),
         ("judge", 1, "FAIL  Failed a gate: judge_order."),
+        ("judge-without-labels", 1, "FAIL  Failed a gate: judge_order."),
         ("rag", 1, "10 of 16 answers changed: 9 with other passages"),
         ("ci-gate", 0, "Merge."),
     ],

@@ -84,7 +84,6 @@ tests:
       tie: "0"
       answer_field: verdict
       writer: me
-noise: 10
 """
 PAIRS = 30
 
@@ -116,7 +115,7 @@ def test_a_judge_is_compared_with_people() -> None:
     write_rows("pairs.jsonl", [text | who for text, who in zip(texts, by, strict=True)])
     judge = Judge()
     with serving(Endpoint(says=judge)) as endpoint:
-        asked = asking(endpoint.port)
+        asked = asking(endpoint.port, "noise=10")
         assert main(["run", "--suite", "judged.yaml", *asked, "--out", "out", "--exit-zero"]) == 0
     assert len(judge.asked) == 3 * PAIRS
     assert Counter(judge.asked.values()) == {1: 3 * PAIRS - 20, 2: 20}

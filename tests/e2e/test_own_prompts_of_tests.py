@@ -43,6 +43,7 @@ def run(tests: dict[str, Any], port: int, *, rows: Any = ROWS, **settings: Any) 
         "data": "rows.jsonl",
         "tests": tests,
         "model_args": {"base_url": f"http://127.0.0.1:{port}/v1"},
+        "noise": 0,
         "gen_kwargs": {"max_new_tokens": 60},
         **settings,
     }
@@ -259,7 +260,7 @@ LIST_SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"heading": "Passage"}, "a heading of numbered; expected layout: paragraphs, too"),
     ({"layout": "paragraphs", "heading": "a\nb"}, "expected a word or two on one line"),
     ({"reworded": "{{ items }} {{ text }}"}, "other words without a prompt of one's own; expected prompt, too"),
-    ({"prompt": "{{ text }}"}, "a prompt without {{ items }}; expected items and text in it"),
+    ({"prompt": "{{ text }}"}, "a prompt without {{ items }}; expected {{ items }} and {{ text }} in it"),
     (
         {"prompt": "{{ items }} {{ text }} {{ question }}"},
         "{{ question }}; expected one of items, text, context, options",

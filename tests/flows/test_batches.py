@@ -36,7 +36,7 @@ def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def arguments(server: Endpoint, *options: str) -> list[str]:
     url = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
-    return [*TESTS, "--model", "openai/any", "--set", url, *options]
+    return [*TESTS, "--model", "openai/any", "--set", url, "--set", "noise=0", *options]
 
 
 def written(server: Endpoint, *options: str) -> list[dict[str, Any]]:

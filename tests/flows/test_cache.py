@@ -1,4 +1,4 @@
-"""`contrapose cache`: what is there, what is forgotten, and what is printed."""
+"""`contrapose cache`: what is there, what is deleted, and what is printed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_store_that_cannot_be_opened_is_told_in_one_line(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_nothing_is_forgotten_unless_it_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_deleted_unless_it_is_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     keep("embedded", "one")
     assert main(["cache", "clear"]) == 2
     assert "--yes" in capsys.readouterr().err
@@ -69,12 +69,12 @@ def test_nothing_is_forgotten_unless_it_is_meant(capsys: pytest.CaptureFixture[s
     assert "1 answer," in capsys.readouterr().out
 
 
-def test_answers_of_one_model_are_forgotten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_of_one_model_are_deleted(capsys: pytest.CaptureFixture[str]) -> None:
     keep("openai/small", "one", "two")
     keep("embedded", "three")
     assert main(["cache", "clear", "--model", "openai/small", "--older-than", "1", "--yes"]) == 0
     assert main(["cache", "clear", "--model", "openai/small", "--yes"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 answers forgotten", "2 answers forgotten"]
+    assert capsys.readouterr().out.splitlines() == ["0 answers deleted", "2 answers deleted"]
 
 
 def test_answers_are_exported_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_times_that_prefect_does_not_understand_are_refused_before_anything_is_m
 
 def test_there_are_four_each_described_tagged_and_limited() -> None:
     found = deployments(DeploymentOptions())
-    assert sorted(found) == ["comparison", "nightly", "on-demand", "retraining-check"]
+    assert sorted(found) == ["certificate", "comparison", "nightly", "on-demand", "retraining-check"]
     for each in found.values():
         assert "contrapose" in each["tags"]
         assert each["concurrency_limit"]["limit"] == 1

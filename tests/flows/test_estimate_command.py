@@ -140,7 +140,7 @@ def test_an_api_model_is_estimated_without_a_key(capsys: pytest.CaptureFixture[s
 
 
 def test_repeats_are_asked_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    sampled = ("--test", "add_toxic_words", "--set", "gen_kwargs.temperature=0.7")
+    sampled = ("--test", "add_toxic_words", "--set", "gen_kwargs.temperature=0.7", "--set", "noise=0")
     once, thrice = figures(capsys, *sampled), figures(capsys, *sampled, "--set", "repeats=3")
     assert thrice["tests"]["add_toxic_words"]["calls"] == 3 * once["tests"]["add_toxic_words"]["calls"]
     assert thrice["power"]["tests"]["add_toxic_words"]["cases"] == 90

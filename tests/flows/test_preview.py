@@ -83,6 +83,7 @@ def test_json_has_one_object_per_sample_in_input_order(in_tmp: Path, capsys: pyt
         "skip_reason": None,
         "confidence": "high",
         "control": False,
+        "wording": None,
         "original": "The sky is blue.",
         "perturbed": "The sky is not blue.",
         "edits": [{"start": 11, "end": 11, "new": "not "}],

@@ -94,7 +94,7 @@ def test_nothing_is_deleted_unasked(house: House, capsys: pytest.CaptureFixture[
     assert house.prune("--dry-run") == 0
     assert f"{house.base}:\n  1 run, 0.0 MB" in capsys.readouterr().out
     assert house.prune() == 2
-    assert "nothing was deleted; expected y, or --yes" in capsys.readouterr().err
+    assert "no confirmation to delete the files above; expected y, or --yes" in capsys.readouterr().err
     assert set(house.base.names()) == {old, new}
     assert house.prune("--yes") == 0
     assert "1 file or folder deleted" in capsys.readouterr().out

@@ -46,7 +46,7 @@ class House:
     def arguments(self, *options: str) -> list[str]:
         urls = {"model_args": self.model.port, "reader_args": self.reader.port}
         named = {f"{name}.base_url": f"http://127.0.0.1:{port}/v1" for name, port in urls.items()}
-        values = {"reader": "openai/judge", "model_args.retries": 0, **named}
+        values = {"reader": "openai/judge", "model_args.retries": 0, "noise": 0, **named}
         given = setting(*(f"{name}={value}" for name, value in values.items()))
         return ["--suite", "full", "--test", "order_bias", "--limit", "12", "--model", "openai/any", *given, *options]
 
@@ -277,7 +277,7 @@ def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pyt
         assert told(*priced((0, 0), (10, 100)))["cost"] == pytest.approx(10 * found["cost"])
         assert told()["cost"] is None
         assert main(["estimate", *house.arguments(*priced((0, 0), (1, 10)))]) == 0
-        assert "openai/judge is asked" in " ".join(capsys.readouterr().out.split())
+        assert "Contrapose asks openai/judge which option" in " ".join(capsys.readouterr().out.split())
         assert house.asked == (0, 0)
 
     served(body)

@@ -292,7 +292,9 @@ def test_each_repeat_has_the_next_reply(tmp_path: Path) -> None:
 def test_what_is_missing_names_the_first_five(tmp_path: Path) -> None:
     model = opened(tmp_path / "r.jsonl", ROWS)
     asked = [Question(kind="generate", prompt=f"Prompt {number}.") for number in range(8)]
-    with pytest.raises(ContraposeError, match=r"8 of 8 prompts: 'Prompt 0\.'.*'Prompt 4\.' and 3 more") as caught:
+    with pytest.raises(
+        ContraposeError, match=r"8 of 8 prompts have no recorded reply: 'Prompt 0\.'.*'Prompt 4\.' and 3 more"
+    ) as caught:
         model.answer(asked, PlainBroker())
     assert "Prompt 5" not in str(caught.value)
 

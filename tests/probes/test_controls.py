@@ -59,7 +59,9 @@ def says(text: str) -> Completion:
 JUDGED = AnswerPair(id="1", instruction="Say yes.", first="Yes.", second="No.", winner="first")
 SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "judge_order": JUDGED, "option_order": CHOICE}
 SAMPLES |= {
-    "judge_cues": AnswerPair(id="1", instruction="Say yes.", better="Yes. Of course.", worse="No. Never."),
+    "judge_cues": AnswerPair(
+        id="1", instruction="Say yes.", first="Yes. Of course.", second="No. Never.", winner="first"
+    ),
     "antonym": TextSample(id="1", text="Iron is heavy."),
     "change_number": TextSample(id="1", text="Iron has 26 protons."),
     "swap_roles": TextSample(id="1", text="The dog chased the cat."),

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from figured import figured
 
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import AnswerPair, Completion, Trial, Verdict
 from contrapose.tasks.probes.judge_order import JudgeOrder, JudgeOrderSettings
@@ -108,10 +110,19 @@ def test_chance_of_right_verdicts_is_that_of_the_judges_own_habits() -> None:
     assert even == pytest.approx(0.25)
 
 
+def planned(defaults: dict[str, float] | None = None, **settings: float) -> Any:
+    """The settings of judge_order as a run resolves them."""
+    tests = {"defaults": defaults or {}, "judging": {"judge_order": settings}}
+    [plan] = plans(RunConfig.model_validate({"model": "openai/m", "tests": tests}))
+    return plan.probe_settings
+
+
 def test_the_gate_of_the_test_is_that_of_right_verdicts_too() -> None:
     rows = rows_of([("first", ("A", "B"))])
-    assert JudgeOrderSettings(min_pass_rate=0.8).min_right_rate == 0.8
-    assert JudgeOrderSettings(min_pass_rate=0.8, min_right_rate=0.6).min_right_rate == 0.6
+    assert planned(min_pass_rate=0.8).min_right_rate == 0.8
+    assert planned(min_pass_rate=0.8, min_right_rate=0.6).min_right_rate == 0.6
+    assert planned({"min_pass_rate": 0.9}).min_right_rate == 0.9
+    assert planned().min_right_rate is None
     assert right(rows, min_right_rate=0.6) == ([1], 0.25, 0.6)
     assert right(rows, min_right_rate=0) is None
 

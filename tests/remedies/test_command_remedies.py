@@ -96,7 +96,7 @@ COMMANDS = [
     Case(
         site="flows/cli/cache.py:_clear",
         command="cache clear",
-        says="nothing was forgotten",
+        says="no confirmation to delete answers",
         follow=add(r"(--yes)"),
     ),
     Case(

@@ -122,7 +122,7 @@ SUITES = [
         },
     ),
     Case(
-        site="tasks/config/suite_files.py:read_prompt",
+        site="tasks/config/suite_files.py:_read_template",
         command="validate --suite suite.yaml",
         says="no.txt cannot be read",
         follow=change("Correct the path", "no.txt", "p.txt"),
@@ -139,15 +139,15 @@ SUITES = [
         files={"suite.yaml": "model: mock\ntests: {defaults: {min_pass_rate: 0.5}}\n"},
     ),
     Case(
-        site="tasks/config/plan.py:plans",
+        site="tasks/config/plan.py:_refuse_equal_replies",
         command=f"{MOCK} --set repeats=3",
-        says="1 at temperature 0",
+        says="1 for a local model at temperature 0",
         follow=set_key(r"Set (repeats) to (1)"),
     ),
     Case(
-        site="tasks/config/plan.py:plans",
+        site="tasks/config/plan.py:_refuse_equal_replies",
         command=f"{MOCK} --set repeats=3",
-        says="1 at temperature 0",
+        says="1 for a local model at temperature 0",
         follow=add(r"(gen_kwargs.temperature) above 0", placeholder="gen", value="--set gen"),
         leads_to="KEY=VALUE",
     ),

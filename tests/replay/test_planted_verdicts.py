@@ -50,7 +50,7 @@ JUDGES: dict[str, tuple[Judge, str]] = {
 def played(judge: Judge, label: Callable[[int], Verdict | None] = lambda number: None, **settings: object) -> Outcome:
     """The outcome of a judge of pairs with these labels."""
     test = prepared(
-        config_of("judge_order", control=False, ask_again=0, **settings),
+        config_of("judge_order", control=False, **settings),
         [
             AnswerPair(id=str(n), instruction=f"Say {n}.", first=f"{n}!", second=f"{n}, as you wish.", winner=label(n))
             for n in range(PAIRS)
@@ -171,7 +171,7 @@ def of_recording(own: pd.DataFrame, settings: dict[str, object]) -> Outcome:
         _, first, second = pair.split("|")
         samples.append(AnswerPair(id=f"{pair}#{repetition}", first=first, second=second, cluster=pair))
         replies[samples[-1].id] = [Completion(text=row["reply", order]) for order in ("original", "swapped")]
-    test = prepared(config_of("judge_order", control=False, ask_again=0, **settings), samples)
+    test = prepared(config_of("judge_order", control=False, **settings), samples)
     trials = [
         Trial(case=case, expected=replies[case.sample_id][0], actual=replies[case.sample_id][1]) for case in test.cases
     ]

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, Finding
+from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
+from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
 from contrapose.tasks.core.damage import put_in_place
+from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, inline_files, style, template
@@ -22,7 +24,7 @@ WIDTH, MARGIN = 300.0, 6.0
 """Of the drawing of an interval, in pixels."""
 
 
-class Drawing(NamedTuple):
+class IntervalDrawing(NamedTuple):
     """An interval on its scale, in pixels from the left."""
 
     low: float
@@ -34,7 +36,7 @@ class Drawing(NamedTuple):
     """Labels of both ends of the scale."""
 
 
-def draw(finding: Finding) -> Drawing | None:
+def draw(finding: JudgeFinding) -> IntervalDrawing | None:
     """Return the drawing of a finding, from 0 to 100 % or from -100 to 100 points; None without an interval."""
     if finding["value"] is None or finding["interval"] is None:
         return None
@@ -47,10 +49,10 @@ def draw(finding: Finding) -> Drawing | None:
     gate = finding["gate"]
     gates = () if gate is None else (gate,) if least == 0 else (-gate, gate)
     ends = ("-100", "100") if least else ("0", "100")
-    return Drawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
+    return IntervalDrawing(place(low), place(high), place(finding["value"]), place(0.0), tuple(map(place, gates)), ends)
 
 
-def share_words(finding: Finding) -> str:
+def share_words(finding: JudgeFinding) -> str:
     """Return a figure with its interval in per cent."""
     if finding["value"] is None:
         return "unknown"
@@ -108,19 +110,34 @@ COLUMNS = {
 }
 
 
-def render_board(boards: Sequence[tuple[str, Sequence[Certificate]]]) -> str:
-    """Return a page of Markdown with a table for each source: a heading or note, and its certificates."""
-    return "\n".join([BOARD, *(line for note, own in boards for line in _table(note, own))]).rstrip() + "\n"
+def render_board(boards: Sequence[tuple[str, str, Sequence[Certificate]]]) -> str:
+    """Return a page of Markdown with a table for each source: its title, a note about it, and its certificates."""
+    return "\n".join([BOARD, *(line for board in boards for line in _table(*board))]).rstrip() + "\n"
 
 
-def _table(note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
+def _table(title: str, note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
     rows = []
     for one in certificates:
         findings = {finding["name"]: finding for finding in one["findings"]}
         cells = (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
         rows.append((escape(one_line(one["judge"])), f"{one['pairs']:,}", *cells))
-    yield f"## {note}\n"
-    yield table(("judge", "pairs", *COLUMNS), rows)
+    yield f"## {escape(title)}\n"
+    yield from ([f"{escape(note)}\n"] if note else [])
+    yield f"{table(('judge', 'pairs', *COLUMNS), rows)}\n"
+
+
+def render_run(report: Report) -> bytes | None:
+    """Render the certificate of the judge that a run asked; None for a run without tests of a judge."""
+    if not tests_a_judge(report.summary):
+        return None
+    return render([certify_run(report.summary)], show_toxic=report.show_toxic)
+
+
+def render_run_json(report: Report) -> bytes | None:
+    """Return the same certificate for machines."""
+    if not tests_a_judge(report.summary):
+        return None
+    return f"{to_json(certificates_file([certify_run(report.summary)]))}\n".encode()
 
 
 def certificates_file(certificates: Sequence[Certificate]) -> Certificates:

@@ -64,8 +64,6 @@ def card(
         facts.missing,
         facts.spoken_of,
     )
-    hidden = {name for panel in panels for name in panel.figures}
-    hidden |= {name for name in outcome["figures"] if name.startswith(READ_BY) or name == UNREAD}
     sure = results["confidence"].value_counts().items() if "confidence" in results else ()
     return {
         "name": name_of(test),
@@ -89,11 +87,7 @@ def card(
         "gates": _gates(outcome, show, terms),
         "effects": list(_effects(outcome, show, terms)),
         "refused": list(map(name_of, outcome["refused"])),
-        "figures": [
-            (_name_term(outcome, name, show, terms), value)
-            for name, value in evidence.figures(outcome)
-            if name not in hidden
-        ],
+        "figures": list(_figures(outcome, panels, show, terms)),
         "slices": [(show(part["name"]), evidence.describe_slice(part)) for part in outcome["slices"]],
         "read": [(show(name), share) for name, share in step_shares(outcome["figures"]).items()],
         "known_errors": list(map(sentence, facts.known_errors)),
@@ -104,6 +98,14 @@ def card(
         "trend": trend(runs, test),
         "settings": list(_settings(outcome, show, terms)),
     }
+
+
+def _figures(outcome: Outcome, panels: Sequence[Panel], show: Show, terms: Glossary) -> Iterator[tuple[Markup, str]]:
+    """Yield the names and values of the figures that no panel shows."""
+    hidden = {UNREAD}.union(*(panel.figures for panel in panels))
+    for name, value in evidence.figures(outcome):
+        if name not in hidden and not name.startswith(READ_BY):
+            yield _name_term(outcome, name, show, terms), value
 
 
 def bar_items(counts: Mapping[str, int], show: Show) -> BarItems:

@@ -13,7 +13,7 @@ from contrapose.flows.cli import main
 from contrapose.tasks.certify.positions import PositionFigures, measure_positions
 from contrapose.tasks.certify.recorded import certify_verdicts
 from contrapose.tasks.certify.verdict_log import read_verdicts
-from contrapose.tasks.core.certificate import Certificate, Finding
+from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
 from contrapose.tasks.statistics.shares import Interval
 
@@ -101,7 +101,7 @@ def test_one_asking_shows_no_noise(tmp_path: Path) -> None:
     assert value_of(figures.lean) > 0
 
 
-def finding(certificate: Certificate, name: str) -> Finding:
+def finding(certificate: Certificate, name: str) -> JudgeFinding:
     return next(one for one in certificate["findings"] if one["name"] == name)
 
 

@@ -1,0 +1,75 @@
+"""`contrapose.certify`: how steady a judge of two answers is, and what sways it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contrapose.flows.python.evaluate import evaluate
+from contrapose.tasks.certify.evaluated import certify_run
+from contrapose.tasks.certify.findings import GATE
+from contrapose.tasks.certify.recorded import certify_verdicts
+from contrapose.tasks.core.certificate import Certificate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from contrapose.tasks.infer.function import Answering
+
+
+def certify(
+    judge: str | Answering | None = None,
+    *,
+    verdicts: str | Path | Sequence[str | Path] = (),
+    data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
+    suite: str | Path | Mapping[str, Any] = "certify",
+    limit: int | None = None,
+    gate: float = GATE,
+    out: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    quiet: bool = False,
+) -> list[Certificate]:
+    """Return the certificate of a judge, or those of all judges whose recorded verdicts are in files.
+
+    Args:
+        judge: a model as in `evaluate`, or a function that takes a prompt and returns the verdict. No label of people
+            is needed.
+        verdicts: in place of a judge, files of verdicts with the columns judge, pair, first, second, repetition and
+            reply; `contrapose certify --help` and the page on judges name others.
+        data: pairs of answers for the judge, as in `evaluate`; None: the bundled ones.
+        suite: tests of the judge.
+        limit: at most this many pairs a test; None: that of the suite.
+        gate: largest effect of the position that passes, a share from 0 to 1.
+        out: folder that receives the folder of the run; None: `runs`.
+        settings: any keys of a suite, dotted, such as `{"noise": 100}`.
+        quiet: print nothing.
+
+    Returns:
+        For each judge `judge`, `verdict` ("pass", "fail" or "inconclusive"), `findings` (each with `name`, `value`,
+        `interval`, `rows`, `gate` and `verdict`) and what it was tested on. The folder of a run holds them as
+        certificate.html and certificate.json, too.
+
+    Raises:
+        ContraposeError: what you can fix: files without verdicts, a judge that is not there, neither of both.
+
+    Examples:
+        >>> import contrapose
+        >>> (certificate,) = contrapose.certify("mock", limit=10, quiet=True)
+        >>> certificate["verdict"]
+        'inconclusive'
+    """
+    files = [str(file) for file in ((verdicts,) if isinstance(verdicts, str | Path) else verdicts)]
+    if bool(files) == (judge is not None):
+        from contrapose.tasks.core.errors import ConfigError
+
+        raise ConfigError(
+            "a judge and files of verdicts" if files else "neither a judge nor files of verdicts",
+            expected="one of both",
+            remedy="Pass judge=…, or verdicts=….",
+            where="arguments",
+        )
+    if files:
+        return certify_verdicts(files, gate=gate)
+    run = evaluate(suite, model=judge, data=data, limit=limit, out=out, settings=settings, quiet=quiet)
+    return [certify_run(run.summary, gate=gate)]
