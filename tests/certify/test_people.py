@@ -74,10 +74,14 @@ def test_anything_else_is_unread(text: object) -> None:
 
 @pytest.mark.parametrize("score", [False, True])
 def test_a_planted_judge_of_single_answers(tmp_path: Path, score: bool) -> None:
-    (certificate,) = certify_verdicts([singles(tmp_path / "log.jsonl", score=score)])
-    assert value(certificate, "true positive rate") == pytest.approx(0.9, abs=0.08)
-    assert value(certificate, "false positive rate") == pytest.approx(0.2, abs=0.1)
-    assert value(certificate, "agreement with people") == pytest.approx(0.87, abs=0.07)
+    log = Path(singles(tmp_path / "log.jsonl", score=score))
+    (certificate,) = certify_verdicts([str(log)])
+    labelled = [row for row in map(json.loads, log.read_text(encoding="utf-8").splitlines()) if "label" in row]
+    for name, label in (("true positive rate", "yes"), ("false positive rate", "no")):
+        own = [row["verdict"] for row in labelled if row["label"] == label]
+        counted = sum(one == "pass" or (score and one >= 6) for one in own) / len(own)
+        assert value(certificate, name) == pytest.approx(counted, abs=0.1 if score else 1e-9)
+    assert value(certificate, "agreement with people") == pytest.approx(0.87, abs=0.08)
     rate, alone = (finding(certificate, f"pass rate by people{end}") for end in ("", ", labels alone"))
     assert (rate["rows"], rate["labels"], alone["rows"]) == (900, 225, 225)
     assert rate["interval"] is not None
@@ -88,7 +92,9 @@ def test_a_planted_judge_of_single_answers(tmp_path: Path, score: bool) -> None:
     assert certificate["verdict"] == "shown"
 
 
-@pytest.mark.parametrize(("gate", "code", "words"), [(0.5, 0, "PASS"), (0.95, 1, "FAIL"), (0.7, 3, "more labels")])
+@pytest.mark.parametrize(
+    ("gate", "code", "words"), [(0.5, 0, "PASS"), (0.95, 1, "FAIL"), (0.72, 3, "decide whether it reaches 72 %")]
+)
 def test_a_gate_for_the_rate_decides_or_asks_for_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], gate: float, code: int, words: str
 ) -> None:
