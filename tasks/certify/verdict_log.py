@@ -185,8 +185,7 @@ def find_columns(
         raise DataError(
             f"columns {', '.join(columns)}",
             expected=f"{' and '.join(missing)}, too",
-            remedy=f"Rename the columns: {', '.join(NEEDED)} for verdicts on two answers, with judge, repetition, "
-            "cluster and label where you have them; verdict and label for verdicts on one answer.",
+            remedy=f"Rename the columns: {', '.join(NEEDED)} for two answers, or verdict and label for one.",
             where=source,
         )
     return own
