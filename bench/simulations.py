@@ -22,6 +22,7 @@ from bench.simulated import (
     eligible,
     gates,
     intervals,
+    labels,
     models,
     noise,
     not_worse,
@@ -50,6 +51,7 @@ PARTS: dict[str, tuple[Part, int]] = {
     "stopped_pairs": (stopped_pairs.stopped_pairs, 5_000),
     "not_worse": (not_worse.not_worse, 10_000),
     "wordings": (wordings.wordings, 2_000),
+    "labels": (labels.labels, 1_000),
 }
 """What is simulated, and how often."""
 

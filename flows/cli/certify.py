@@ -12,7 +12,7 @@ from rich.console import Console
 from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, config_of
 from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.certify.findings import GATE
-from contrapose.tasks.core.certificate import Certificate, CertificateVerdict
+from contrapose.tasks.core.certificate import Certificate, FindingVerdict
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.report.certificate_page import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
 
 EXITS = "exit codes: 0 no bias above its gate, 1 a bias is above it, 2 usage or data, 3 undecided"
-CODES: dict[CertificateVerdict, int] = {"pass": 0, "inconclusive": 3, "fail": 1}
+CODES: dict[FindingVerdict, int] = {"shown": 0, "pass": 0, "inconclusive": 3, "fail": 1}
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -37,6 +37,8 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("judge", nargs="+", metavar="JUDGE|FILE", help=text)
     text = f"largest effect of the position that passes, as a share (default: {GATE}, not calibrated)"
     add("--gate", type=float, default=GATE, metavar="SHARE", help=text)
+    text = "least share of replies that people would pass, for files with verdicts on one answer and labels"
+    add("--gate-rate", type=float, metavar="SHARE", help=text)
     text = "suite of the tests of a judge (default: certify)"
     add("--suite", default="certify", metavar="NAME|FILE", help=text)
     add("--out", metavar="FOLDER", help="folder for the page of recorded verdicts, or for the run of a judge")
@@ -69,14 +71,18 @@ def _names_a_table(judge: str) -> bool:
 def print_certificates(certificates: list[Certificate], console: Console) -> None:
     """Print a table of findings for each judge."""
     for certificate in certificates:
-        console.print(plain_text(certificate["judge"]), verdict_text(certificate["verdict"]))
+        verdict = certificate["verdict"]
+        console.print(plain_text(certificate["judge"]), verdict_text("" if verdict == "shown" else verdict))
         table = plain_table()
         for title in ("bias", "figure (95 %)", "n", "verdict"):
             table.add_column(title)
         for finding in certificate["findings"]:
-            verdict = "" if finding["verdict"] == "shown" else finding["verdict"].upper()
-            table.add_row(finding["name"], share_words(finding), f"{finding['rows']:,}", verdict)
+            shown = "" if finding["verdict"] == "shown" else finding["verdict"].upper()
+            table.add_row(plain_text(finding["name"]), share_words(finding), f"{finding['rows']:,}", shown)
         console.print(table)
+        for finding in certificate["findings"]:
+            if "labels" in finding:
+                console.print(plain_text(f"{finding['name']}: {finding['reason']}"))
         console.print()
 
 
@@ -86,7 +92,7 @@ def _certify(arguments: argparse.Namespace) -> int:
         boards = [(", ".join(arguments.judge), "", certificates)]
         Path(arguments.board).write_text(render_board(boards), encoding="utf-8")
     verdicts = {certificate["verdict"] for certificate in certificates}
-    worst = next(verdict for verdict in ("fail", "inconclusive", "pass") if verdict in verdicts)
+    worst = next(verdict for verdict in ("fail", "inconclusive", "pass", "shown") if verdict in verdicts)
     return 0 if arguments.exit_zero else CODES[worst]
 
 
@@ -94,7 +100,7 @@ def _certify_files(arguments: argparse.Namespace) -> list[Certificate]:
     """Certify recorded judges, and write their page."""
     from contrapose.tasks.certify.recorded import certify_verdicts
 
-    certificates = certify_verdicts(arguments.judge, gate=arguments.gate)
+    certificates = certify_verdicts(arguments.judge, gate=arguments.gate, gate_rate=arguments.gate_rate)
     folder = Path(arguments.out or "certificates")
     _show(certificates, arguments)
     if not arguments.json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
 
 from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
@@ -67,7 +66,9 @@ def _further(mean: Mean, gate: float) -> str:
     return f"; about {counted('more pairs', more)} are needed" if more > 0 else ""
 
 
-def decide_all(findings: Iterable[JudgeFinding]) -> Literal["pass", "fail", "inconclusive"]:
-    """Return `fail` where one fails, `pass` where all that have a gate pass."""
+def decide_all(findings: Iterable[JudgeFinding]) -> FindingVerdict:
+    """Return `fail` where one fails, `pass` where all that have a gate pass, `shown` where none has one."""
     verdicts = {finding["verdict"] for finding in findings} - {"shown"}
+    if not verdicts:
+        return "shown"
     return "fail" if "fail" in verdicts else "pass" if verdicts == {"pass"} else "inconclusive"

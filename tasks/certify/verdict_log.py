@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -25,29 +26,41 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "second": ("second", "second_by", "model_2", "answer_2_by", "assistant_b", "model_b"),
     "repetition": ("repetition", "repeat", "asking", "trial", "run"),
     "reply": ("reply", "verdict", "response", "judgment", "judgement", "output"),
+    "label": ("label", "human", "gold", "human_label", "human_preference", "preference", "winner", "people"),
 }
 """Our names of the parts of a row, to the usual names of their columns."""
 NEEDED = ("pair", "first", "second", "reply")
 WIDE = ("reply_correct_first", "reply_correct_second")
 """Columns of a table with the replies to both orders in one row, the better answer first and second."""
+BY_PEOPLE = ("correct", "other")
+"""Names of the answers in such a table: people call the first one better."""
 MARK = re.compile(r"\[\[([ABC])\]\]")
 """The mark of a verdict as MT-bench asks for it; C is a tie."""
 WORDS: Mapping[str, str] = {"a": "A", "1": "A", "first": "A", "b": "B", "2": "B", "second": "B", "c": "C", "tie": "C"}
 """Whole replies that are verdicts without a mark."""
+LABELS: Mapping[str, str] = {"model_a": "A", "model_b": "B", "tie (bothbad)": "C", "equal": "C", "both": "C"}
+"""Further words of people."""
 TIE = "tie"
 
 
+COLUMNS = ["judge", "pair", "cluster", "order", "asking", "choice", "place", "answers", "label"]
+
+
 def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
-    """Return the verdicts in files as rows of judge, pair, cluster, order, asking, choice and place.
+    """Return the verdicts in files as rows of judge, pair, cluster, order, asking, choice, place, answers and label.
 
     `order` is 0 or 1, by which answer stood first; `choice` is the name of the chosen answer, `tie`, or None where the
     reply holds no verdict, or two; `place` is 1 for the first position, -1 for the second, 0 for a tie, else None.
     Pairs of one question share a cluster: a column names it, or what stands before the first "|" of the pair.
+    `answers` are the names of both, in order; `label` is the one that people prefer, `tie`, or None without a label. A
+    label on one row of a pair counts for all.
 
-    Raises DataError for a file without these columns, a row without a value, or no verdict at all.
+    Raises DataError for a file without these columns, a row without a value, two labels of a pair that differ, or no
+    verdict at all.
     """
     rows = [row for source in sources for row in _verdicts_in(source)]
-    verdicts = pd.DataFrame(rows, columns=["judge", "pair", "cluster", "order", "asking", "choice", "place"])
+    verdicts = pd.DataFrame(rows, columns=COLUMNS)
+    verdicts["label"] = _share_labels(verdicts)
     if verdicts["choice"].isna().all():
         raise DataError(
             "no reply holds a verdict",
@@ -69,13 +82,13 @@ def hash_sources(sources: Iterable[str]) -> str:
 
 
 def _verdicts_in(source: str) -> Iterator[tuple[Any, ...]]:
-    usual = PurePath(source).name.partition(".")[0]
-    columns: Mapping[str, str] | None = None
-    for number, row in _rows(source):
-        if WIDE[0] in row:
-            yield from _both_orders(row, usual)
-            continue
-        columns = columns or _find_columns(row, source)
+    usual, rows = PurePath(source).name.partition(".")[0], list(read_rows(source))
+    apart = [(number, row) for number, row in rows if WIDE[0] not in row]
+    yield from (verdict for _, row in rows if WIDE[0] in row for verdict in _both_orders(row, usual))
+    columns = find_columns(every_column(apart), source, NAMES, NEEDED) if apart else {}
+    # Numbers from 0 to 2 are the usual ones of tie, first and second; 0 and 1 alone could mean anything.
+    zero = any(_plain(row.get(columns.get("label", ""))) == "2" for _, row in apart)
+    for number, row in apart:
         values = {name: row.get(column) for name, column in columns.items()}
         for name in NEEDED[:3]:
             if values[name] in (None, ""):
@@ -84,19 +97,55 @@ def _verdicts_in(source: str) -> Iterator[tuple[Any, ...]]:
         pair, first, second = (str(values[name]) for name in NEEDED[:3])
         verdict = read_verdict(str(values["reply"] or ""), first, second)
         cluster = str(values.get("cluster") or pair.partition("|")[0])
+        where = f"{source}, row {number}, column {columns.get('label')}"
+        label = _read_label(_plain(values.get("label")), first, second, zero=zero, where=where)
         yield (
             *(str(values.get("judge") or usual), pair, cluster, int(first > second), values.get("repetition")),
-            *_choice(verdict, first, second),
+            *(*_choice(verdict, first, second), tuple(sorted((first, second))), label),
         )
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text; a whole number without a point, and nothing for a missing one."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+
+
+def _read_label(text: str, first: str, second: str, *, zero: bool, where: str) -> str | None:
+    """Return the name of the answer that people prefer, `tie`, or None without a label."""
+    if not text:
+        return None
+    letter = read_verdict(text, first, second) or LABELS.get(text.casefold()) or ("C" if zero and text == "0" else None)
+    if letter is None:
+        expected = f"{first}, {second}, first, second or tie"
+        raise DataError(f"the label {text}", expected=expected, remedy="Write the answer's name.", where=where)
+    return _choice(letter, first, second)[0]
+
+
+def _share_labels(verdicts: pd.DataFrame) -> pd.Series[Any]:
+    """Return the label of each row's pair, from any row of the pair."""
+    known = verdicts[verdicts["label"].notna()]
+    labels: dict[tuple[Any, ...], str] = {}
+    for pair, answers, label in zip(known["pair"], known["answers"], known["label"], strict=True):
+        if labels.setdefault((pair, answers), label) != label:
+            raise DataError(
+                f"the labels {labels[pair, answers]} and {label} of one pair",
+                expected="one label for each pair of answers",
+                remedy="Write the name of the answer: first and second mean the order of the same row.",
+                where=f"pair {pair}",
+            )
+    keys = zip(verdicts["pair"], verdicts["answers"], strict=True)
+    return pd.Series([labels.get(key) for key in keys], index=verdicts.index, dtype=object)
 
 
 def _both_orders(row: Row, usual: str) -> Iterator[tuple[Any, ...]]:
     """Yield the two verdicts of a row that holds the replies to both orders."""
     judge = " ".join(str(row[name]) for name in ("model", "strategy") if row.get(name)) or usual
     for order, column in enumerate(WIDE):
-        answers = ("correct", "other") if order == 0 else ("other", "correct")
+        answers = BY_PEOPLE if order == 0 else BY_PEOPLE[::-1]
         letter = row.get(column.replace("reply", "read")) or read_verdict(str(row[column] or ""), *answers)
-        yield judge, str(row["id"]), str(row["id"]), order, None, *_choice(letter, *answers)
+        yield judge, str(row["id"]), str(row["id"]), order, None, *_choice(letter, *answers), BY_PEOPLE, BY_PEOPLE[0]
 
 
 def _choice(verdict: str | None, first: str, second: str) -> tuple[str | None, float | None]:
@@ -114,25 +163,36 @@ def read_verdict(reply: str, first: str, second: str) -> str | None:
     return named.get(whole) or WORDS.get(whole)
 
 
-def _find_columns(row: Row, source: str) -> Mapping[str, str]:
-    """Return our names of the parts of a row, to its columns."""
-    plain = {str(column).casefold(): column for column in row}
-    columns: dict[str, str] = {}
-    for name, usual in NAMES.items():
-        column = next((plain[own] for own in usual if own in plain and plain[own] not in columns.values()), None)
+def every_column(rows: Iterable[tuple[int, Row]]) -> list[str]:
+    """Return the columns that any row has, in order."""
+    return list(dict.fromkeys(str(column) for _, row in rows for column in row))
+
+
+def find_columns(
+    columns: Sequence[str], source: str, names: Mapping[str, tuple[str, ...]], needed: Sequence[str]
+) -> Mapping[str, str]:
+    """Return our names of the parts of a row, to its columns.
+
+    Raises DataError where a needed one is missing.
+    """
+    plain = {column.casefold(): column for column in columns}
+    own: dict[str, str] = {}
+    for name, usual in names.items():
+        column = next((plain[one] for one in usual if one in plain and plain[one] not in own.values()), None)
         if column is not None:
-            columns[name] = column
-    if missing := [name for name in NEEDED if name not in columns]:
+            own[name] = column
+    if missing := [name for name in needed if name not in own]:
         raise DataError(
-            f"columns {', '.join(map(str, row))}",
+            f"columns {', '.join(columns)}",
             expected=f"{' and '.join(missing)}, too",
-            remedy=f"Rename the columns of the file: {', '.join(NEEDED)}, and judge, repetition and cluster.",
+            remedy=f"Rename the columns: {', '.join(NEEDED)} for two answers, or verdict and label for one.",
             where=source,
         )
-    return columns
+    return own
 
 
-def _rows(source: str) -> Iterator[tuple[int, Row]]:
+def read_rows(source: str) -> Iterator[tuple[int, Row]]:
+    """Yield the number and the values of each row of a file."""
     suffix = PurePath(source.removesuffix(".gz")).suffix.removeprefix(".").lower()
     formats = [known for known in names("sources") if known not in ("bundled", "hf")]
     if suffix not in formats:

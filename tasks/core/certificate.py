@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 # pydantic reads no other before Python 3.12.
 from typing_extensions import TypedDict
 
 FindingVerdict = Literal["pass", "fail", "inconclusive", "shown"]
 """`shown`: a figure without a gate."""
-
-CertificateVerdict = Literal["pass", "fail", "inconclusive"]
 
 CERTIFICATE_VERSION = 1
 """Of certificate.json; a reader that knows one number can read every file that has it."""
@@ -33,17 +31,25 @@ class JudgeFinding(TypedDict):
     """Independent groups among them."""
     gate: float | None
     """Largest value that passes, in both directions where it has two; None for a figure that is only shown."""
+    gate_is_least: NotRequired[bool]
+    """Whether the gate is the least value that passes."""
     verdict: FindingVerdict
     reason: str
     """One sentence."""
+    labels: NotRequired[int]
+    """Labels of people that a rate rests on."""
+    labels_alone: NotRequired[int]
+    """Labels that would give as narrow an interval without the judge."""
+    more_labels: NotRequired[int | None]
+    """Further labels that put the interval on one side of the gate, or of one half; None where none would."""
 
 
 class Certificate(TypedDict):
     """What is known of a judge, and from what."""
 
     judge: str
-    verdict: CertificateVerdict
-    """`fail` where a bias is above its gate, `pass` where all are below theirs."""
+    verdict: FindingVerdict
+    """`fail` where a figure misses its gate, `pass` where all reach theirs, `shown` where none has one."""
     source: str
     """The files of verdicts, or the run and its data."""
     sha256: str
@@ -53,7 +59,7 @@ class Certificate(TypedDict):
     version: str
     """Of Contrapose."""
     pairs: int
-    """Pairs of answers that the judge saw."""
+    """Pairs of answers that the judge saw; 0 for a judge of single answers."""
     verdicts: int
     """Its replies."""
     unread: int

@@ -129,11 +129,16 @@ def wilson(share: Share, *, confidence: float = CONFIDENCE) -> Interval:
     if confidence >= 1:
         # A look that decides so seldom leaves nothing out.
         return Interval(0.0, 1.0)
-    rows, normal = share.effective, -float(ndtri((1 - confidence) / 2))
-    shrunk = 1 + normal**2 / rows
-    centre = (share.rate + normal**2 / (2 * rows)) / shrunk
-    half = normal * (share.rate * (1 - share.rate) / rows + normal**2 / (4 * rows**2)) ** 0.5 / shrunk
-    return _around(share, centre - half, centre + half)
+    low, high = wilson_ends(share.rate, share.effective, -float(ndtri((1 - confidence) / 2)))
+    return _around(share, low, high)
+
+
+def wilson_ends(rate: Any, rows: Any, quantile: float) -> tuple[Any, Any]:
+    """Return both ends of Wilson's intervals of rates over effective rows, numbers or arrays."""
+    shrunk = 1 + quantile**2 / rows
+    centre = (rate + quantile**2 / (2 * rows)) / shrunk
+    half = quantile * (rate * (1 - rate) / rows + quantile**2 / (4 * rows**2)) ** 0.5 / shrunk
+    return centre - half, centre + half
 
 
 def exact(share: Share, level: float = LEVEL) -> Interval:

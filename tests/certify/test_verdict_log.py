@@ -54,7 +54,8 @@ def test_other_names_of_columns_and_a_cluster_of_its_own(tmp_path: Path) -> None
     row = {"model": "m", "id": "7", "assistant_a": "x", "assistant_b": "y", "verdict": "tie", "question": "q"}
     (verdict,) = read_verdicts([log_of(tmp_path / "log.jsonl", [row])]).to_dict("records")
     assert verdict == {
-        "judge": "m", "pair": "7", "cluster": "q", "order": 0, "asking": None, "choice": "tie", "place": 0.0
+        "judge": "m", "pair": "7", "cluster": "q", "order": 0, "asking": None, "choice": "tie", "place": 0.0,
+        "answers": ("x", "y"), "label": None,
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from contrapose.tasks.text.wording import counted
 
 COLOURS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "shown": "skipped"}
 WORDS = {"pass": "below the gate", "fail": "biased", "inconclusive": "undecided", "shown": "no gate"}
+RATE_WORDS = {**WORDS, "pass": "reaches the gate", "fail": "misses the gate"}
 WIDTH, MARGIN = 300.0, 6.0
 """Of the drawing of an interval, in pixels."""
 
@@ -68,16 +69,17 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
     judges = [
         {
             "name": show(one_line(one["judge"])),
-            "verdict": one["verdict"],
-            "counts": f"{counted('pairs of answers', one['pairs'])}, {counted('verdicts', one['verdicts'])}, "
-            f"{one['unread']:,} without one that can be read",
+            "verdict": "no gate" if one["verdict"] == "shown" else one["verdict"],
+            "colour": COLOURS[one["verdict"]],
+            "counts": f"{counted('pairs of answers', one['pairs'])}, " * bool(one["pairs"])
+            + f"{counted('verdicts', one['verdicts'])}, {one['unread']:,} without one that can be read",
             "findings": [
                 {
                     **{name: show(str(finding[name])) for name in ("name", "figure", "reason")},
                     "share": share_words(finding),
                     "rows": f"{finding['rows']:,}",
                     "colour": COLOURS[finding["verdict"]],
-                    "verdict": WORDS[finding["verdict"]],
+                    "verdict": (RATE_WORDS if finding.get("gate_is_least") else WORDS)[finding["verdict"]],
                     "drawing": draw(finding),
                 }
                 for finding in one["findings"]
