@@ -36,9 +36,9 @@ class Local:
     def deployments(self) -> dict[str, dict[str, Any]]:
         return {each["name"]: each for each in self.post("/deployments/filter")}
 
-    def start(self, **config: Any) -> str:
-        on_demand = self.deployments()["on-demand"]["id"]
-        return str(self.post(f"/deployments/{on_demand}/create_flow_run", parameters={"config": config})["id"])
+    def start(self, deployment: str = "on-demand", **config: Any) -> str:
+        own = self.deployments()[deployment]["id"]
+        return str(self.post(f"/deployments/{own}/create_flow_run", parameters={"config": config})["id"])
 
     def state(self, run: str) -> dict[str, Any]:
         found: dict[str, Any] = self.ui.call("GET", f"/flow_runs/{run}")["state"]
@@ -67,7 +67,7 @@ def local(tmp_path: Path) -> Iterator[Local]:
 
 def test_the_form_starts_a_run_that_leaves_its_report(local: Local) -> None:
     found = local.deployments()
-    assert sorted(found) == ["comparison", "nightly", "on-demand", "retraining-check"]
+    assert sorted(found) == ["certificate", "comparison", "nightly", "on-demand", "retraining-check"]
     assert [each["schedule"]["cron"] for each in found["nightly"]["schedules"]] == ["0 2 * * *"]
 
     run = local.start(**ASKED)
@@ -83,6 +83,11 @@ def test_the_form_starts_a_run_that_leaves_its_report(local: Local) -> None:
     assert [each["test_type"] for each in summary["tests"]] == ["add_negation", "order_bias"]
     (event,) = until(lambda: local.events("contrapose.finished"))
     assert event["resource"]["contrapose.verdict"] == summary["verdict"]
+
+    certified = local.ended(local.start("certificate", suite="certify", model="mock", limit=6, output="certified"))
+    assert certified["type"] == "COMPLETED", certified["message"]
+    (page,) = (local.folder / "certified").glob("[!.]*/certificate.html")
+    assert "position of equal answers" in page.read_text(encoding="utf-8")
 
     wrong = local.ended(local.start(suite="quickstart", model="opnai/gpt"))
     assert wrong["type"] == "FAILED"
