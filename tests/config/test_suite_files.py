@@ -27,7 +27,7 @@ def settings(config: RunConfig, test: str) -> Any:
 def test_every_bundled_suite_loads_and_carries_its_name(name: str) -> None:
     config, warnings = load_config(name)
     assert config.suite == name
-    assert len(plans(config)) == {"full": 4, "judge": 1}.get(name, 3)
+    assert len(plans(config)) == {"full": 4, "judge": 1, "certify": 2}.get(name, 3)
     assert warnings == []
 
 

@@ -154,7 +154,7 @@ def test_keys_that_were_read_as_others_are_warned_of(answer: Counted) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"suite": "quick"}, r"unknown suite 'quick'; expected one of full, .*quickstart"),
+    ({"suite": "quick"}, r"unknown suite 'quick'; expected one of certify, .*quickstart"),
     ({"suite": 5}, r"suite is 5, a int; expected the name of a suite"),
     ({"suite": {"limit": 0}}, r"limit: 0; expected greater than or equal to 1"),
     ({"model": 5}, r"model is 5, a int; expected an id .* or a function"),
