@@ -85,7 +85,7 @@ def noise(control: ControlSummary, *, by_kind: bool = True) -> str:
         for kind, (changed, count) in control.get("kinds", {}).items()
     )
     kinds = f". By kind of wording: {parts}" if parts and by_kind else ""
-    return f"noise: {changed} also changed when only the wording changed{more}{kinds}"
+    return f"control: {changed} also changed when only the wording changed{more}{kinds}"
 
 
 def saved_by(summary: Summary) -> int:

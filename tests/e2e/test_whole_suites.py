@@ -80,7 +80,7 @@ def test_controls_are_asked_and_change_no_rate(capsys: pytest.CaptureFixture[str
         assert noise["cases"] == noise["scored"] + noise["unscored"] + noise["errors"]
         assert noise["changed"] == (twins["pass"] == False).sum()  # noqa: E712
         assert noise["noise"] == noise["changed"] / noise["scored"]
-        assert f"Noise: {noise['changed']} of {noise['scored']} answers" in printed
+        assert f"Control: {noise['changed']} of {noise['scored']} answers" in printed
     columns = list(plain_results.columns)
     pd.testing.assert_frame_equal(results.loc[~results["control"], columns].reset_index(drop=True), plain_results)
     assert not plain_results["control"].any()

@@ -43,7 +43,7 @@ UNSCORED = outcome(unscored=3, unscored_reasons={"The reply is empty.": 2, "The 
         (outcome(samples=20, skip_reasons={"not_english": 9}), "Skipped: 9 not in English."),
         (
             outcome(control=control()),
-            "Noise: 3 of 48 answers (6.2%) also changed when only the wording changed.",
+            "Control: 3 of 48 answers (6.2%) also changed when only the wording changed.",
         ),
         (
             outcome(test_type="option_order", figures={"outcome_unparsed": 4}),

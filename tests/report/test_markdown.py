@@ -32,7 +32,7 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
 
 def test_noise_is_said_with_what_could_not_be_compared() -> None:
     page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
-    assert "Noise: 3 of 48 answers (6.2%) also changed when only the wording changed; 2 more could not" in page
+    assert "Control: 3 of 48 answers (6.2%) also changed when only the wording changed; 2 more could not" in page
 
 
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
