@@ -220,5 +220,5 @@ def test_the_artifact_ends_with_all_done_and_what_it_took() -> None:
         wanted = ArtifactFilter(key=ArtifactFilterKey(any_=["contrapose-watched-mock-progress"]))
         (last,) = client.read_artifacts(artifact_filter=wanted)
     assert last.data == 100
-    assert str(last.description).startswith("asking mock: 27 model calls; ")
+    assert str(last.description).startswith("asking mock: 18 model calls; ")
     assert "latency p50" in str(last.description)

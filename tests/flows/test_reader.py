@@ -144,9 +144,8 @@ def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
     with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(reads) as reader:
         found, folder = House(model, reader).run()
     (doubt,) = [each for each in found["warnings"] if "the reader model decided" in each]
-    assert "how well openai/judge reads" in doubt
-    assert "is unknown: rules could read none to check it by" in doubt
-    assert "how well openai/judge reads" in (folder / "report.md").read_text()
+    assert "the accuracy of openai/judge as a reader could not be checked: the rules could read no reply" in doubt
+    assert "the accuracy of openai/judge as a reader could not be checked" in (folder / "report.md").read_text()
 
 
 @pytest.mark.parametrize(("limit", "most"), [("max_calls", 39), ("max_tokens", 1000)])
@@ -258,9 +257,9 @@ def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.Cap
     chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
     main(["run", *chosen, "--set", "reader=openai/judge"])
     found = summary_of()
-    assert any(each.startswith("reader: openai/judge is asked nothing") for each in found["warnings"])
+    assert any(each.startswith("reader: openai/judge is not used") for each in found["warnings"])
     assert "reader" not in found
-    assert "openai/judge is asked nothing" in " ".join(capsys.readouterr().out.split())
+    assert "openai/judge is not used" in " ".join(capsys.readouterr().out.split())
 
 
 def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pytest.CaptureFixture[str]) -> None:
