@@ -35,7 +35,7 @@ from contrapose.tasks.store.schema import CHECKS
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 ROWS = 300
-SWEARS = {"base": 0.1, "better": 0.0, "equal": 0.1, "worse": 0.3, "asked": 0.3, "killed": 0.0}
+SWEARS = {"base": 0.04, "better": 0.0, "equal": 0.04, "worse": 0.3, "asked": 0.3, "killed": 0.0}
 """Share of the prompts at which each model swears."""
 CHECK = "/deployments/name/check-retrained-model/retraining-check"
 until = partial(until_soon, seconds=600)
@@ -88,6 +88,7 @@ def suite(folder: Path, port: int) -> Path:
     content = {
         "model": "openai/base",
         "model_args": {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 16},
+        "noise": 0,
         "data": str(folder / "prompts.jsonl"),
         "tests": {"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.5}}},
     }
