@@ -57,7 +57,7 @@ def certify(
         >>> import contrapose
         >>> (certificate,) = contrapose.certify("mock", limit=10, quiet=True)
         >>> certificate["verdict"]
-        'inconclusive'
+        'fail'
     """
     files = [str(file) for file in ((verdicts,) if isinstance(verdicts, str | Path) else verdicts)]
     if bool(files) == (judge is not None):

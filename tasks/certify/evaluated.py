@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contrapose.tasks.certify.findings import GATE, decide_all, judge_finding
+from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, judge_finding, position_findings
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
 from contrapose.tasks.core.outcome import Outcome, Summary
+from contrapose.tasks.probes.judge_cues.cues import WITHOUT_WORDS
 from contrapose.tasks.statistics.means import Mean
 from contrapose.tasks.statistics.shares import Interval
 
 CUE = "lean_"
 """Begins the name of each figure of a lean to a cue."""
-BOTH_SIDES = ("identical", "bullets")
-"""Cues that add no word: a lean away from them is a bias, too."""
 CUES: Mapping[str, str] = {
     "identical": "two equal answers: share of verdicts for the first place minus 1/2",
     "bullets": "the same answer as a list: share of verdicts for it minus 1/2",
@@ -57,26 +56,23 @@ def certify_run(summary: Summary, *, gate: float = GATE) -> Certificate:
 
 def _findings_of(outcome: Outcome, gate: float) -> Iterator[JudgeFinding]:
     """Yield the findings of one test of a judge."""
-    limit = outcome["settings"].get("max_lean")
+    limit, asked = outcome["settings"].get("max_lean"), outcome["cases"] - outcome["skipped"]
+    unread = (outcome["unscored"] + outcome["errors"]) / asked if asked else 0.0
     own_cues = sorted(name.removeprefix(CUE) for name in outcome["estimates"] if name.startswith(CUE))
     cues = [*(cue for cue in CUES if cue in own_cues), *(cue for cue in own_cues if cue not in CUES)]
     for cue in cues:
         figure = CUES.get(cue, f"the same answer with {cue}: share of verdicts for it minus 1/2")
         own = float(limit) if isinstance(limit, int | float) else gate
         title = "position of equal answers" if cue == "identical" else cue.replace("_", " ")
-        yield judge_finding(title, figure, _mean(outcome, CUE + cue), gate=own, two_sided=cue in BOTH_SIDES)
+        two_sided = cue in ("identical", *WITHOUT_WORDS)
+        mean = _mean(outcome, CUE + cue)
+        yield judge_finding(title, figure, mean, gate=own, two_sided=two_sided, unread=unread, most=0.5)
     if cues:
         return
-    if again := _mean(outcome, AGAIN):
-        yield judge_finding("self-disagreement", "changed its own verdict on the same prompt", again, gate=None)
-    name = ACROSS if ACROSS in outcome["estimates"] else "choice_changed"
-    changed = _mean(outcome, name)
-    yield judge_finding("disagreement of orders", "changed its verdict in the other order", changed, gate=None)
-    if net := _mean(outcome, NET):
-        yield judge_finding("position", "what the order adds to the judge's own noise", net, gate=gate)
-    figure = "share of verdicts for the first position minus the second"
-    yield judge_finding("direction of position", figure, _mean(outcome, LEAN), gate=gate, two_sided=True)
-    yield judge_finding("ties", "share of pairs that are called a tie", _mean(outcome, "tied_share"), gate=None)
+    changed = _mean(outcome, ACROSS) or _mean(outcome, "choice_changed")
+    means = (_mean(outcome, AGAIN), changed, *(_mean(outcome, name) for name in (NET, LEAN, "tied_share")))
+    is_steady = set(outcome["scorers"]) == {"likelihood"}
+    yield from position_findings(PositionMeans(*means), gate=gate, unread=unread, is_steady=is_steady)
     if right := _mean(outcome, "consistent_and_right"):
         yield judge_finding("agreement with people", "right verdict in both orders", right, gate=None)
     for side in ("longer", "shorter"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
+from contrapose.tasks.statistics.shares import Interval
 from contrapose.tasks.text.wording import counted
 
 GATE = 0.1
@@ -14,13 +16,27 @@ GATE = 0.1
 
 
 def judge_finding(
-    name: str, figure: str, mean: Mean | None, *, gate: float | None, two_sided: bool = False
+    name: str,
+    figure: str,
+    mean: Mean | None,
+    *,
+    gate: float | None,
+    two_sided: bool = False,
+    unread: float = 0.0,
+    most: float = 1.0,
 ) -> JudgeFinding:
     """Return a figure with its verdict: below the gate, above it, or too close to call.
 
-    `two_sided`: the gate holds in both directions.
+    Args:
+        name: what the bias is called.
+        figure: what is measured, in words.
+        mean: the figure over what could be read; None where nothing could.
+        gate: largest value that passes; None for a figure that is only shown.
+        two_sided: the gate holds in both directions.
+        unread: share of the cases that could not be read, 0 to 1: the verdict holds whatever they would have said.
+        most: largest size that the figure can have in one case.
     """
-    verdict, reason = _decide(mean, gate, two_sided=two_sided)
+    verdict, reason = _decide(mean, gate, two_sided=two_sided, unread=unread, most=most)
     return JudgeFinding(
         name=name,
         figure=figure,
@@ -34,7 +50,51 @@ def judge_finding(
     )
 
 
-def _decide(mean: Mean | None, gate: float | None, *, two_sided: bool) -> tuple[FindingVerdict, str]:
+class PositionMeans(NamedTuple):
+    """What verdicts in both orders show; a figure without its grounds is None."""
+
+    again: Mean | None
+    """Share of pairs of verdicts on the same prompt that differ."""
+    swapped: Mean | None
+    """Share of pairs of verdicts on both orders that differ."""
+    net: Mean | None
+    """What the order adds to the noise."""
+    lean: Mean | None
+    """Share of verdicts for the first position minus the second."""
+    tied: Mean | None
+    """Share of ties."""
+
+
+def position_findings(
+    means: PositionMeans, *, gate: float, unread: float, is_steady: bool = False
+) -> Iterator[JudgeFinding]:
+    """Yield self-disagreement, disagreement of the orders, the position and its direction, and ties.
+
+    `is_steady`: the judge never contradicts itself on the same prompt, so that all disagreement is the position's.
+    """
+    if means.again is not None:
+        name = "changed its own verdict on the same prompt"
+        yield judge_finding("self-disagreement", name, means.again, gate=None)
+    yield judge_finding("disagreement of orders", "changed its verdict in the other order", means.swapped, gate=None)
+    if means.net is not None:
+        figure = "what the order adds to the judge's own noise"
+        yield judge_finding("position", figure, means.net, gate=gate, unread=unread)
+    else:
+        figure = "changed its verdict in the other order; no prompt was asked again"
+        position = judge_finding("position", figure, means.swapped, gate=gate, unread=unread)
+        if position["verdict"] == "fail" and not is_steady:
+            # Noise may be all of it.
+            reason = "The judge's own noise is unknown, and may be all of it. Ask each prompt again: set noise."
+            position = JudgeFinding(**{**position, "verdict": "inconclusive", "reason": reason})
+        yield position
+    figure = "share of verdicts for the first position minus the second"
+    yield judge_finding("direction of position", figure, means.lean, gate=gate, two_sided=True, unread=unread)
+    yield judge_finding("ties", "share of ties", means.tied, gate=None)
+
+
+def _decide(
+    mean: Mean | None, gate: float | None, *, two_sided: bool, unread: float, most: float
+) -> tuple[FindingVerdict, str]:
     """Return the verdict on a figure, and its sentence."""
     if mean is None:
         return "inconclusive" if gate is not None else "shown", "No verdict shows it."
@@ -42,15 +102,26 @@ def _decide(mean: Mean | None, gate: float | None, *, two_sided: bool) -> tuple[
         return "shown", ""
     if mean.interval is None:
         return "inconclusive", "One group of pairs shows nothing about how much it varies."
-    low, high = mean.interval
+    # Unread cases may lie at either end: C. F. Manski, Partial Identification of Probability Distributions, 2003.
+    low, high = ((1 - unread) * end + side * unread * most for end, side in zip(mean.interval, (-1, 1), strict=True))
+    even_so = ", whatever the unread replies would have said" if unread else ""
     if low > gate or (two_sided and high < -gate):
         end = low if low > gate else -high
-        return "fail", f"With 95 % confidence it is at least {_points(end)}; the gate is {_points(gate)}."
+        return "fail", f"With 95 % confidence it is at least {_points(end)}{even_so}; the gate is {_points(gate)}."
     if high <= gate and (not two_sided or low >= -gate):
         end = max(high, -low if two_sided else high)
-        return "pass", f"With 95 % confidence it is at most {_points(end)}; the gate is {_points(gate)}."
+        return "pass", f"With 95 % confidence it is at most {_points(end)}{even_so}; the gate is {_points(gate)}."
+    if _lies_apart(mean.interval, gate, two_sided=two_sided):
+        return "inconclusive", f"{unread:.0%} of the cases could not be read, and they decide it."
     shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
     return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
+
+
+def _lies_apart(interval: Interval, gate: float, *, two_sided: bool) -> bool:
+    """Return whether an interval lies on one side of its gate."""
+    low, high = interval
+    beyond = low > gate or (two_sided and high < -gate)
+    return beyond or (high <= gate and (not two_sided or low >= -gate))
 
 
 def _points(share: float) -> str:

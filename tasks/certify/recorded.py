@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from contrapose.tasks.certify.findings import GATE, decide_all, judge_finding
+from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, position_findings
 from contrapose.tasks.certify.people import pair_findings, single_answer_findings
-from contrapose.tasks.certify.positions import PositionFigures, measure_positions
+from contrapose.tasks.certify.positions import measure_positions
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
@@ -34,7 +34,9 @@ def _certify_pairs(sources: Sequence[str], gate: float) -> Iterator[Certificate]
     verdicts = read_verdicts(sources)
     for figures in measure_positions(verdicts):
         own = verdicts[verdicts["judge"] == figures.judge]
-        findings = [*position_findings(figures, gate=gate), *pair_findings(own)]
+        means = PositionMeans(figures.again, figures.swapped, figures.net, figures.lean, figures.tied)
+        unread = figures.unread / figures.verdicts
+        findings = [*position_findings(means, gate=gate, unread=unread), *pair_findings(own)]
         counts = (figures.pairs, figures.verdicts, figures.unread)
         yield _certificate(figures.judge, sources, findings, counts)
 
@@ -64,16 +66,3 @@ def _certificate(
         unread=unread,
         findings=findings,
     )
-
-
-def position_findings(figures: PositionFigures, *, gate: float) -> Iterator[JudgeFinding]:
-    """Yield what recorded verdicts show: self-agreement, position net of noise, its direction, and ties."""
-    if figures.again is not None:
-        name = "changed its own verdict on the same prompt"
-        yield judge_finding("self-disagreement", name, figures.again, gate=None)
-    yield judge_finding("disagreement of orders", "changed its verdict in the other order", figures.swapped, gate=None)
-    if figures.net is not None:
-        yield judge_finding("position", "what the order adds to the judge's own noise", figures.net, gate=gate)
-    name = "share of verdicts for the first position minus the second"
-    yield judge_finding("direction of position", name, figures.lean, gate=gate, two_sided=True)
-    yield judge_finding("ties", "share of verdicts that are ties", figures.tied, gate=None)

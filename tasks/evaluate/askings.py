@@ -47,6 +47,8 @@ def count_pairs(trials: Sequence[Trial], plan: Plan, *, embed: Embed) -> list[Ma
     Every pair of replies is scored by the test itself: two to the same prompt as a control in which nothing changed,
     one to each prompt as the case.
     """
+    if not any(trial.case.repeat or trial.expected.again or trial.actual.again for trial in trials):
+        return [{}] * len(trials)
     columns: list[Mapping[str, int]] = []
     chosen = probe(plan.test)
     for _, askings in groupby(trials, key=_case_name):

@@ -46,6 +46,8 @@ def doubt_of(results: pd.DataFrame, chosen: Probe, *, level: float = LEVEL) -> s
     It does not where the net change is shown to be above 0 at this level, nor where a lean to one position is shown,
     which noise cannot create; where both are looked at, each has half the level.
     """
+    if "across_pairs" not in results or not results["across_pairs"].any():
+        return ""
     cases = results[~results["control"].to_numpy(dtype=bool)]
     lean = chosen.position_lean(cases)
     level = level if lean is None else level / 2

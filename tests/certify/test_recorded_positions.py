@@ -117,6 +117,28 @@ def test_a_certificate_fails_a_planted_bias_and_no_noise(
     assert finding(certificate, "position")["verdict"] == verdict
 
 
+def test_a_bias_that_noise_may_explain_is_undecided(tmp_path: Path) -> None:
+    (certificate,) = certify_verdicts([log_of(tmp_path / "log.jsonl", noise=0.3, askings=1)])
+    position = finding(certificate, "position")
+    assert position["verdict"] == "inconclusive"
+    assert "noise is unknown, and may be all of it" in position["reason"]
+
+
+def test_one_asking_is_enough_where_orders_agree(tmp_path: Path) -> None:
+    (certificate,) = certify_verdicts([log_of(tmp_path / "log.jsonl", askings=1)])
+    assert certificate["verdict"] == "pass"
+
+
+def test_unread_replies_keep_an_even_judge_from_passing(tmp_path: Path) -> None:
+    log = Path(log_of(tmp_path / "log.jsonl"))
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    rows = [{**row, "reply": "Hm."} if place % 5 == 0 else row for place, row in enumerate(rows)]
+    log.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    (certificate,) = certify_verdicts([str(log)])
+    assert certificate["verdict"] == "inconclusive"
+    assert "20% of the cases could not be read, and they decide it" in finding(certificate, "position")["reason"]
+
+
 def test_the_command_writes_page_json_and_board(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, out, board = log_of(tmp_path / "<b>judge.jsonl", first=0.4), tmp_path / "out", tmp_path / "board.md"
     assert main(["certify", log, "--out", str(out), "--board", str(board)]) == 1

@@ -386,15 +386,6 @@ def test_evidence_of_exactly_the_level_is_enough() -> None:
     assert verdict(1, 1, 1, wanted=LEVEL).verdict == "pass"
 
 
-def test_votes_of_a_case_count_as_one_case_and_open_votes_either_way() -> None:
-    met = np.array([[1, 0, 1, 0]] * 30 + [[1, 1, np.nan, np.nan]] * 10)
-    votes = rate_of("share", met, np.arange(len(met)), wanted=0.4)
-    assert votes is not None
-    assert (votes.rows, votes.open, votes.votes) == (40, 10, 4)
-    assert (votes.worst.rate, votes.best.rate) == (80 / 160, 100 / 160)
-    assert votes.value == 80 / 140
-
-
 def test_many_rates_that_pass_name_the_closest_alone() -> None:
     rates = [rate(80 + number, 20 - number, wanted=0.6) for number in range(5)]
     rules = Rules(min_pass_rate=0.6, max_error_share=0.02, gate="interval")
