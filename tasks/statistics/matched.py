@@ -85,8 +85,8 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
         sizes: (clusters,) all pairs.
 
     The design effect is the jackknife's variance of the difference over the variance of independent pairs, at least 1.
-    Few clusters cost the squared ratio of Student's quantiles, with one degree of freedom less than clusters: E. L.
-    Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. The design effect counts one more cluster, lost
+    Few clusters cost the squared ratio of Student's quantiles, with one degree of freedom less than clusters of equal
+    size that tell as much: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. The design effect counts one more cluster, lost
     completely: data without such a cluster cannot show how much a lost one would cost.
     """
     rows = float(sizes.sum())
@@ -96,11 +96,11 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
     least = copies(sizes)
     more, more_sizes = np.r_[won - lost, -rows / least], np.r_[sizes, rows / least]
     differing, net = (totals["lost"] + totals["won"] + more_sizes[-1]) / more_sizes.sum(), more.sum() / more_sizes.sum()
-    worth = (differing - net**2) / spread(more, more_sizes).variance * fewer(rows, len(sizes))
+    worth = (differing - net**2) / spread(more, more_sizes).variance * fewer(rows, least)
     pairs = int(min(rows, max(1.0, worth)))
     kept = pairs / rows
     return Pairs(
-        lost=kept * totals["lost"], won=kept * totals["won"], pairs=pairs, copies=least, freedom=len(sizes) - 1.0
+        lost=kept * totals["lost"], won=kept * totals["won"], pairs=pairs, copies=least, freedom=least - 1.0
     )
 
 
