@@ -17,7 +17,7 @@ from contrapose.tasks.probes.edits.base import TextEdit
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
-JUDGED = ("control", "effects", "gates", "verdict", "reason", "reached", "missed")
+JUDGED = ("control", "effects", "gates", "verdict", "reason", "reached", "missed", "rerun_share")
 """Fields that controls decide: besides the noise, the contrast rate, which decides with the pass rate."""
 
 
@@ -82,7 +82,8 @@ def test_controls_are_asked_and_change_no_rate(capsys: pytest.CaptureFixture[str
         assert noise["noise"] == noise["changed"] / noise["scored"]
         assert f"Control: {noise['changed']} of {noise['scored']} answers" in printed
     columns = list(plain_results.columns)
-    pd.testing.assert_frame_equal(results.loc[~results["control"], columns].reset_index(drop=True), plain_results)
+    of_cases = results.loc[~results["control"], columns].reset_index(drop=True).infer_objects()
+    pd.testing.assert_frame_equal(of_cases, plain_results)
     assert not plain_results["control"].any()
     assert list(cases.loc[~cases["control"], "id"]) == list(plain_cases["id"])
     assert summary["usage"]["calls"] > plain["usage"]["from_store"] > plain["usage"]["calls"] == 0
