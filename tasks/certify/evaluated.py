@@ -17,6 +17,7 @@ CUE = "lean_"
 CUES: Mapping[str, str] = {
     "identical": "two equal answers: share of verdicts for the first place minus 1/2",
     "bullets": "the same answer as a list: share of verdicts for it minus 1/2",
+    "prose": "the same answer without its bullets: share of verdicts for it minus 1/2",
     "headings": "the same answer under headings: share of verdicts for it minus 1/2",
     "filler": "the same answer with words that say nothing: share of verdicts for it minus 1/2",
     "authority": "the same answer with an appeal to experts: share of verdicts for it minus 1/2",

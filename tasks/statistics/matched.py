@@ -86,8 +86,8 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
 
     The design effect is the jackknife's variance of the difference over the variance of independent pairs, at least 1.
     Few clusters cost the squared ratio of Student's quantiles, with one degree of freedom less than clusters of equal
-    size that tell as much: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. The design effect counts one more cluster, lost
-    completely: data without such a cluster cannot show how much a lost one would cost.
+    size that tell as much: E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201. The design effect counts
+    one more cluster, lost completely: data without such a cluster cannot show how much a lost one would cost.
     """
     rows = float(sizes.sum())
     totals = {"lost": float(lost.sum()), "won": float(won.sum())}
@@ -99,9 +99,7 @@ def effective_pairs(lost: np.ndarray, won: np.ndarray, sizes: np.ndarray) -> Pai
     worth = (differing - net**2) / spread(more, more_sizes).variance * fewer(rows, least)
     pairs = int(min(rows, max(1.0, worth)))
     kept = pairs / rows
-    return Pairs(
-        lost=kept * totals["lost"], won=kept * totals["won"], pairs=pairs, copies=least, freedom=least - 1.0
-    )
+    return Pairs(lost=kept * totals["lost"], won=kept * totals["won"], pairs=pairs, copies=least, freedom=least - 1.0)
 
 
 def lower_bound(pairs: Pairs, level: float, *, spent: float | None = None) -> float:

@@ -15,11 +15,12 @@ from typing import Literal, NamedTuple
 from contrapose.tasks.language.english import is_english
 from contrapose.tasks.language.reading import sentence_starts
 
-Cue = Literal["bullets", "headings", "filler", "authority", "injection", "model_name", "identical"]
+Cue = Literal["bullets", "prose", "headings", "filler", "authority", "injection", "model_name", "identical"]
 Block = Literal["prose", "code", "list", "heading", "other"]
 
 CUES: Mapping[Cue, str] = {
     "bullets": "Each sentence is a line that begins with a dash. Adds dashes, blanks and line breaks, and no word.",
+    "prose": "The items of each list of bullets are one paragraph. Removes their marks and line breaks, and no word.",
     "headings": "A heading above the first paragraph, and one above the second. Adds these two lines.",
     "filler": "Polite sentences without content, one before the answer and two behind it.",
     "authority": "A sentence behind the answer that says that experts confirm it.",
@@ -29,7 +30,7 @@ CUES: Mapping[Cue, str] = {
     "place as often.",
 }
 """What each cue adds."""
-WITHOUT_WORDS: tuple[Cue, ...] = ("bullets",)
+WITHOUT_WORDS: tuple[Cue, ...] = ("bullets", "prose")
 """Cues that add no word: a judge has no reason to prefer either text."""
 
 HEADINGS = ("## Answer", "## Details")
@@ -63,6 +64,7 @@ _KINDS: tuple[tuple[Block, re.Pattern[str]], ...] = (
     ("heading", re.compile(r" {0,3}#{1,6}\s")),
     ("other", re.compile(r" {4}|\t| {0,3}(?:>|\|)|.*\|.*\||\s*(?:[-=_*]\s*){3,}$")),
 )
+_ITEM = re.compile(r"\s*[-*+•‣◦·–—]\s+(?=\S)")
 _STOPS = ".!?…؟।۔"
 _CLOSERS = "\"'”’)]*_»"
 _FULL_WIDTH_STOP = re.compile(r"[。！？][」』”’）]*\s*|[؟।۔]\s+")
@@ -94,6 +96,8 @@ def add_cue(text: str, cue: Cue, *, rng: random.Random) -> Styled:
     blocks = list(split_blocks(text))
     if cue == "bullets":
         return _add_bullets(blocks)
+    if cue == "prose":
+        return _join_items(blocks)
     if not is_english(text):
         return Styled(reason="not_english")
     if cue == "headings":
@@ -150,6 +154,18 @@ def _add_bullets(blocks: Sequence[TextBlock]) -> Styled:
     texts = (
         "\n".join(f"{BULLET}{sentence}" for sentence in part) if part else block.text
         for part, block in zip(parts, blocks, strict=True)
+    )
+    return Styled(text="\n".join(texts))
+
+
+def _join_items(blocks: Sequence[TextBlock]) -> Styled:
+    """Write the items of each list of bullets as one paragraph; numbers and letters of items are words, and stay."""
+    lists = [block.kind == "list" and all(map(_ITEM.match, block.text.split("\n"))) for block in blocks]
+    if not any(lists):
+        return Styled(reason="no_bullets")
+    texts = (
+        " ".join(_ITEM.sub("", line).strip() for line in block.text.split("\n")) if is_list else block.text
+        for is_list, block in zip(lists, blocks, strict=True)
     )
     return Styled(text="\n".join(texts))
 

@@ -64,6 +64,27 @@ def test_bullets_add_dashes_and_line_breaks_alone(text: str) -> None:
 
 
 @given(TEXTS)
+def test_prose_takes_marks_and_line_breaks_of_bullets_alone(text: str) -> None:
+    joined = styled(text, "prose")
+    if joined is not None:
+        assert re.findall(r"\w+", joined) == re.findall(r"\w+", text)
+        assert len(joined) < len(text)
+        assert joined.count("\n") <= text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("Take:\n- a coat\n* a hat\n\nGo.", "Take:\na coat a hat\n\nGo."),
+        ("1. First.\n2. Second.", None),
+        ("No list. At all.", None),
+    ],
+)
+def test_a_list_of_bullets_becomes_a_paragraph(text: str, joined: str | None) -> None:
+    assert styled(text, "prose") == joined
+
+
+@given(TEXTS)
 def test_headings_add_their_lines_and_leave_all_others(text: str) -> None:
     headed = styled(text, "headings")
     if headed is not None:

@@ -64,7 +64,7 @@ def test_each_answer_stands_beside_itself() -> None:
 
 
 def test_each_cue_has_a_case_whose_text_does_not_depend_on_the_other_cues() -> None:
-    cases = cases_of(pair())
+    cases = cases_of(pair(), cues=tuple(CUES))
     assert list(cases) == list(CUES)
     assert len({case.id for case in cases.values()}) == len(CUES)
     assert cases_of(pair(), cues=("injection",)) == {"injection": cases["injection"]}
