@@ -7,6 +7,7 @@ share of errors whose remedy is followed can be counted.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shlex
 import sys
@@ -15,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec
 
 import pytest
 from places import REPOSITORY
@@ -118,6 +119,29 @@ def watch_sites(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(ContraposeError, "__init__", initialise)
     return raised
+
+
+P = ParamSpec("P")
+FOLLOWED = Counter[str]()
+"""Errors of each function whose remedy a test with `follows` follows."""
+
+
+def follows(*sites: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Mark a test that follows a remedy by hand; it fails unless each of these functions raised its error."""
+
+    def mark(test: Callable[P, None]) -> Callable[P, None]:
+        FOLLOWED.update(sites)
+
+        @functools.wraps(test)
+        def watched(*arguments: P.args, **others: P.kwargs) -> None:
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                raised = watch_sites(monkeypatch)
+                test(*arguments, **others)
+            assert set(sites) <= set(raised), f"raised in {raised}"
+
+        return watched
+
+    return mark
 
 
 def follow_case(
