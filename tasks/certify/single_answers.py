@@ -45,9 +45,10 @@ def read_single_answers(sources: Iterable[str]) -> pd.DataFrame:
     `verdict` is 1 for a pass and 0 for a fail, or a score; NaN where it could not be read. `label` is from 0 to 1, NaN
     without one. Without a column for the cluster each row is one.
 
-    Raises DataError for a label that is neither, words among scores, no verdict, or no label.
+    Raises DataError for a label that is neither, words and scores of one judge, no verdict, or no label.
     """
-    rows = [row for source in sources for row in _rows_in(source)]
+    kinds: dict[str, dict[str, str]] = {}
+    rows = [row for source in sources for row in _rows_in(source, kinds)]
     verdicts = pd.DataFrame(rows, columns=["judge", "verdict", "label", "cluster"])
     for name, expected in (("verdict", "pass, fail, yes, no, 1, 0 or a score"), ("label", "pass, fail, 1 or 0")):
         for judge, own in verdicts.groupby("judge", sort=False):
@@ -58,10 +59,11 @@ def read_single_answers(sources: Iterable[str]) -> pd.DataFrame:
     return verdicts
 
 
-def _rows_in(source: str) -> list[tuple[str, float, float, str]]:
+def _rows_in(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, float, float, str]]:
+    """Return the rows of a file; `kinds` keeps a word and a score of each judge, which has one of both."""
     usual, rows = PurePath(source).name.partition(".")[0], list(read_rows(source))
     columns = find_columns(every_column(rows), source, NAMES, NEEDED)
-    read, word, score = [], "", ""
+    read = []
     for number, row in rows:
         values = {name: row.get(column) for name, column in columns.items()}
         verdict, label = read_pass(values["verdict"]), read_pass(values["label"])
@@ -71,16 +73,22 @@ def _rows_in(source: str) -> list[tuple[str, float, float, str]]:
             remedy = "Write 1 for a reply that people pass."
             where += columns["label"]
             raise DataError(f"the label {values['label']}", expected=expected, remedy=remedy, where=where)
-        if str(values["verdict"]).strip().casefold() in WORDS:
-            word = word or str(values["verdict"])
+        judge, text = str(values.get("judge") or usual), str(values["verdict"])
+        own = kinds.setdefault(judge, {})
+        if text.strip().casefold() in WORDS:
+            own.setdefault("word", text)
         elif verdict not in (0, 1) and math.isfinite(verdict):
-            score = score or str(values["verdict"])
-        if word and score:
-            remedy, where = "Write one kind of verdict into a file.", where + columns["verdict"]
-            raise DataError(f"the verdicts {word} and {score}", expected="words or scores", remedy=remedy, where=where)
+            own.setdefault("score", text)
+        if len(own) > 1:
+            raise DataError(
+                f"the verdicts {own['word']} and {own['score']} of judge {judge}",
+                expected="words or scores",
+                remedy="Write one kind of verdict for each judge.",
+                where=where + columns["verdict"],
+            )
         cluster = values.get("cluster")
-        own = f"{source}, row {number}" if _is_empty(cluster) else str(cluster)
-        read.append((str(values.get("judge") or usual), verdict, label, own))
+        group = f"{source}, row {number}" if _is_empty(cluster) else str(cluster)
+        read.append((judge, verdict, label, group))
     return read
 
 

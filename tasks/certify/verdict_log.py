@@ -65,7 +65,7 @@ def read_verdicts(sources: Iterable[str]) -> pd.DataFrame:
         raise DataError(
             "no reply holds a verdict",
             expected="replies with [[A]], [[B]] or [[C]] for a tie, or one of these letters alone",
-            remedy="Write the verdicts into a column verdict.",
+            remedy="Write one of these letters in place of each reply.",
             where=", ".join(sources),
         )
     return verdicts
@@ -132,7 +132,7 @@ def _share_labels(verdicts: pd.DataFrame) -> pd.Series[Any]:
             raise DataError(
                 f"the labels {labels[pair, answers]} and {label} of one pair",
                 expected="one label for each pair of answers",
-                remedy="Write the name of the answer: first and second mean the order of the same row.",
+                remedy="Write the same answer's name in all its rows: first and second mean the order of the row.",
                 where=f"pair {pair}",
             )
     keys = zip(verdicts["pair"], verdicts["answers"], strict=True)
@@ -158,9 +158,8 @@ def read_verdict(reply: str, first: str, second: str) -> str | None:
     marks = set(MARK.findall(reply))
     if marks:
         return marks.pop() if len(marks) == 1 else None
-    whole = reply.strip().strip("\"'.").casefold()
-    named = {first.casefold(): "A", second.casefold(): "B"}
-    return named.get(whole) or WORDS.get(whole)
+    whole, one, two = (text.strip().strip("\"'.").casefold() for text in (reply, first, second))
+    return {one: "A", two: "B"}.get(whole) or WORDS.get(whole)
 
 
 def every_column(rows: Iterable[tuple[int, Row]]) -> list[str]:
