@@ -141,12 +141,13 @@ def compare_models(
     failures = [outcome for outcome in outcomes.values() if isinstance(outcome, ContraposeError)]
     if failures:
         # What could be compared is published by now.
-        folders_made = ", ".join(one["folder"] for one in compared) or "nothing"
+        folders_made = ", ".join(one["folder"] for one in compared)
         raise ContraposeError(
             f"{len(failures)} of {counted('evaluations', len(models) * len(chosen))} did not come to an end; "
             + "; ".join(str(failure) for failure in failures[:10]),
             expected="a finished run of every model on every suite",
-            remedy=f"The others are compared: {folders_made}. Cached answers are reused.",
+            remedy="Do what each of these asks for, and start again: cached answers are reused."
+            + (f" The others are compared: {folders_made}." if folders_made else ""),
             where="models",
         )
     return compared
@@ -208,7 +209,8 @@ def _evaluate(evaluation: Evaluation) -> str | ContraposeError:
     return ContraposeError(
         f"the run is incomplete: {summary['reason']}",
         expected="a finished run",
-        remedy=f"`contrapose resume {published['run']}` goes on with it.",
+        remedy=f"Go on with `contrapose resume {published['run']}`, with a higher --max-calls, --max-tokens or "
+        "--max-cost if that is spent.",
         where=evaluation.config.model,
     )
 

@@ -108,6 +108,6 @@ def refuse_other(config: RunConfig, row: RunRow) -> None:
         raise ConfigError(
             f"the configuration is not the run's own: {', '.join(differing)}",
             expected=f"the same, but for {', '.join(sorted(BUDGET))}",
-            remedy="`contrapose resume` uses the run's own, or start a new run: cached answers are reused.",
+            remedy=f"`contrapose resume {row.id}` uses the run's own, or start a new run: cached answers are reused.",
             where=row.id,
         )

@@ -303,3 +303,11 @@ def put_in_prompt(old: str) -> Follow:
         attempt.replace(old, f"{old} {match[1]}")
 
     return follow
+
+
+def refused(call: Callable[[], object], says: str) -> ContraposeError:
+    """Return the error that a call raises, which says this."""
+    with pytest.raises(ContraposeError) as raised:
+        call()
+    assert says in str(raised.value)
+    return raised.value
