@@ -89,7 +89,7 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
         raise ConfigError(
             "a batch cannot ask again what is answered",
             expected="a run that takes answers from the response store",
-            remedy=f"Leave {name} out, or forget the answers with `contrapose cache clear`.",
+            remedy=f"Leave {name} out. To ask again, first forget the answers: `contrapose cache clear`.",
             where=name,
         )
     spec = _take_offline(spec)

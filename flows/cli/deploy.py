@@ -129,7 +129,7 @@ def announce(model: str, *, revision: str = "", training_run: str = "") -> str:
 
 def _no_server(problem: str, *, where: str) -> ConfigError:
     expected = "a server that can be reached, whose automation starts the check"
-    remedy = "Set PREFECT_API_URL; contrapose ui starts a server with everything deployed."
+    remedy = "Set PREFECT_API_URL to a running server; contrapose ui starts one with everything deployed."
     return ConfigError(problem, expected=expected, remedy=remedy, where=where)
 
 

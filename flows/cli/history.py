@@ -67,7 +67,10 @@ def past_runs(
     selected = runs(records.rows, suite=suite, model=model, tests=tests, last=last or None)
     if not selected:
         wanted = " and ".join(filter(None, [suite, model, *tests]))
-        known = ", ".join(sorted({f"{run['suite']} on {run['model']}" for run in runs(records.rows)})[:10])
+        past = runs(records.rows)
+        known = ", ".join(sorted({f"{run['suite']} on {run['model']}" for run in past})[:10])
+        if tests:
+            known += f", with {', '.join(sorted({test['test_type'] for run in past for test in run['tests']}))}"
         remedy = "Choose another suite, model or test."
         raise ConfigError(f"no run of {wanted}", expected=known, remedy=remedy, where=where)
     return selected, records.warning

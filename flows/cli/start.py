@@ -13,7 +13,7 @@ from threading import Thread
 
 from contrapose.flows.orchestration.error_display import shorten_logged_errors
 from contrapose.flows.orchestration.library_settings import SETTINGS
-from contrapose.flows.serve.prefect_database import used_file
+from contrapose.flows.serve.prefect_database import DATABASE, own_file, used_file
 from contrapose.flows.serve.server_key import ADDRESS, bring_key_as_configured, refuse_silent_server, use_in_process
 from contrapose.flows.serve.temporary_server import is_kept, is_wanted, own_server
 from contrapose.tasks.core.errors import ConfigError
@@ -73,10 +73,11 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
         refuse_silent_server()
         return
     if why := home_problem():
+        own = "home in CONTRAPOSE_HOME" if used_file() == own_file() else f"database in {DATABASE}"
         raise ConfigError(
             f"the database of a temporary Prefect server cannot be written ({why})",
             expected="a folder that can be written",
-            remedy="Name another home in CONTRAPOSE_HOME, or a server in PREFECT_API_URL.",
+            remedy=f"Name another {own}, or a server in PREFECT_API_URL.",
             where=str(used_file()),
         )
     own_server().begin()
