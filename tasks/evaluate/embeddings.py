@@ -45,10 +45,11 @@ def revision(name: str) -> str:
 def _model(name: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
+    source = resolve_model(name)
     try:
         with QUIET_LOADING.needed():
-            return SentenceTransformer(resolve_model(name), trust_remote_code=False)
-    except (OSError, ValueError) as error:
+            return SentenceTransformer(source, trust_remote_code=False)
+    except Exception as error:  # Damaged files make the libraries raise anything.
         raise ModelError(
             f"sentence-transformers cannot load it ({type(error).__name__})",
             expected=f"{BUNDLED}, a folder, or a hub id that can be reached",

