@@ -114,7 +114,7 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
             source,
             f"{packed:,} bytes unpack to {unpacked:,} or more",
             expected=f"at most {MOST_RATIO} times as many",
-            remedy="If the file is to be trusted, unpack it and name what comes out.",
+            remedy="If you trust the file, unpack it or save it as CSV, and name the new file.",
         )
 
 
