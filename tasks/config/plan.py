@@ -186,7 +186,8 @@ def _resolve_wordings(settings: ProbeSettings, config: RunConfig, where: str) ->
         raise ConfigError(
             f"{config.wordings} wordings, and a test that has {count}",
             expected=f"at most {count}, or a list of templates",
-            remedy="Set wordings: 1 for this test, or list your own templates there.",
+            remedy="Set wordings: 1 for this test, or list your own templates there"
+            + (" in place of prompt." if settings.prompt is not None else "."),
             where=f"{where}.wordings",
         )
     return settings.model_copy(update={"wordings": config.wordings})

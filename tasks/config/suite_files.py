@@ -186,7 +186,7 @@ def _refuse_surrogates(value: object, where: str) -> None:
         raise ConfigError(
             f"half of a surrogate pair alone in {value[:40]!a}",
             expected="characters that UTF-8 can hold",
-            remedy="Save the file again as UTF-8 text.",
+            remedy="Remove it, or write the text again in UTF-8.",
             where=where,
         )
     if isinstance(value, Mapping):

@@ -24,8 +24,16 @@ SURE = (
     *(ContraposeError, ValueError, TypeError, AttributeError, ImportError, NotImplementedError),
 )
 """Errors that another try would not change."""
+PACKAGES = {"smbclient": "smbprotocol"}
+"""Modules that fsspec imports, to the packages that bring them where these are called otherwise."""
 CREDENTIALS = ("Credential", "Authentication", "RefreshError", "ParamValidation", "InvalidRegion", "ProfileNotFound")
 """Parts of the names of libraries' own errors of which the same is true."""
+
+
+def missing_package(error: BaseException) -> str:
+    """Return the package that fsspec cannot import; empty where the error does not say."""
+    module = str(getattr(error.__cause__ or error, "name", None) or "")
+    return PACKAGES.get(module, module)
 
 
 def time_limits(address: str) -> dict[str, dict[str, Any]]:
@@ -86,9 +94,11 @@ def ask_with_retries(ask: Callable[[], R], *, where: str) -> R:
 def refusal_error(where: str, error: Exception) -> ConfigError:
     """Return the error that a server refuses what is asked of it, or that nobody can ask it."""
     # The text of a library's error may hold what nobody else should read.
+    remedy = "Correct the address, its permissions or the credentials in the environment"
+    remedy = "Make room there" if is_disk_full(error) else remedy
     return ConfigError(
         f"it cannot be used ({type(error).__name__})",
         expected="a place that may be read and written",
-        remedy="Fix its permissions or the credentials in the environment; run the same command again to continue.",
+        remedy=f"{remedy}; run the same command again to continue.",
         where=where,
     )

@@ -32,7 +32,7 @@ from contrapose.tasks.core.damage import (
     set_aside,
 )
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, CutShortError
-from contrapose.tasks.core.file_servers import ask_with_retries, refusal_error, time_limits
+from contrapose.tasks.core.file_servers import ask_with_retries, missing_package, refusal_error, time_limits
 from contrapose.tasks.core.secrets import holds_password
 
 R = TypeVar("R")
@@ -74,11 +74,11 @@ class Place:
             if not isinstance(error, ImportError) and "not known" not in str(error):
                 raise refusal_error(text, error) from error
             scheme = text.partition("://")[0]
-            extra = EXTRAS.get(scheme)
+            package = f'"contrapose[{EXTRAS[scheme]}]"' if scheme in EXTRAS else missing_package(error)
             raise ConfigError(
                 f"{scheme}:// is not known here",
                 expected="a folder, or a URL whose file system is installed",
-                remedy=f'Install it with pip install "contrapose[{extra}]".' if extra else "Correct the address.",
+                remedy=f"Install it with pip install {package}." if package else "Correct the address.",
                 where=setting,
             ) from error
         return place

@@ -78,15 +78,18 @@ def _load_split(data: DataSettings) -> Any:
                 data.source,
                 f"there is no split {quote(data.split)}",
                 expected=f"one of {quote_all(list(splits))}",
-                remedy="Set split.",
+                remedy="Set data.split to one of these.",
             )
         return splits[data.split].with_format("arrow")
     except ContraposeError:
         raise
     except Exception as error:
+        # Of damaged rows the library's own error says nothing.
+        generating = type(error) is datasets.exceptions.DatasetGenerationError
+        hub = "Correct the name or data.subset, or check the network; HF_HUB_OFFLINE=1 allows cached datasets only."
         raise source_error(
             data.source,
-            f"the dataset cannot be loaded ({library_error(error)})",
+            f"the dataset cannot be loaded ({library_error((generating and error.__cause__) or error)})",
             expected="a dataset on the Hugging Face hub, or a folder that holds one",
-            remedy="Check name, subset and network; HF_HUB_OFFLINE=1 allows cached files only.",
+            remedy="Correct the files in this folder, or data.subset." if folder else hub,
         ) from error

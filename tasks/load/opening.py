@@ -20,15 +20,13 @@ from fsspec.implementations.local import LocalFileSystem
 from contrapose.tasks.config.hosts import PORTS, open_socket, origin_of, refuse_forbidden
 from contrapose.tasks.core.bounds import MOST_COLUMNS, MOST_RATIO, is_bomb
 from contrapose.tasks.core.errors import ContraposeError, DataError
-from contrapose.tasks.core.file_servers import time_limits
+from contrapose.tasks.core.file_servers import missing_package, time_limits
 from contrapose.tasks.load.rows import escape
 
 PART = 2**18
 """Bytes that are unpacked or looked at at once."""
 IN_MEMORY = 64 * 2**20
 """Bytes of a remote or unpacked file that are held in memory; more goes to a temporary file."""
-PACKAGES = {"smbclient": "smbprotocol"}
-"""Modules that fsspec imports, to the packages that bring them where these are called otherwise."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """First bytes of a text in UTF-16, such as Excel's "Unicode text"."""
 
@@ -114,7 +112,7 @@ def refuse_bomb(source: str, *, packed: int, unpacked: int) -> None:
             source,
             f"{packed:,} bytes unpack to {unpacked:,} or more",
             expected=f"at most {MOST_RATIO} times as many",
-            remedy="If the file is to be trusted, unpack it and name what comes out.",
+            remedy="If you trust the file, unpack it or save it as CSV, and name the new file.",
         )
 
 
@@ -212,8 +210,7 @@ def _opening_error(source: str, error: Exception) -> DataError:
             observed, expected = "the file may not be read", "read permission"
             remedy = "Change its permissions."
         case ImportError():
-            module = str(getattr(error.__cause__ or error, "name", None) or "")
-            package = PACKAGES.get(module, module)
+            package = missing_package(error)
             observed = f"the package {package} is not installed" if package else library_error(error)
             expected = "the package that reads this kind of address"
             remedy = f"Install it with pip install {package}." if package else "Install it."

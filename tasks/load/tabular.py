@@ -117,7 +117,7 @@ def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
                 data.source,
                 f"there is no sheet {quote(data.sheet)}",
                 expected=f"one of {quote_all(titles)}",
-                remedy=suggest_name(data.sheet, titles, otherwise="Correct sheet."),
+                remedy=suggest_name(data.sheet, titles, otherwise="Correct data.sheet."),
             )
         return sheets[titles.index(data.sheet)]
     visible = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
@@ -128,7 +128,7 @@ def _choose_sheet(sheets: Sequence[Any], data: DataSettings) -> Any:
             data.source,
             f"only hidden sheets hold something: {quote_all(hidden)}",
             expected="rows in a sheet that is not hidden",
-            remedy="Set sheet, or show that sheet in Excel.",
+            remedy="Set data.sheet to one of these, or show one in Excel.",
         )
     return filled or visible[0]
 

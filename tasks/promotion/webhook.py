@@ -54,7 +54,7 @@ def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Return whether an environment names the host of an address, or raise ConfigError where it names no host."""
-    named = [entry for entry in entries(HOSTS, environment) if "/" not in entry or network_of(entry) is None]
+    named = [entry for entry in entries(HOSTS, environment) if not {"/", ":"} & {*entry} or network_of(entry) is None]
     rules, origin = [read_rule(entry, where=HOSTS) for entry in named], origin_of(url)
     return origin is not None and any(rule.holds(origin) for rule in rules)
 

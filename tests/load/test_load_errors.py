@@ -165,9 +165,7 @@ def test_a_wrong_byte_far_into_a_file_is_told_with_its_place(tmp_path: Path) -> 
 def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"text\n" + b"x\n" * 10_000_000)
-    assert "expected at most 100 times as many. If the file is to be trusted" in refused(
-        f"zip://a.csv::{tmp_path}/a.zip"
-    )
+    assert "expected at most 100 times as many. If you trust the file" in refused(f"zip://a.csv::{tmp_path}/a.zip")
 
 
 def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from places import REPOSITORY
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.load.rows import Problem
 
 NO_ERROR = {"Check", "DoctorFinding", "type(self)", "type(errors[0])", "error.reworded", "other.reworded"}
 """Calls with a remedy that raise nothing of their own: lines of doctor, and copies of an error."""
@@ -101,10 +102,17 @@ SITES = find_sites()
 
 
 def watch_sites(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that fills with the functions that raise an error."""
-    raised, own = list[str](), ContraposeError.__init__
+    """Return a list that fills with the functions that raise an error, or find a problem of a row."""
+    raised = list[str]()
+    for kind in (ContraposeError, Problem):
+        _watch(kind, raised, monkeypatch)
+    return raised
 
-    def initialise(self: ContraposeError, *arguments: Any, **others: Any) -> None:
+
+def _watch(kind: type, raised: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    own = kind.__init__
+
+    def initialise(self: object, *arguments: Any, **others: Any) -> None:
         own(self, *arguments, **others)
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
@@ -117,8 +125,7 @@ def watch_sites(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                     break
             frame = frame.f_back
 
-    monkeypatch.setattr(ContraposeError, "__init__", initialise)
-    return raised
+    monkeypatch.setattr(kind, "__init__", initialise)
 
 
 P = ParamSpec("P")
