@@ -164,7 +164,7 @@ def _join_items(blocks: Sequence[TextBlock]) -> Styled:
     if not any(lists):
         return Styled(reason="no_bullets")
     texts = (
-        " ".join(_ITEM.sub("", line).strip() for line in block.text.split("\n")) if is_list else block.text
+        " ".join(_ITEM.sub("", line, count=1).strip() for line in block.text.split("\n")) if is_list else block.text
         for is_list, block in zip(lists, blocks, strict=True)
     )
     return Styled(text="\n".join(texts))

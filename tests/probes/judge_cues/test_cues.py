@@ -72,6 +72,10 @@ def test_prose_takes_marks_and_line_breaks_of_bullets_alone(text: str) -> None:
         assert joined.count("\n") <= text.count("\n")
 
 
+def test_prose_leaves_a_dash_within_an_item() -> None:
+    assert styled("- Tea - green, not black\n- Milk", "prose") == "Tea - green, not black Milk"
+
+
 @pytest.mark.parametrize(
     ("text", "joined"),
     [
