@@ -19,7 +19,7 @@ from fake_endpoint import Endpoint
 from fsspec.implementations.memory import MemoryFileSystem
 from newest_run import asking
 from past_runs import past_run
-from remedies.following import Attempt, Case, change, follow_case, follows, write
+from remedies.following import Case, change, follow_case, follows, write
 from sqlalchemy import text
 from store.kept_store import close
 from store.test_answers import begin, keyed, save
@@ -35,7 +35,7 @@ from contrapose.tasks.store.checks import OvertakenError
 from contrapose.tasks.store.opening import connect, receipts_of
 from contrapose.tasks.store.receipts import Receipts
 from contrapose.tasks.store.replay import put_receipt
-from contrapose.tasks.store.runs import ALIVE_SECONDS, GoingOnError
+from contrapose.tasks.store.runs import GoingOnError
 from contrapose.tasks.tables import table as tables
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
