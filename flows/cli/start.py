@@ -70,7 +70,7 @@ def server_starting(use: Use = use_in_process) -> Iterator[None]:
     """
     if not wants_own_server():
         yield
-        refuse_silent_server()
+        refuse_silent_server(temporary=True)
         return
     if why := home_problem():
         own = "home in CONTRAPOSE_HOME" if used_file() == own_file() else f"database in {DATABASE}"

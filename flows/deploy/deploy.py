@@ -17,6 +17,7 @@ import yaml
 
 from contrapose.flows.deploy.automations import find_blocks, specifications, update
 from contrapose.flows.deploy.deployment_options import CHECK, DeploymentOptions, apply_options, read_shipped
+from contrapose.flows.orchestration.error_display import REFUSED
 from contrapose.flows.serve.server_key import bring_key_as_configured, refuse_silent_server
 from contrapose.tasks.config.data_settings import merge_settings
 from contrapose.tasks.config.hosts import DEPLOYED, origin_of
@@ -42,6 +43,9 @@ def deploy(options: DeploymentOptions) -> Iterator[str]:
     url = server_url()
     with get_client(sync_client=True) as client:
         if (error := client.api_healthcheck()) is not None:
+            if getattr(getattr(error, "response", None), "status_code", None) in REFUSED:
+                # It answers, and asks for its key: `lost_server` says so.
+                raise error
             raise ConfigError(
                 f"{without_user(url)} does not answer ({type(error).__name__})",
                 expected="a Prefect server",

@@ -32,15 +32,15 @@ def lost_server(error: BaseException) -> ContraposeError | None:
             return ConfigError(
                 f"the Prefect server refuses what this command asks (status {cause.response.status_code})",
                 expected="the key of that server",
-                remedy="Set PREFECT_API_AUTH_STRING or PREFECT_API_KEY; that of `contrapose ui` is found in the home "
-                "(CONTRAPOSE_HOME) it was started in. Run the same command again to continue.",
+                remedy="Set PREFECT_API_AUTH_STRING or PREFECT_API_KEY. Of `contrapose ui`, the key is found once "
+                "CONTRAPOSE_HOME is the folder that it was started with. Run the same command again to continue.",
             )
         if isinstance(cause, TransportError) or str(cause).startswith(UNREACHED):
             return ConfigError(
                 f"the Prefect server does not answer ({type(cause).__name__}: {without_user(str(cause))})",
                 expected="a server that stays reachable during the run",
                 remedy="Start it, correct PREFECT_API_URL, or unset that to use a temporary one; `contrapose doctor` "
-                "looks at it. Run the same command again to continue.",
+                "checks it. Run the same command again to continue.",
             )
         seen.append(cause)
         cause = cause.__cause__ or cause.__context__

@@ -86,8 +86,8 @@ def _read(values: Any) -> Any:
     if not isinstance(further, Mapping):
         raise ConfigError(
             f"{further!r}"[:120],
-            expected="keys and values",
-            remedy="Write it so, or leave it out.",
+            expected="keys and values, such as {'seed': 7}",
+            remedy="Write it like this, or leave it out.",
             where="form: advanced",
         )
     only = further.get("only", values.get("only"))

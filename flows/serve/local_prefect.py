@@ -75,7 +75,7 @@ def serving_reports(folder: Path, guard: Guard, port: int | None) -> Iterator[Se
             served = stack.enter_context(serving_site(reports(folder), port=wanted, guard=guard))
         except ConfigError:
             if port is not None:
-                raise
+                raise port_error(port, where="--reports-port") from None
             served = stack.enter_context(serving_site(reports(folder), guard=guard))
         yield served
 

@@ -128,13 +128,13 @@ def serving_site(site: Site, *, port: int = 0, guard: Guard | None = None) -> It
         thread.join()
 
 
-def port_error(port: int | None) -> ConfigError:
+def port_error(port: int | None, *, where: str = "--port") -> ConfigError:
     """Return the error that a port cannot be used."""
     return ConfigError(
         f"port {port} cannot be used",
         expected="a free port, 1 to 65535",
         remedy="Name another one, or none: a free one is found.",
-        where="--port",
+        where=where,
     )
 
 

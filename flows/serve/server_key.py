@@ -77,8 +77,11 @@ ANSWER_SECONDS = 30.0
 """Seconds that a Prefect server may take to answer."""
 
 
-def refuse_silent_server() -> None:
-    """Raise ConfigError where the Prefect server that is named, if one is, stays silent."""
+def refuse_silent_server(*, temporary: bool = False) -> None:
+    """Raise ConfigError where the Prefect server that is named, if one is, stays silent.
+
+    `temporary`: a temporary server would do as well.
+    """
     from prefect import get_client
     from prefect.settings import PREFECT_API_URL
 
@@ -93,8 +96,8 @@ def refuse_silent_server() -> None:
             raise ConfigError(
                 f"the Prefect server at {without_user(str(url))} did not answer within {ANSWER_SECONDS:.0f} s",
                 expected="a server that answers",
-                remedy="Start it again, correct PREFECT_API_URL, or unset it to use a temporary server. The same "
-                "command goes on where it stopped.",
+                remedy=f"Start it again, or correct PREFECT_API_URL{', or unset it' if temporary else ''}. "
+                "Run the same command again to continue.",
             ) from None
 
 

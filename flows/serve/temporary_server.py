@@ -138,10 +138,12 @@ class TemporaryServer:
             output = self._errors.read().decode("utf-8", "replace").split("\n")
         self._process = None
         why = next((line for line in output if "Error" in line and not line.startswith(" ")), "it said nothing")
+        file = used_file()
+        database = "Rename that file" if file else "Start that database, or correct its address"
         return ConfigError(
             f"the temporary Prefect server did not start (status {status}: {why})",
-            expected=f"one that can use its database, {used_file() or 'at the address that you set'}",
-            remedy="Rename that file, or name a server in PREFECT_API_URL; `contrapose doctor` checks both. Run the "
+            expected=f"one that can use its database, {file or 'at the address that you set'}",
+            remedy=f"{database}, or name a server in PREFECT_API_URL; `contrapose doctor` checks both. Run the "
             "same command again to continue.",
         )
 

@@ -64,7 +64,8 @@ def refuse_baseline(candidate: Mapping[str, str], baseline: Mapping[str, str], *
         raise ModelError(
             "the candidate is the baseline",
             expected="a model with another id or revision than the baseline",
-            remedy="Announce the revision, or set model_args.revision of the baseline.",
+            remedy="Announce another revision, or set model_args.revision of the baseline. "
+            "For a model folder, announce another folder.",
             where=model,
         )
 

@@ -83,12 +83,15 @@ def promote(settings: Promotion, decision: Decision, *, confirm: Callable[[], No
 
 def webhook_secret() -> str:
     """Return the secret that webhooks are signed with, or raise ConfigError where there is none, or it is too short."""
-    secret = from_environment(VARIABLE, where=VARIABLE) or from_block(BLOCK, where="promotion.webhook")
+    # The variable wins: a block would not help where it is too short.
+    place, secret = VARIABLE, from_environment(VARIABLE, where=VARIABLE)
+    if not secret:
+        place, secret = f"the Prefect Secret block {BLOCK}", from_block(BLOCK, where="promotion.webhook")
     if len(secret) < SHORTEST:
         raise ConfigError(
             f"a secret of {len(secret)} characters",
             expected=f"at least {SHORTEST}",
-            remedy=f"Set {VARIABLE}, or the Prefect Secret block {BLOCK}, to a long random text.",
+            remedy=f"Set {place} to a long random text.",
             where="promotion.webhook",
         )
     return secret
@@ -147,7 +150,7 @@ def _ask_registry(name: str, ask: Callable[..., Any], *args: Any, **options: Any
         raise ContraposeError(
             f"the MLflow registry did not answer ({type(error).__name__}{why})",
             expected="a registry in which the model is registered",
-            remedy="See MLFLOW_TRACKING_URI and the name of the registered model.",
+            remedy="Correct MLFLOW_TRACKING_URI or the name of the registered model, or register the model.",
             where=name,
         ) from error
 

@@ -100,6 +100,6 @@ def retrained_payload(model: str, *, revision: str, training_run: str) -> dict[s
         remedy = "Name it as in a run: hf/<org>/<name>, openai/<model> …"
         raise ConfigError("nothing", expected="the id of a model", remedy=remedy, where="model")
     if not (revision or training_run):
-        remedy = "Without them two trainings could not be distinguished."
+        remedy = "Set revision or training_run (--revision, --training-run): without one, two trainings look the same."
         raise ConfigError("neither", expected="one or both", remedy=remedy, where="revision")
     return payload

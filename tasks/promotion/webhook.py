@@ -66,7 +66,7 @@ def refuse_unlisted(url: str) -> None:
         raise ConfigError(
             f"{origin} is not among the hosts that a webhook may call",
             expected=f"a host that {HOSTS} names where the run takes place",
-            remedy=f"If it is meant, set {HOSTS}={origin} there, or deploy it: contrapose deploy --webhook URL.",
+            remedy=f"If you intend this, set {HOSTS}={origin} there, or deploy it: contrapose deploy --webhook URL.",
             where="promotion.webhook",
         )
     try:

@@ -60,5 +60,5 @@ def write_decision(folder: Place, decision: Decision) -> None:
         (folder / "verdict.md").write(render(decision))
         (folder / "verdict.json").write(f"{to_json(decision)}\n".encode())
     except OSError as error:
-        remedy = "Choose another one in the configuration (output)."
+        remedy = "Choose another one in the configuration (output), and check the model again with again: true."
         raise unwritable(folder, error, what="the verdict", remedy=remedy) from error

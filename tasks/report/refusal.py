@@ -30,6 +30,7 @@ def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_tox
     bad = [table for table in checked if blocking_findings(table)]
     broken = blocking_findings(bad[0])
     files = dict.fromkeys(finding["suite"]["file"] for finding in broken)
+    own = dict.fromkeys(finding["suite"]["file"] for finding in broken if finding["suite"]["own"])
     beyond = len(broken) - MOST_BROKEN
     more = [f"and {beyond} more expectations of the same table"] if beyond > 0 else []
     others = [f"and the {table['table']} of {table['test']}" for table in bad[1:]]
@@ -37,7 +38,7 @@ def refusal(checked: Sequence[Checked], *, folder: Place | None = None, show_tox
     return GateError(
         "; ".join([*(finding_in_words(finding, show) for finding in broken[:MOST_BROKEN]), *more, *others]),
         expected=f"{bad[0]['table']} that meet {', '.join(files)}",
-        remedy=f"Nothing was published. Fix these rows, or the code that made them.{kept}",
+        remedy=f"Nothing was published. Fix these rows, or {' and '.join(own) or 'the code that made them'}.{kept}",
         where=f"{bad[0]['test']} {bad[0]['table']}",
     )
 

@@ -28,6 +28,7 @@ from contrapose.tasks.store.replay import note_receipts
 TRIES = 5
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 5.0
+ANOTHER = "stored answers stay. Or name another store in CONTRAPOSE_STORE, which begins without them."
 AWAY_SECONDS = 300.0
 """How long a server that was there may be away: its restart takes minutes. A file that fails seldom recovers."""
 
@@ -124,18 +125,19 @@ def _unusable(kind: type[ContraposeError], error: SQLAlchemyError, engine: Engin
     return kind(
         f"the response store cannot be used ({without_address(error)})",
         expected="a database that can be reached, with room for more answers",
-        remedy="Fix it, or name another one in CONTRAPOSE_STORE; stored answers stay.",
+        remedy=f"Fix it: {ANOTHER}",
         where=public_address(url_of(engine)),
     )
 
 
 def unwritten(error: OSError, engine: Engine) -> CutShortError:
     """Error for receipts that cannot be written."""
+    full = is_disk_full(error)
     return CutShortError(
         "the disk of the response store is full"
-        if is_disk_full(error)
+        if full
         else f"receipts of answers cannot be written next to the response store ({error.strerror})",
         expected="a writable folder with room for more answers",
-        remedy="Free some space, or name another store in CONTRAPOSE_STORE; stored answers stay.",
+        remedy=f"{'Free some space' if full else 'Make that folder writable'}: {ANOTHER}",
         where=public_address(url_of(engine)),
     )

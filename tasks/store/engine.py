@@ -107,8 +107,8 @@ def reach(url: str, *, prepare: Callable[[Engine], None] | None = None) -> Engin
         raise ConfigError(
             f"another version of Contrapose made the response store: {difference}",
             expected="the tables of this version",
-            remedy="Rename it, or name another one in CONTRAPOSE_STORE: the next run makes a new one. "
-            "Nothing in it was changed; the version that made it still reads it.",
+            remedy="Name another one in CONTRAPOSE_STORE: the next run makes it. Nothing in this one was changed; the "
+            "version that made it still reads it.",
             where=public_address(url),
         )
     return engine
@@ -168,7 +168,8 @@ def raise_mendable(url: str) -> Iterator[None]:
         raise ConfigError(
             f"the response store cannot be opened ({without_address(error)})",
             expected=ADDRESSES,
-            remedy="Correct the environment variable CONTRAPOSE_STORE, or unset it to use SQLite in the user's cache.",
+            remedy="Set CONTRAPOSE_STORE to a database that can be opened, or unset it to use SQLite in the folder "
+            "CONTRAPOSE_HOME.",
             where=public_address(url),
         ) from error
 

@@ -116,7 +116,7 @@ def disk_full_error(where: str) -> CutShortError:
     return CutShortError(
         "there is no room left on the disk",
         expected="room for the tables of a run",
-        remedy="Make room, or name another folder in CONTRAPOSE_HOME; run the same command again to continue.",
+        remedy="Make room, and run the same command again to continue: stored answers stay.",
         where=where,
     )
 

@@ -75,7 +75,7 @@ def test_a_store_of_another_version_is_a_problem_and_stays_as_it_is(
     code, checks = found(capsys)
     assert (code, checks["response store"]["state"]) == (1, "problem")
     assert "another version" in checks["response store"]["found"]
-    assert "Rename it, or name another one" in checks["response store"]["remedy"]
+    assert "Name another one" in checks["response store"]["remedy"]
     with closing(sqlite3.connect(path)) as old:
         assert old.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("runs",)]
 

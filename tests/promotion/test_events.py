@@ -28,5 +28,5 @@ def test_a_model_that_is_none_is_refused(model: str) -> None:
 
 
 def test_a_training_that_nothing_tells_from_another_is_refused() -> None:
-    with pytest.raises(ConfigError, match="could not be distinguished"):
+    with pytest.raises(ConfigError, match="two trainings look the same"):
         retrained_payload("hf/team/model", revision="", training_run="")
