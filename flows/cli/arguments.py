@@ -75,6 +75,11 @@ def add_changes(command: argparse.ArgumentParser, *, test: str = "", data: str =
     same = f" ({test} is the same)" if test else ""
     text = f"only this test; may be given again{same}"
     add(*filter(None, ("--test", test)), action="append", metavar="NAME", help=text)
+    text = "compare this column with that of --after: the relation test (--test relation)"
+    add("--before", metavar="COLUMN", help=text)
+    add("--after", metavar="COLUMN", help="column of the changed text")
+    text = "what the answer should do: stays, changes, not_worse, or becomes=COLUMN (default: stays)"
+    add("--expect", metavar="WHAT", help=text)
     text = "set a key of the suite, such as seed=7; repeatable"
     add("--set", action="append", default=[], metavar="KEY=VALUE", help=text)
     add_logs(command)

@@ -1,6 +1,6 @@
 """How does a language model behave when a prompt changes a little?
 
-From Python: `evaluate`, `compare`, `certify`, `preview`.
+From Python: `evaluate`, `relation`, `compare`, `certify`, `preview`.
 
     from contrapose import evaluate
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from contrapose.flows.python.outcomes import ComparedRuns as ComparedRuns
     from contrapose.flows.python.outcomes import EvaluatedRun as EvaluatedRun
     from contrapose.flows.python.preview import preview as preview
+    from contrapose.flows.python.relation import RelationTest as RelationTest
+    from contrapose.flows.python.relation import relation as relation
     from contrapose.tasks.core.errors import ContraposeError as ContraposeError
 
 NO_TELEMETRY = {
@@ -43,13 +45,18 @@ _PLACES = {
     "certify": "contrapose.flows.python.certify",
     "compare": "contrapose.flows.python.compare",
     "preview": "contrapose.flows.python.preview",
+    "relation": "contrapose.flows.python.relation",
+    "RelationTest": "contrapose.flows.python.relation",
     "EvaluatedRun": "contrapose.flows.python.outcomes",
     "ComparedRuns": "contrapose.flows.python.outcomes",
     "ContraposeError": "contrapose.tasks.core.errors",
 }
 """The module of each name."""
 
-__all__ = ["ComparedRuns", "ContraposeError", "EvaluatedRun", "certify", "compare", "evaluate", "preview"]
+__all__ = [
+    *("ComparedRuns", "ContraposeError", "EvaluatedRun", "RelationTest"),
+    *("certify", "compare", "evaluate", "preview", "relation"),
+]
 
 
 def __getattr__(name: str) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from contrapose.tasks.config.chosen_tests import all_tests
+from contrapose.tasks.config.chosen_tests import all_tests, named_tests, settings_of
 from contrapose.tasks.config.langtest_dialect import ALIASES
 from contrapose.tasks.config.permissions import allow, named_by_user
 from contrapose.tasks.config.run_config import RunConfig
@@ -21,6 +21,8 @@ PLAIN = {name: name for name in (*SAME, "show_toxic", "mlflow", "max_calls", "ma
     "out": "output"
 }
 """Options that set one key, by their names in the parsed arguments."""
+FIRST = "pairs"
+"""Name of the relation that the command line makes."""
 
 
 def resolve_suite(
@@ -63,7 +65,9 @@ def overrides(arguments: argparse.Namespace) -> dict[str, Any]:
             except yaml.YAMLError:
                 assigned[key.strip()] = value
     problems.refuse()
-    return {**changes, **getattr(arguments, "changes", {}), **assigned}
+    named = {name: getattr(arguments, name, None) for name in ("before", "after", "expect")}
+    related = {f"tests.relation.{FIRST}.{name}": value for name, value in named.items() if value is not None}
+    return {**changes, **related, **getattr(arguments, "changes", {}), **assigned}
 
 
 def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str = "--test") -> RunConfig:
@@ -74,8 +78,25 @@ def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str =
     problems = Problems()
     for name in (ALIASES.get(test, test) for test in tests):
         with problems.gathered():
-            category = registry.probe(name).category
-            settings = getattr(getattr(config.tests, category), name)
-            chosen.setdefault(category, {})[name] = settings.model_dump() if settings else {}
+            for test in _expand(config, name, where=where):
+                settings = settings_of(config.tests, test)
+                own = test.removeprefix(f"{registry.base_name(test)}.")
+                members = chosen.setdefault(registry.probe(test).category, {})
+                members[own] = settings.model_dump() if settings else {}
     problems.refuse()
     return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where=where)
+
+
+def _expand(config: RunConfig, name: str, *, where: str) -> list[str]:
+    """Return the tests that a name stands for: `relation` for all of the suite, `x` for `relation.x` if it is there."""
+    named = named_tests(config.tests)
+    if name in registry.NAMED_PROBES:
+        if not (own := [test for test in named if registry.base_name(test) == name]):
+            raise ConfigError(
+                f"{name} without its two texts",
+                expected=f"a test under tests.{name}, or the columns of two texts",
+                remedy="Add --data FILE --before COLUMN --after COLUMN --expect stays.",
+                where=where,
+            )
+        return own
+    return [next((test for test in named if test.partition(".")[2] == name), name)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
+from contrapose.flows.python.relation import Tests, named_relations
 from contrapose.flows.python.session import in_session, prefect_used, quiet_call
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def evaluate(
     model_args: Mapping[str, Any] | None = None,
     data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    test: str | Sequence[str] | None = None,
+    test: Tests = None,
     limit: int | None = None,
     seed: int | None = None,
     skip_bad_rows: bool = False,
@@ -66,7 +67,8 @@ def evaluate(
             `text` or `question`, `options`, `answer` and `id`, or for pairs of summaries `article_sentence`,
             `correct_sentence` and `incorrect_sentence`. Give rows an `id` if their order may change.
         columns: our names to those of the columns of `data`, such as `{"text": "prompt"}`.
-        test: the only test, or tests, such as `add_negation`; None: those of the suite.
+        test: the only test, or tests, such as `add_negation`, or one that `contrapose.relation` makes; None: those of
+            the suite.
         limit: at most this many samples a test; None: all rows of `data`, or the suite's limit.
         seed: of every random choice, 0 or more.
         skip_bad_rows: leave out rows that cannot be used, and list them in the report; else one refuses the data.
@@ -120,7 +122,7 @@ def evaluate(
         suite=suite,
         data=data,
         columns=columns,
-        test=test,
+        test=None,
         settings=settings,
         plain={
             "limit": limit,
@@ -140,10 +142,10 @@ def evaluate(
     named = dict(model_args or {}) | ({} if revision is None else {"revision": revision})
 
     def work() -> EvaluatedRun:
-        with quiet_call(quiet), asked_model(model) as name:
-            config = arguments.config(name, model_args=named)
+        with quiet_call(quiet), asked_model(model) as name, named_relations(arguments, test) as chosen:
+            config = chosen.config(name, model_args=named)
             refuse_elsewhere(config)
-            with arguments.with_frame(config, keep=True) as complete:
+            with chosen.with_frame(config, keep=True) as complete:
                 return _run(complete)
 
     return in_session(work, show_toxic=show_toxic)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
+from contrapose.flows.python.relation import Tests, named_relations
 from contrapose.flows.python.session import in_session, quiet_call
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def preview(
     model_args: Mapping[str, Any] | None = None,
     data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    test: str | Sequence[str] | None = None,
+    test: Tests = None,
     limit: int | None = None,
     seed: int | None = None,
     skip_bad_rows: bool = False,
@@ -76,16 +77,16 @@ def preview(
         suite=suite,
         data=data,
         columns=columns,
-        test=test,
+        test=None,
         settings=settings,
         plain={"limit": limit, "seed": seed, "skip_bad_rows": skip_bad_rows, "show_toxic": show_toxic},
     )
 
     def work() -> pd.DataFrame:
-        with quiet_call(quiet), asked_model(model) as name:
-            config = arguments.config(name, model_args=model_args)
-            with arguments.with_frame(config, keep=False) as complete:
-                return _table(complete, temporary=is_frame(data))
+        with quiet_call(quiet), asked_model(model) as name, named_relations(arguments, test) as chosen:
+            config = chosen.config(name, model_args=model_args)
+            with chosen.with_frame(config, keep=False) as complete:
+                return _table(complete, temporary=is_frame(chosen.data))
 
     return in_session(work, show_toxic=show_toxic)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, create_model
 
 from contrapose.tasks.core import registry
+from contrapose.tasks.probes.base import ProbeSettings
+
+TEST_NAME = r"^[A-Za-z0-9][\w-]{0,59}$"
+"""Name of a test that a configuration names itself."""
 
 
 class Defaults(BaseModel):
@@ -42,6 +46,11 @@ def _make_model() -> Any:
         field = (probe.settings_type | None, Field(default=None, description=probe.summary))
         members.setdefault(probe.category, {})[probe.name] = field
     fields: dict[str, Any] = {"defaults": (Defaults, Field(default=Defaults()))}
+    for name in registry.NAMED_PROBES:
+        probe = registry.probe(name)
+        named = dict[Annotated[str, Field(pattern=TEST_NAME)], probe.settings_type]  # type: ignore[name-defined]
+        text = f"{probe.summary} Each has a name of its own."
+        fields[name] = (named, Field(default_factory=dict, description=text))
     for name, probes in members.items():
         config = ConfigDict(extra="forbid", frozen=True, title=name.title())
         model = create_model(name.title(), __config__=config, **probes)
@@ -58,6 +67,19 @@ if TYPE_CHECKING:
 
 else:
     Tests = _make_model()
+
+
+def settings_of(tests: Tests, name: str) -> ProbeSettings | None:
+    """Return the settings of a test, or None where it is not chosen; raise ConfigError where there is no such test."""
+    base = registry.base_name(name)
+    members = getattr(tests, registry.probe(name).category)
+    chosen = members.get(name.removeprefix(f"{base}.")) if base != name else getattr(members, name)
+    return chosen if chosen is None else cast(ProbeSettings, chosen)
+
+
+def named_tests(tests: Tests) -> list[str]:
+    """Return the tests to which the configuration itself gives names, as `relation.<name>`."""
+    return [f"{base}.{name}" for base in registry.NAMED_PROBES for name in getattr(tests, base)]
 
 
 def all_tests() -> Tests:

@@ -14,6 +14,7 @@ FIELDS = (
     *("text", "context", "options", "answer", "items", "relevant"),
     *("article_sentence", "correct_sentence", "incorrect_sentence"),
     *("instruction", "better", "worse", "first", "second", "winner", "reference", "better_by", "worse_by"),
+    *("after", "context_after", "options_after", "answer_after", "control", "variant"),
     *("id", "cluster"),
 )
 """Our names of what a row holds: the keys that `columns` may have."""

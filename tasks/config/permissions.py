@@ -22,6 +22,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError, ModelError, Problems
 from contrapose.tasks.core.secrets import without_user
+from contrapose.tasks.core.user_functions import is_offered
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
@@ -50,7 +51,7 @@ OF_KEYS: Mapping[str, str] = {
         ("data", "source", "expectations", "requests", "prompt_file", "reworded_file", "wordings_files"), DATA
     ),
     **dict.fromkeys(("output", "history"), OUTPUT),
-    "address": APPS,
+    **dict.fromkeys(("address", "edit", "score"), APPS),
 }
 """Last part of a key to the variable that allows what the key names."""
 
@@ -143,6 +144,17 @@ class Permissions:
                 expected="an application that --model names, or that the machine allows",
                 remedy=f"Nothing was {verb}. Set {APPS}={shlex.quote(name)} where the run takes place.",
                 where=f"{PREFIX}{name}",
+            )
+
+    def refuse_function(self, name: str, *, where: str) -> None:
+        """Raise ConfigError for a function that a test may not run; what a Python call offers may be run."""
+        if not is_offered(name) and not {"*", name} & set(self._entries(APPS)):
+            raise ConfigError(
+                f"{name} may not be run for a suite or a form",
+                expected="a function that you name yourself, or that the machine allows",
+                remedy=f"Nothing was run. Name it on the command line (--set {where}={shlex.quote(name)}), or set "
+                f"{APPS}={shlex.quote(name)} where the run takes place.",
+                where=where,
             )
 
     def _entries(self, variable: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from contrapose.tasks.config.chosen_tests import named_tests, settings_of
 from contrapose.tasks.config.data_settings import DataSettings, data_of
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import NOISE_SAMPLES, RunConfig
@@ -62,16 +63,19 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
     more controls, or a file or folder may not be used by `permissions`, or those of this process.
     """
     problems, chosen = Problems(), list[Plan]()
+    allowed = permissions or Permissions.here()
     with problems.gathered():
         for name in ("repeats", "noise"):
             _refuse_equal_replies(name, config)
-    for name in registry.names("probes"):
-        settings = getattr(getattr(config.tests, registry.probe(name).category), name)
+    for name in (*registry.names("probes"), *named_tests(config.tests)):
+        settings = settings_of(config.tests, name)
         if settings is not None:
             with problems.gathered():
+                for setting, function in settings.functions().items():
+                    allowed.refuse_function(function, where=f"{registry.probe(name).where}.{setting}")
                 chosen.append(_make_plan(name, settings, config))
     with problems.gathered():
-        (permissions or Permissions.here()).refuse(config, (plan.data.source for plan in chosen))
+        allowed.refuse(config, (plan.data.source for plan in chosen))
     problems.refuse()
     if not chosen:
         raise ConfigError(
@@ -86,8 +90,8 @@ def plans(config: RunConfig, permissions: Permissions | None = None) -> list[Pla
 def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     """Return the plan of one test, or raise ConfigError where its settings cannot work."""
     probe, defaults = registry.probe(name), config.tests.defaults
-    where = f"tests.{probe.category}.{name}"
-    controls = (settings.control, defaults.control, probe.controlled)
+    where = probe.where
+    controls = (settings.wants_control, defaults.control, probe.controlled)
     control = next(choice for choice in controls if choice is not None)
     rates = (rate for rate in (settings.min_pass_rate, defaults.min_pass_rate) if rate is not None)
     gate = next(rates, None)
@@ -122,7 +126,12 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         min_pass_rate=probe.default_gate if gate is None else gate,
         gate_basis=SET if gate is not None else probe.gate_basis or NOT_CALIBRATED,
         control=control,
-        data=data.model_copy(update={"skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows}),
+        data=data.model_copy(
+            update={
+                "skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows,
+                "columns": {**data.columns, **settings.data_columns()},
+            }
+        ),
         limit=limit,
         limited_by=limited_by,
         repeats=config.repeats,

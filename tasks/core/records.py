@@ -57,6 +57,24 @@ class ItemSample(TextSample):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedTexts(TextSample):
+    """A question with its changed form, as the data hold both."""
+
+    after: str | None = None
+    """The changed text; None where a function makes it."""
+    context_after: str | None = None
+    """What stands above the changed text; None: what stands above the text."""
+    options_after: tuple[str, ...] = ()
+    """Options of the changed text, in the order of `options`; empty: those of the text."""
+    answers_after: tuple[str, ...] = ()
+    """Accepted answers to the changed text; empty where none is known."""
+    control_text: str | None = None
+    """The text in other words with the same meaning; None where the data have none."""
+    variant: str | None = None
+    """Name of the change, of several that one text has; None where it has one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPair:
     """An article with one summary that agrees with it and one that does not."""
 
@@ -136,8 +154,12 @@ class Case:
     """Option texts of the original prompt, in the order of `labels`."""
     context: str | None = None
     """What stands above the text in both prompts; None where there is nothing."""
+    options_after: tuple[str, ...] = ()
+    """Option texts of the changed prompt, in the same order, where they differ."""
     answers: tuple[str, ...] = ()
     """Accepted answers to the original, any of which is right; empty when none is known."""
+    answers_after: tuple[str, ...] = ()
+    """Accepted answers to the changed prompt, where the relation names them."""
     skip_reason: str | None = None
     """Why the sample cannot be perturbed; None when it was."""
     confidence: str | None = None

@@ -34,6 +34,9 @@ PROBES = {
     "item_order": "contrapose.tasks.probes.item_order:ItemOrder",
 }
 
+NAMED_PROBES = {"relation": "contrapose.tasks.probes.relation:Relation"}
+"""Probes of which a suite makes several tests, each with a name of its own: `relation.<name>`."""
+
 PROVIDERS = {
     "embedded": "contrapose.tasks.infer.local.embedded:Embedded",
     "hf": "contrapose.tasks.infer.local.huggingface:HuggingFace",
@@ -98,7 +101,7 @@ def find(kind: Literal["reports"], name: str) -> Callable[[Report], bytes | Iter
 
 def find(kind: str, name: str) -> Any:
     """Import and return what `name` stands for, or raise ConfigError where it is unknown or its package is broken."""
-    table = names(kind)
+    table = names(kind) | (NAMED_PROBES if kind == "probes" else {})
     if name not in table:
         raise ConfigError(
             f"unknown {kind.rstrip('s')} {name!r}",
@@ -121,14 +124,15 @@ def find(kind: str, name: str) -> Any:
 
 def modules(kind: str, name: str) -> list[str]:
     """Return the modules of `name`; of everything in the table where the name is empty."""
-    table = names(kind)
-    chosen = [table[name]] if name else sorted(table.values())
+    table = names(kind) | (NAMED_PROBES if kind == "probes" else {})
+    chosen = [table[base_name(name)]] if name else sorted(table.values())
     return list(dict.fromkeys(place.partition(":")[0] for place in chosen))
 
 
 def foreign_packages(kind: str, name: str) -> dict[str, str]:
     """Return the package that provides `name`, with its version; nothing for what is our own."""
-    points = [point for point in _points(kind) if (point.name, point.value) == (name, names(kind)[name])]
+    value = names(kind).get(name)
+    points = [point for point in _points(kind) if (point.name, point.value) == (name, value)]
     return {point.dist.name: point.dist.version for point in points if point.dist}
 
 
@@ -150,7 +154,22 @@ def answering(spec: ModelSpec) -> dict[str, Any]:
     return {name: value for name, value in spec.args.items() if name not in known or known[name].role == "answers"}
 
 
+def base_name(test: str) -> str:
+    """Return the name in the table of a test: `relation` of `relation.<name>`, of any other test its own."""
+    base, dot, own = test.partition(".")
+    return base if dot and own and base in NAMED_PROBES else test
+
+
+def is_probe(test: str) -> bool:
+    """Return whether there is a test of that name."""
+    return test in names("probes") or base_name(test) != test
+
+
 @cache
 def probe(name: str) -> Probe:
-    """Return the probe of that name, or raise ConfigError."""
-    return find("probes", name)()
+    """Return the probe of that name, or raise ConfigError; of `relation.<name>` a relation with that name."""
+    kind = find("probes", base_name(name))
+    if base_name(name) == name:
+        return kind()
+    fields = {"name": name, "version": kind.version, "__module__": kind.__module__}
+    return type(kind.__name__, (kind,), fields)()

@@ -109,8 +109,8 @@ def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Dat
         rows, best = one.applies, one.at_best
         at_best = None if best is None else best[rows]
         gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, too_few=one.too_few))
-    if doubt := doubt_of(results, probe(plan.test), level=looks.level(LEVEL)):
-        changed, stays = numbers(results["changed"]), probe(plan.test).stays
+    if doubt := doubt_of(results, chosen, level=looks.level(LEVEL)):
+        changed, stays = numbers(results["changed"]), chosen.keeps_answer(plan.probe_settings)
         gated = [one.doubted(changed, doubt, stays=stays) for one in gated]
         documented = next((one for one in gated if one.name == documented.name), documented)
     return cases, documented, gated

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample, Verdict
+from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample, Verdict
 from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
 from contrapose.tasks.load.conversations import (
     first_of_turns,
@@ -93,6 +93,8 @@ class Builder:
         if kind is AnswerPair:
             return self._build_pair(values, names)
         names |= self._question_fields(values)
+        if kind is RelatedTexts:
+            return RelatedTexts(**names, **self._changed_fields(values))
         if kind is not ItemSample:
             return TextSample(**names)
         items = self._read_required(values, "items", read_items)
@@ -127,6 +129,31 @@ class Builder:
             "context": "\n\n".join(filter(None, (passage, asked and asked.before))) or None,
             "options": options.texts if options else (),
             "answers": answers or (),
+        }
+
+    def _changed_fields(self, values: Values) -> dict[str, Any]:
+        """Return the fields of a changed text."""
+        options = self._read_optional(values, "options_after", read_options)
+        own = options or self._read_optional(values, "options", read_options)
+
+        def read_answers(value: Any) -> tuple[str, ...]:
+            if own is None:
+                return open_answers(value, str(values.get("after") or values.get("text")))
+            return chosen_options(value, own, first_index=self.description.first_index)
+
+        answers = (
+            None
+            if is_missing(values.get("answer_after"))
+            else self._read_optional(values, "answer_after", read_answers)
+        )
+        control = None if is_missing(values.get("control")) else self._read_optional(values, "control", require_text)
+        return {
+            "after": self._read_optional(values, "after", require_text),
+            "context_after": self._read_optional(values, "context_after", _read_passage),
+            "options_after": options.texts if options else (),
+            "answers_after": answers or (),
+            "control_text": control,
+            "variant": self._read_optional(values, "variant", optional_label),
         }
 
     def _build_pair(self, values: Values, names: Mapping[str, Any]) -> AnswerPair:

@@ -97,7 +97,12 @@ class _Finder:
         for name, column in self.data.columns.items():
             if column and self.belongs(name):
                 parts = tuple(part.strip() for part in column.split(","))
-                several = name == "options" and len(parts) > 1 and all(parts) and column not in self.head.columns
+                several = (
+                    name in ("options", "options_after")
+                    and len(parts) > 1
+                    and all(parts)
+                    and column not in self.head.columns
+                )
                 self.fields[name] = FieldSource(columns=parts if several else (column,), reason="set")
         if self.data.cluster_by:
             self.fields["cluster"] = FieldSource(columns=(self.data.cluster_by,), reason="cluster_by")

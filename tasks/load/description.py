@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.core.outcome import ColumnsRead
-from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
+from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.layouts import KnownLayout, layout_key
 from contrapose.tasks.load.options import Cells
 from contrapose.tasks.load.rows import Problem, Row, Unfit, escape, is_missing, lookup
@@ -30,6 +30,8 @@ ANSWERS = (
     *("ideal", "target", "expected", "expected_answer", "expected_output", "ground_truth", "reference_answer", "label"),
     *("solution", "output", "response", "completion", "key", "right"),
 )
+RELATED = ("after", "context_after", "options_after", "answer_after", "control", "variant")
+"""Fields of a changed text, which only settings and layouts name."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "text": TEXTS,
     "context": CONTEXTS,
@@ -38,6 +40,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         *("possible_answers", "multiple_choice_targets", "mc1_targets", "target_scores"),
     ),
     "answer": ANSWERS,
+    **dict.fromkeys(RELATED, ()),
     "items": ("items",),
     "relevant": ("relevant",),
     "article_sentence": ("article_sentence", "article_sent", "article", "document", "source", "instruction", "prompt"),
@@ -68,6 +71,7 @@ FIELD_NAMES = frozenset(name for names in NAMES.values() for name in names)
 
 NEEDED: Mapping[type[Sample], tuple[str, ...]] = {
     TextSample: ("text",),
+    RelatedTexts: ("text",),
     ItemSample: ("text", "items"),
     SummaryPair: ("article_sentence", "correct_sentence", "incorrect_sentence"),
     AnswerPair: ("instruction", "better", "worse"),
@@ -75,6 +79,7 @@ NEEDED: Mapping[type[Sample], tuple[str, ...]] = {
 """The fields that every row must have, by the type of sample."""
 FURTHER: Mapping[type[Sample], tuple[str, ...]] = {
     TextSample: ("context", "options", "answer"),
+    RelatedTexts: ("context", "options", "answer", *RELATED),
     ItemSample: ("context", "options", "answer", "relevant"),
     SummaryPair: (),
     AnswerPair: ("context", "reference", "better_by", "worse_by"),
@@ -199,8 +204,10 @@ def field_value(name: str, columns: tuple[str, ...], values: Mapping[str, Any]) 
     if len(columns) == 1:
         return lookup(values, columns[0])
     cells = [lookup(values, column) for column in columns]
-    if name in ("options", "winner"):
-        return Cells(cells) if name == "options" else cells
+    if name in ("options", "options_after", "winner"):
+        return cells if name == "winner" else Cells(cells)
+    if name == "cluster":
+        return "/".join(map(str, cells))
     there = [cell for cell in cells if not is_missing(cell)]
     if name == "answer":
         # Of a letter and a text the first that is there counts; of several texts each.

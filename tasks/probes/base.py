@@ -120,6 +120,19 @@ class ProbeSettings(BaseModel):
         """Return whether the threshold comes from the controls, which must then be asked."""
         return False
 
+    @property
+    def wants_control(self) -> bool | None:
+        """Return whether controls are asked; None: as the run and the test say."""
+        return self.control
+
+    def functions(self) -> Mapping[str, str]:
+        """Return the functions of the user that the settings name, by setting."""
+        return {}
+
+    def data_columns(self) -> Mapping[str, str]:
+        """Return the columns of the source that the settings name, by our fields."""
+        return {}
+
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """Return which replies may be read by embedding, of a model that gives these log-likelihoods."""
         return "none"
@@ -245,6 +258,10 @@ class Probe(Protocol):
 
         A control passes when the answer stayed as it was.
         """
+
+    def keeps_answer(self, settings: Any) -> bool:
+        """Return whether the answer should stay under the change, with these settings."""
+        return self.stays
 
     def has_changed(self, score: Score) -> bool | None:
         """Return whether the answer of a case differs from the one before; None where that is unknown."""

@@ -12,7 +12,7 @@ import pandas as pd
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
-from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.probes.panels import Panel
 from contrapose.tasks.report.failures import clear_failures
@@ -83,7 +83,7 @@ class Report:
     @cached_property
     def panels(self) -> Mapping[str, Sequence[Panel]]:
         """Panels that each test's probe adds to its card, counted over all rows."""
-        tests = [test["test_type"] for test in self.summary["tests"] if test["test_type"] in names("probes")]
+        tests = [test["test_type"] for test in self.summary["tests"] if is_probe(test["test_type"])]
         pictures = {test: picture for test in tests if (picture := probe(test).picture()) is not None}
         for part in self.results.parts():
             for test, picture in pictures.items():

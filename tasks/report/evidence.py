@@ -12,7 +12,7 @@ from contrapose.tasks.core.criteria import further_gates
 from contrapose.tasks.core.noise import EXPLANATIONS, describe_noise
 from contrapose.tasks.core.outcome import Effect, GateSummary, Outcome, Summary
 from contrapose.tasks.core.records import LEAST_LABEL_MASS
-from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.probes import asking_back as checks
@@ -47,14 +47,14 @@ def explanation(test: str, name: str) -> str:
     """Return what a figure, gate or scorer of a test is, as its probe says it; empty where it says nothing."""
     if text := {**MASS_EXPLANATIONS, **EXPLANATIONS}.get(name):
         return text
-    texts = probe(test).explanations if test in names("probes") else {}
+    texts = probe(test).explanations if is_probe(test) else {}
     matching = (text for pattern, text in texts.items() if fnmatchcase(name, pattern))
     return texts.get(name) or next(matching, "")
 
 
 def label(test: str, name: str) -> str:
     """Return the name of a figure or effect as people read it."""
-    labels = probe(test).labels if test in names("probes") else {}
+    labels = probe(test).labels if is_probe(test) else {}
     return labels.get(name, name.replace("_", " "))
 
 
@@ -175,7 +175,7 @@ def describe_reruns(outcome: Outcome) -> str:
 
 def _describe_reading(outcome: Outcome) -> tuple[str, str, tuple[str, ...]]:
     """Return pairs of orders without a choice, shares of the reading steps, and known errors of these by letter."""
-    counting = probe(outcome["test_type"]).without_choice if outcome["test_type"] in names("probes") else ()
+    counting = probe(outcome["test_type"]).without_choice if is_probe(outcome["test_type"]) else ()
     count = sum(int(outcome["figures"].get(name) or 0) for name in counting)
     pairs = f"{count:,} of {outcome['scored'] + outcome['unscored']:,} pairs"
     unread = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.registry import is_probe, probe
 from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
@@ -85,7 +85,7 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
     """Return rows of a test that failed, each with its sentence; their context is what the prompts do not repeat."""
     if chosen.empty:
         return []
-    described, named, failures = probe(test) if test in names("probes") else None, text_columns([test]), []
+    described, named, failures = probe(test) if is_probe(test) else None, text_columns([test]), []
     for record, row in zip(chosen.to_dict("records"), read_rows(chosen, show), strict=True):
         values = {str(name): value for name, value in record.items()}
         said = described.failure(values) if described else ""
@@ -114,11 +114,11 @@ def shown_failures(test: str, chosen: pd.DataFrame, show: Show) -> list[MarkedRo
 
 def asks(test: str) -> str:
     """Return what a test asks, in one line; empty where its probe is not installed."""
-    return probe(test).summary if test in names("probes") else ""
+    return probe(test).summary if is_probe(test) else ""
 
 
 def text_columns(tests: Iterable[str]) -> list[str]:
     """Names of the columns that people read next to the prompts, as rows show them: context, options, summaries."""
-    columns = (probe(test).columns for test in tests if test in names("probes"))
+    columns = (probe(test).columns for test in tests if is_probe(test))
     texts = {name for described in columns for name, column in described.items() if column.holds_text}
     return ["context", "options", *sorted(name.replace("_", " ") for name in texts)]

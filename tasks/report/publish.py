@@ -30,7 +30,7 @@ from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place, atomic_folder, part_folder
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import find, names, probe
+from contrapose.tasks.core.registry import find, is_probe, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
 from contrapose.tasks.tables.columnar import schema_of, shrink_to_fit
 from contrapose.tasks.tables.large_blocks import give_back
@@ -266,8 +266,7 @@ class DescribedColumn(NamedTuple):
 
 def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, DescribedColumn]:
     """Return the columns of results.parquet, as each test's probe describes them; of passages on demand."""
-    known = names("probes")
-    columns = {name: column for test in tests if test in known for name, column in columns_of(probe(test)).items()}
+    columns = {name: column for test in tests if is_probe(test) for name, column in columns_of(probe(test)).items()}
     columns = {**columns, **(PASSAGES if passages else {})}
     return {name: DescribedColumn(column.description, column.unit) for name, column in columns.items()}
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from contrapose.tasks.core.criteria import DecidingRate
 from contrapose.tasks.core.outcome import ColumnsRead, ControlSummary, Outcome, Summary, UsageSummary, Verdict
-from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.registry import is_probe, probe
 
 ANSWERS: Mapping[Verdict, str] = {
     "pass": "Passed all gates",
@@ -194,7 +194,7 @@ ANY_TEST = {
 
 def skip_words(test: str, code: str) -> str:
     """A reason of skips in the words of its test; the code without underscores where the test has none."""
-    known = {**ANY_TEST, **(probe(test).skip_reasons if test in names("probes") else {})}
+    known = {**ANY_TEST, **(probe(test).skip_reasons if is_probe(test) else {})}
     return str(known.get(code, code.replace("_", " ")))
 
 

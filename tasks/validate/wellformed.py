@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from contrapose.tasks.config.plan import Plan
-from contrapose.tasks.core.registry import names
+from contrapose.tasks.core.registry import is_probe, names
 from contrapose.tasks.core.validation import Suite
 from contrapose.tasks.validate.expectations import ROW, known_types, problem, run, suite_of
 from contrapose.tasks.validate.kinds import PARAMETERS, columns
@@ -55,7 +55,7 @@ def own_suites(paths: Sequence[str], plans: Sequence[Plan]) -> list[Suite]:
     for path, suite in zip(paths, suites, strict=True):
         for test in suite["tests"]:
             # A suite about a test that does not exist would never be looked at.
-            if test not in names("probes"):
+            if not is_probe(test):
                 close = difflib.get_close_matches(test, names("probes"), n=1)
                 meant = f"perhaps {close[0]!r}?" if close else f"one of {', '.join(names('probes'))}"
                 refuse(f"{path}, tests", f"unknown test {test!r}"[:120], f"names of tests, {meant}")

@@ -257,7 +257,7 @@ class AnswerProbe(Probe):
         if scorer == "choice":
             band = settings.band("choice")
             chance = guess(len(sample.options), upper=band and band[1], by_likelihood=likely)
-            chance = 1 - chance if chance is not None and self.stays else chance
+            chance = 1 - chance if chance is not None and self.keeps_answer(settings) else chance
         return {
             "scorer": scorer,
             "asks": "choose" if scorer == "choice" and likely else "generate",
@@ -275,7 +275,8 @@ class AnswerProbe(Probe):
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
         """Score each trial by its case's scorer; passes when the answer changed, or stayed, as it should."""
-        return score_trials(trials, settings, embed=embed, stays=self.stays, langtest=self.beside_langtest)
+        stays = self.keeps_answer(settings)
+        return score_trials(trials, settings, embed=embed, stays=stays, langtest=self.beside_langtest)
 
     def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name no one option, and about those that rules read."""
@@ -295,7 +296,7 @@ class AnswerProbe(Probe):
                     low[scorer == name], high[scorer == name] = band
         other = texts_of(part, "chosen_before") != texts_of(part, "chosen_after")
         changed = np.where(scorer == "choice", other | (score > high), (score < low) | (score > high))
-        keeps = np.logical_or(truths_of(part, "control"), self.stays)
+        keeps = np.logical_or(truths_of(part, "control"), self.keeps_answer(settings))
         return np.where(np.isnan(low) | np.isnan(high), np.nan, changed != keeps)
 
     def summarise(self, results: pd.DataFrame) -> Mapping[str, float | int | None]:

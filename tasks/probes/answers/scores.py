@@ -90,13 +90,17 @@ def readings(
     read, plain = [], []
     for trial in trials:
         case, replies = trial.case, (trial.expected, trial.actual)
+        own_options = case.options, case.options_after or case.options
         before, after = (
-            read_choice(reply, labels=case.labels, options=case.options, own=own) if case.options else None
-            for reply in replies
+            read_choice(reply, labels=case.labels, options=options, own=own) if options else None
+            for reply, options in zip(replies, own_options, strict=True)
         )
         words = EmbeddedPair(*((reply.text or "").lower().strip() for reply in replies))
         plain.append(words if raw and case.details.get("likelihoods") in ("none", "choices") else None)
-        named = (case.options[choice.index].lower().strip() if choice else None for choice in (before, after))
+        named = (
+            options[choice.index].lower().strip() if choice else None
+            for choice, options in zip((before, after), own_options, strict=True)
+        )
         texts = EmbeddedPair(*(text if name is None else name for name, text in zip(named, words, strict=True)))
         letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
         bits = divergence(before, after)
@@ -164,7 +168,7 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     keeps = stays or case.control
     value, changed, reason = judge(reading, band)
     columns = {
-        **_choice_columns(reading),
+        **choice_columns(reading),
         **right_columns(reading),
         "embedding_score": reading.distance,
         "loss_score": _less(trial.actual.loss, trial.expected.loss) if case.loss_of == "expected_result" else None,
@@ -183,10 +187,10 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
     if band is not None and dealt is not None and case.scorer == "embedding":
         chance = float((band[0] <= dealt <= band[1]) == keeps)
     shown = [
-        label_options(case.options[choice.index : choice.index + 1], case.labels[choice.index : choice.index + 1])
+        label_options(options[choice.index : choice.index + 1], case.labels[choice.index : choice.index + 1])
         if choice is not None and case.scorer == "choice" and changed is not None
         else None
-        for choice in (reading.before, reading.after)
+        for choice, options in ((reading.before, case.options), (reading.after, case.options_after or case.options))
     ]
     return Score(
         value=value,
@@ -308,7 +312,7 @@ def holds(text: str, phrase: str) -> bool:
     )
 
 
-def _choice_columns(reading: Reading) -> Columns:
+def choice_columns(reading: Reading) -> Columns:
     """Return which options were chosen, by whatever the case is scored; nothing where there are no options."""
     trial, case = reading.trial, reading.trial.case
     if not case.options:
@@ -321,7 +325,7 @@ def _choice_columns(reading: Reading) -> Columns:
         "chosen_before_step": step_of(trial.expected, reading.before),
         "chosen_after_step": step_of(trial.actual, reading.after),
         "js_divergence": reading.divergence,
-        **reading_columns(trial, before, changed=case.options),
+        **reading_columns(trial, before, changed=case.options_after or case.options),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup, escape
 
-from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.core.registry import is_probe, probe
 
 GENERAL: Mapping[str, str] = {
     "pass rate": "Share of the scored cases that passed. Cases without a score or an answer do not count.",
@@ -51,7 +51,7 @@ GENERAL: Mapping[str, str] = {
 
 def setting(test: str, name: str) -> str:
     """Return what a setting of a test is, as the form and the suite's schema say it; else empty."""
-    described = probe(test).settings_type.model_fields.get(name) if test in names("probes") else None
+    described = probe(test).settings_type.model_fields.get(name) if is_probe(test) else None
     return described.description or "" if described else ""
 
 

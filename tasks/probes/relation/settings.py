@@ -1,0 +1,143 @@
+"""Settings of a relation: where its two texts come from, and what the answer should do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from contrapose.tasks.core.records import Likelihoods
+from contrapose.tasks.core.user_functions import function_version
+from contrapose.tasks.probes.answers.settings import AnswerSettings
+from contrapose.tasks.probes.base import Embeds, Proportion
+
+Expectation = Literal["stays", "changes", "not_worse", "becomes"]
+"""What the answer should do: stay, change, be right where it was right before, or become a known one."""
+
+
+class Becomes(BaseModel):
+    """The answer should become that of a column."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Becomes")
+
+    becomes: str = Field(min_length=1, description="Column with the right answer to the changed prompt.")
+
+
+def _read_expectation(value: Any) -> Any:
+    """Read `becomes=COLUMN`, as the command line writes it, as a mapping."""
+    if isinstance(value, str) and value.startswith("becomes="):
+        return {"becomes": value.partition("=")[2]}
+    if isinstance(value, str | Mapping | Becomes) and value not in ("", "becomes"):
+        return value
+    raise ValueError(f"{value!r}; expected stays, changes, not_worse, or becomes: COLUMN")
+
+
+class RelationSettings(AnswerSettings):
+    """A change of the prompt, from the data or by a function, and what it should do to the answer."""
+
+    of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"score", "min_right_rate"}
+
+    before: str | None = Field(
+        default=None, description="Column of the unchanged text; empty: found as the text of any test."
+    )
+    after: str | None = Field(default=None, description="Column of the changed text; empty: `edit` makes it.")
+    edit: str | None = Field(
+        default=None,
+        description="Function that changes the text, as module:function: text to text, or None to skip a sample.",
+    )
+    expect: Annotated[Literal["stays", "changes", "not_worse"] | Becomes, BeforeValidator(_read_expectation)] = Field(
+        default="stays",
+        description="What the answer should do. stays: mean the same. changes: differ. not_worse: be right where it "
+        "was right before. becomes: COLUMN: be the answer in that column.",
+    )
+    context_after: str | None = Field(
+        default=None, description="Column of the context of the changed text; empty: the context stays."
+    )
+    options_after: str | None = Field(
+        default=None,
+        description="Column of the options of the changed text, in the same order; empty: the options stay.",
+    )
+    variant: str | None = Field(
+        default=None,
+        description="Column that names the variants of a contrast set. Rows of one cluster are variants of one text, "
+        "each with its own answer; the variant that comes first in order is the original.",
+    )
+    control: bool | str | None = Field(
+        default=None,
+        description="Column of a text in other words with the same meaning, asked as a control; true: English text in "
+        "built-in other words; false: none. Empty: true with changes, else the run's default. Without a control, an "
+        "endpoint is asked the same prompts again to show its noise.",
+    )
+    score: str | None = Field(
+        default=None,
+        description="Function that compares two replies, as module:function. It returns whether they say the same, or "
+        "by how much they differ, which `threshold` then judges. With not_worse: whether the second is no worse, or "
+        "by how much it is better. With becomes: whether the reply (first) gives the answer (second).",
+    )
+    min_right_rate: Proportion | None = Field(
+        default=None,
+        description="Gate of the share that is right after the change, of the samples answered rightly before; used "
+        "with not_worse and becomes where right answers are known. Empty: min_pass_rate, or 0.7.",
+    )
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
+        sources = [name for name in ("after", "edit", "variant") if getattr(self, name)]
+        if len(sources) != 1:
+            named = " and ".join(sources) or "neither after, edit nor variant"
+            raise ValueError(f"{named}; expected one of after (a column), edit (a function) and variant (a column)")
+        if self.variant and self.expect != "stays":
+            raise ValueError("expect with variant; expected none: each variant has its own answer in the data")
+        if self.options_after and not self.after:
+            raise ValueError("options_after without after; expected the column of the changed text, too")
+        return self
+
+    @property
+    def expectation(self) -> Expectation:
+        """Return what the answer should do."""
+        if self.variant or isinstance(self.expect, Becomes):
+            return "becomes"
+        return self.expect
+
+    @property
+    def wants_control(self) -> bool | None:
+        """Return whether controls are asked: where a column holds some, or the answer should change."""
+        if self.control is None:
+            return True if self.expectation == "changes" else None
+        return bool(self.control)
+
+    def functions(self) -> Mapping[str, str]:
+        """Return the functions of the user, by setting."""
+        return {name: named for name, named in (("edit", self.edit), ("score", self.score)) if named}
+
+    def data_columns(self) -> Mapping[str, str]:
+        """Return the columns of the source that the settings name, by our fields."""
+        becomes = self.expect.becomes if isinstance(self.expect, Becomes) else None
+        named = {
+            "text": self.before,
+            "after": self.after,
+            "context_after": self.context_after,
+            "options_after": self.options_after,
+            "answer_after": becomes,
+            "control": self.control if isinstance(self.control, str) else None,
+            "variant": self.variant,
+        }
+        return {name: column for name, column in named.items() if column}
+
+    def with_gate(self, gate: float) -> Self:
+        """Return the settings whose gate of right answers is that of the pass rate, where they set none."""
+        return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
+
+    def embeds(self, likelihoods: Likelihoods) -> Embeds:
+        """Return `none` where the replies are compared by a function or by known answers."""
+        if self.score or self.expectation in ("becomes", "not_worse"):
+            return "none"
+        return super().embeds(likelihoods)
+
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of the user's functions, or raise ConfigError where one cannot be imported."""
+        return {
+            f"{name} {function}": function_version(function, where=f"tests.relation: {name}")
+            for name, function in self.functions().items()
+        }
