@@ -154,6 +154,9 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             not_asked="answer"),
     _layout("halueval", "user_query chatgpt_response hallucination", text="user_query", id="id",
             not_asked="chatgpt_response hallucination_spans"),
+    _layout("condaqa", "sentence1 sentence2 label passageeditid questionid passageid", text="sentence2",
+            context="sentence1", answer="label", variant="passageeditid", cluster="passageid questionid",
+            not_asked="original_passage original_sentence original_cue sampleid"),
     # Open questions
     _layout("triviaqa", "question answer.value answer.aliases", text="question", answer="answer", id="question_id",
             not_asked="answer.value entity_pages search_results"),

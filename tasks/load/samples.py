@@ -10,9 +10,10 @@ from typing import Any
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import ColumnsRead, LeftOut
-from contrapose.tasks.core.records import Sample
+from contrapose.tasks.core.records import RelatedTexts, Sample
 from contrapose.tasks.load import bundled, huggingface, opening
 from contrapose.tasks.load.source_reader import SourceReading, format_of
+from contrapose.tasks.load.variants import draw_clusters, note_on_pairs, pair_variants
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,19 +75,34 @@ class Drawing(SourceFacts):
             yield from self._read_source()
             return
         # How many rows there are decides which are drawn: they are counted first, and not kept.
-        for _ in self._read_source():
-            pass
+        clusters = [sample.cluster for sample in self._read_source()] if self._has_variants else None
+        if clusters is None:
+            for _ in self._read_source():
+                pass
         order = list(range(self.rows))
         if self.data.shuffle:
             random.Random(self.seed).shuffle(order)
-        chosen = frozenset(order[: self.limit])
+        # Of a contrast set all variants are asked, or none.
+        chosen = frozenset(order[: self.limit]) if clusters is None else draw_clusters(clusters, order, self.limit)
         yield from (sample for place, sample in enumerate(self._read_source()) if place in chosen)
+
+    @property
+    def _has_variants(self) -> bool:
+        """Return whether rows are variants, of which pairs are made."""
+        return self.sample_type is RelatedTexts and bool(self.data.columns.get("variant"))
 
     def _read_source(self) -> Iterator[Sample]:
         """Yield the samples of one pass over the source, and keep what it shows."""
         reading = SourceReading(data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers)
-        yield from reading.samples(most=self.most)
-        self.rows, self.left_out, self.warnings = reading.good, reading.left_out(), tuple(reading.warnings())
+        samples = reading.samples(most=self.most)
+        if self._has_variants:
+            pairs = pair_variants(samples, source=self.data.source)
+            self.rows, notes = len(pairs), [note_on_pairs(pairs, reading.good)]
+            yield from pairs
+        else:
+            yield from samples
+            self.rows, notes = reading.good, []
+        self.left_out, self.warnings = reading.left_out(), tuple(filter(None, (*notes, *reading.warnings())))
         self.columns = reading.description.summary() if reading.description else None
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT
+from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, Changes
 from contrapose.tasks.probes.base import Column, Criterion, Measure
+from contrapose.tasks.probes.panels import Bars, Panel, shares
 from contrapose.tasks.probes.relation.settings import RelationSettings
 from contrapose.tasks.probes.values import mean_known, numbers, where
 
@@ -33,12 +36,43 @@ EXPLANATIONS: Mapping[str, str] = {
     "function": "Compares the replies by a function of your own.",
 }
 LABELS: Mapping[str, str] = {
+    RIGHT_AFTER: "right answers kept",
     CONSISTENCY: "clusters answered completely",
     "right_both": "both answered correctly",
     "right_after": "changed prompt answered correctly",
 }
 DEFAULT_RIGHT = 0.7
 """Gate of the right answers after the change where neither the test nor the run sets one."""
+
+
+class RelationBars(Changes):
+    """Counts of the answers that changed, and of right answers before and after."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._both: Counter[str] = Counter()
+
+    def add(self, rows: pd.DataFrame) -> None:
+        """Count the cases whose answers are known to be right or wrong, or to have changed."""
+        super().add(rows.assign(right_before=None))
+        known = rows[rows["right_before"].notna() & rows["right_after"].notna()] if "right_after" in rows else rows[:0]
+        for before, after in zip(known["right_before"].eq(True), known["right_after"].eq(True), strict=True):
+            self._both[RIGHTS[before, after]] += 1
+
+    def panels(self, outcome: Outcome) -> Sequence[Panel]:
+        """Return the bars; none of what is not known."""
+        counts = {name: self._both[name] for name in RIGHTS.values() if self._both.total()}
+        bars = Bars(title="Right answers before and after the change", shares=shares(counts))
+        return [*super().panels(outcome), *([bars] if bars.shares else [])]
+
+
+RIGHTS = {
+    (True, True): "right before and after",
+    (True, False): "right before only",
+    (False, True): "right after only",
+    (False, False): "wrong both times",
+}
+"""Names of the bars, by whether the answers before and after are right."""
 
 
 def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
@@ -73,34 +107,74 @@ def relation_measures(results: pd.DataFrame) -> Iterator[Measure]:
     cases = ~results["control"].to_numpy(dtype=bool)
     for name in ("right_after", "right_both"):
         yield Measure(name=name, share=True, values=where(cases, numbers(results[name])))
-    if "variant" in results and results["variant"].notna().any() and "cluster" in results:
-        yield from consistency_measures(results[cases].assign(place=np.flatnonzero(cases)), len(results))
+    if has_variants(results):
+        yield from consistency_measures(results)
 
 
-def consistency_measures(rows: pd.DataFrame, size: int) -> Iterator[Measure]:
+def consistency_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
+    """Return the share of clusters with every variant right, where it has a gate; each cluster counts once."""
+    if not settings.min_consistency or not has_variants(results):
+        return []
+    clusters = complete_clusters(results)
+    met = np.full(len(results), np.nan)
+    met[[place for place, _ in clusters]] = [right for _, right in clusters]
+    applies = np.zeros(len(results), dtype=bool)
+    applies[[place for place, _ in clusters]] = True
+    return [Criterion(name=CONSISTENCY, wanted=settings.min_consistency, met=met, applies=applies)]
+
+
+def has_variants(results: pd.DataFrame) -> bool:
+    """Return whether the results are those of contrast sets."""
+    return "variant" in results and "cluster" in results and bool(results["variant"].notna().any())
+
+
+def consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
     """Yield the shares of clusters with every variant right, and with the original and each variant right.
 
-    A cluster counts once, at its first row. One wrong reply makes it inconsistent, whatever an unread one says. `place`
-    is each row's place among `size` results. Source: A. Ravichander et al., CONDAQA, EMNLP 2022, section 4.
+    Source: A. Ravichander et al., CONDAQA, EMNLP 2022, section 4.
     """
-    both = np.where(
-        (numbers(rows["right_before"]) == 0) | (numbers(rows["right_after"]) == 0), 0.0, numbers(rows["right_both"])
-    )
-    known = rows.assign(both=both).dropna(subset=["cluster", "variant"])
-    if "repeat" in known:
-        known = known[known["repeat"].fillna(0).eq(0)]
-    variants = sorted(known["variant"].astype(str).unique(), key=_order)
-    values = np.full(size, np.nan)
-    for _, group in known.groupby("cluster", sort=False):
-        if group["variant"].nunique() == len(variants):
-            right = group["both"].to_numpy()
-            values[group["place"].iloc[0]] = 0.0 if (right == 0).any() else np.nan if np.isnan(right).any() else 1.0
+    values = np.full(len(results), np.nan)
+    for place, right in complete_clusters(results):
+        values[place] = right
     yield Measure(name=CONSISTENCY, share=True, values=values)
-    for variant in variants if len(variants) > 1 else ():
-        own = known[known["variant"].astype(str).eq(variant)]
-        pair = np.full(size, np.nan)
+    rows = _pairs(results)
+    for variant in variants if len(variants := _names(rows)) > 1 else ():
+        own = rows[rows["variant"].astype(str).eq(variant)]
+        pair = np.full(len(results), np.nan)
         pair[own["place"].to_numpy(dtype=int)] = own["both"]
         yield Measure(name=f"{CONSISTENCY}_{variant}", share=True, values=pair)
+
+
+def complete_clusters(results: pd.DataFrame) -> list[tuple[int, float]]:
+    """Return, for each cluster with all variants, the place of its first row, and 1 if all its replies are right.
+
+    0 if one is wrong, whatever an unread one says, else NaN if one is unread.
+    """
+    rows, clusters = _pairs(results), []
+    count = len(_names(rows))
+    for _, group in rows.groupby("cluster", sort=False):
+        if group["variant"].nunique() == count:
+            right = group["both"].to_numpy()
+            clusters.append((int(group["place"].iloc[0]), float(np.nan if np.isnan(right).any() else right.min())))
+            if (right == 0).any():
+                clusters[-1] = (clusters[-1][0], 0.0)
+    return clusters
+
+
+def _pairs(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the first asking of each pair with `both`, whether both replies are right, and its `place`."""
+    before, after = numbers(results["right_before"]), numbers(results["right_after"])
+    both = np.where((before == 0) | (after == 0), 0.0, numbers(results["right_both"]))
+    kept = results["variant"].notna() & results["cluster"].notna() & ~results["control"].astype(bool)
+    if "repeat" in results:
+        kept &= results["repeat"].fillna(0).eq(0)
+    rows: pd.DataFrame = results[["cluster", "variant"]].assign(both=both, place=np.arange(len(results)))
+    return rows[kept.to_numpy()]
+
+
+def _names(rows: pd.DataFrame) -> list[str]:
+    """Return the names of the variants in their order."""
+    return sorted(rows["variant"].astype(str).unique(), key=_order)
 
 
 def _order(variant: str) -> tuple[float, str]:

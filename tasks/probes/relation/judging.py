@@ -42,13 +42,8 @@ def judge_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, emb
 
 
 def _judge_answers(reading: Reading, expectation: Expectation) -> Score:
-    case, chosen = reading.trial.case, (reading.before, reading.after)
-    before, after = _right_before(reading), _right_after(reading)
-    changed: bool | None = None
-    if case.options:
-        changed = None if None in chosen else chosen[0].index != chosen[1].index  # type: ignore[union-attr]
-    elif before is not None and after is not None:
-        changed = before != after
+    case, before, after = reading.trial.case, _right_before(reading), _right_after(reading)
+    changed = _has_changed(reading, before, after)
     if case.control:
         return _score(reading, passed=None if changed is None else not changed, changed=changed, after=after)
     lost = None if before is None and after is None else before is not False and after is False
@@ -59,10 +54,26 @@ def _judge_answers(reading: Reading, expectation: Expectation) -> Score:
     return _score(reading, passed=after, changed=changed, after=after)
 
 
+def _has_changed(reading: Reading, before: bool | None, after: bool | None) -> bool | None:
+    """Return whether the answer changed: the option, or, of open replies, as far as right and wrong ones show it."""
+    case = reading.trial.case
+    if case.options:
+        chosen = reading.before, reading.after
+        return None if chosen[0] is None or chosen[1] is None else chosen[0].index != chosen[1].index
+    if before is None or after is None or not (before or after):
+        return None
+    if case.control or case.answers_after in ((), case.answers):
+        return before != after
+    return True if before and after else None
+
+
 def _score(reading: Reading, *, passed: bool | None, changed: bool | None, after: bool | None) -> Score:
     case, before = reading.trial.case, _right_before(reading)
     columns: Columns = {**choice_columns(reading), **right_columns(reading), "right_before": before}
     columns |= {"right_after": after, "answer_changed": changed}
+    if case.answers_after and not case.control:
+        # The right answer of before is not the one that is wanted after.
+        columns |= {"gold_lost": None, "right_logprob_change": None}
     if before is not None and after is not None:
         columns["right_both"] = before and after
     said = {True: "right", False: "wrong", None: "unreadable"}

@@ -20,6 +20,7 @@ from contrapose.tasks.probes.answers.answer_probe import change_gates
 from contrapose.tasks.probes.answers.settings import DOCUMENTED
 from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, control_of, has_equals
 from contrapose.tasks.probes.edits.base import NEEDS_OPTIONS, Edited, TextEdit, reworded_control
+from contrapose.tasks.probes.panels import Picture
 from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.relation import figures
 from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, judge_by_answers, judge_by_function
@@ -114,10 +115,16 @@ class Relation(TextEdit):
             EXPECTATION: settings.expectation,
             **({VARIANT: sample.variant} if sample.variant else {}),
         }
+        original, perturbed = sample.text, edited.text
+        if sample.context_after is not None and sample.context_after != sample.context:
+            # People have to see what differs: the context belongs to what is changed.
+            original = "\n\n".join(filter(None, (sample.context, original)))
+            perturbed = perturbed and f"{sample.context_after}\n\n{perturbed}"
+            fields["context"] = None
         case = self.case(
             sample,
-            original=sample.text,
-            perturbed=edited.text,
+            original=original,
+            perturbed=perturbed,
             original_prompt=prompts.prompt(sample.text),
             perturbed_prompt=after,
             labels=prompts.labels,
@@ -242,11 +249,18 @@ class Relation(TextEdit):
             return change_gates(results, settings)
         if settings.expectation == "stays":
             return []
-        return figures.right_after_criterion(results, settings)
+        return [
+            *figures.right_after_criterion(results, settings),
+            *figures.consistency_criterion(results, settings),
+        ]
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return the figures of an edit, right answers before and after, and the consistency of contrast sets."""
         return [*super().measures(results), *figures.relation_measures(results)]
+
+    def picture(self) -> Picture:
+        """Return bars of what became of right answers, and of the answers that changed."""
+        return figures.RelationBars()
 
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe what the answer did, and what it should have done."""
@@ -254,11 +268,14 @@ class Relation(TextEdit):
         named = isinstance(before, str) and isinstance(after, str) and before and after
         did = f"It picked {before}, then {after}" if named else "Its answer changed"
         same = f"It picked {before} both times" if named else "Its answer stayed the same"
+        wrong = (
+            f"It picked {after} after the change, which is wrong." if named else "Its answer after the change is wrong."
+        )
         return {
             "stays": f"{did}, though it should stay.",
             "changes": f"{same}, though it should change.",
             "not_worse": "It was right before the change and wrong after it.",
-            "becomes": f"{f'It picked {after}' if named else 'Its answer'} after the change, which is wrong.",
+            "becomes": wrong,
         }.get(str(row.get("expectation")), "")
 
 

@@ -36,7 +36,7 @@ def _read_expectation(value: Any) -> Any:
 class RelationSettings(AnswerSettings):
     """A change of the prompt, from the data or by a function, and what it should do to the answer."""
 
-    of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"score", "min_right_rate"}
+    of_scoring: ClassVar[frozenset[str]] = AnswerSettings.of_scoring | {"score", "min_right_rate", "min_consistency"}
 
     before: str | None = Field(
         default=None, description="Column of the unchanged text; empty: found as the text of any test."
@@ -79,6 +79,12 @@ class RelationSettings(AnswerSettings):
         default=None,
         description="Gate of the share that is right after the change, of the samples answered rightly before; used "
         "with not_worse and becomes where right answers are known. Empty: min_pass_rate, or 0.7.",
+    )
+
+    min_consistency: Proportion | None = Field(
+        default=None,
+        description="Gate of the share of clusters of a contrast set in which every variant must be answered "
+        "correctly; empty: no such gate.",
     )
 
     @model_validator(mode="after")
