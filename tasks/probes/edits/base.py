@@ -191,9 +191,8 @@ def replace_words(text: str, replaced: Mapping[str, str]) -> str:
 def _with_old_words(trial: Trial) -> Trial:
     """Return a trial whose replies to a changed prompt name people and things as the original does."""
     replaced = json.loads(trial.case.details.get(REPLACED, "{}"))
-    sides = ("expected", "actual") if trial.case.control else ("actual",)
-    told = {side: getattr(trial, side) for side in sides if replaced}
-    return replace(trial, **{side: _reworded(reply, replaced) for side, reply in told.items()})
+    before = _reworded(trial.expected, replaced) if trial.case.control else trial.expected
+    return replace(trial, expected=before, actual=_reworded(trial.actual, replaced))
 
 
 def _reworded(reply: Completion, replaced: Mapping[str, str]) -> Completion:

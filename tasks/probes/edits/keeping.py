@@ -6,7 +6,7 @@ import random
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
@@ -35,12 +35,15 @@ _QUOTED = re.compile(
 )
 
 
+def rate_field(default: float, *, of: str) -> Any:
+    """Return the setting that says how much of a text is changed."""
+    return Field(default=default, gt=0, le=1, description=f"Share of the {of}; at least one.")
+
+
 class RateSettings(AnswerSettings):
     """How much of a text is written otherwise."""
 
-    rate: float = Field(
-        default=1.0, gt=0, le=1, description="Share of the places in the text that are changed; at least one."
-    )
+    rate: float = rate_field(1.0, of="places in the text that are changed")
 
 
 class KeepingEdit(TextEdit):
@@ -87,7 +90,7 @@ def text_test(
     skips: Mapping[str, str],
 ) -> type[KeepingEdit]:
     """Return the test that a function of a text makes."""
-    return _make_test(name, KeepingEdit, summary, settings, skips, rewrite=staticmethod(rewrite))
+    return _make_test(name, (KeepingEdit,), summary, settings, skips, rewrite=staticmethod(rewrite))
 
 
 def people_test(
@@ -99,12 +102,12 @@ def people_test(
     skips: Mapping[str, str],
 ) -> type[KeepingEdit]:
     """Return the test that a function of a sample makes."""
-    return _make_test(name, PeopleEdit, summary, settings, skips, swap=staticmethod(swap))
+    return _make_test(name, (PeopleEdit,), summary, settings, skips, swap=staticmethod(swap))
 
 
 def _make_test(
     name: str,
-    base: type[KeepingEdit],
+    bases: tuple[type, ...],
     summary: str,
     settings: type[AnswerSettings],
     skips: Mapping[str, str],
@@ -120,7 +123,7 @@ def _make_test(
         "settings_type": settings,
         "skip_reasons": {**KEEPS_WORDS, **skips},
     }
-    return type(name.title().replace("_", ""), (base,), members | function)
+    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), bases, members | function))
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:

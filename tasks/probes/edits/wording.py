@@ -17,9 +17,16 @@ from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.keeping import RateSettings, cased_like, make_edits, opens_sentence, text_test
+from contrapose.tasks.probes.edits.keeping import (
+    RateSettings,
+    cased_like,
+    make_edits,
+    opens_sentence,
+    rate_field,
+    text_test,
+)
 from contrapose.tasks.probes.edits.preserving import long_words
-from contrapose.tasks.probes.edits.tables import abbreviations, american_words, british_words, listed
+from contrapose.tasks.probes.edits.tables import abbreviations, american_words, british_words, listed, split_pairs
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _NT = {host: contracted for contracted, host in NT_HOSTS.items() if host not in ("might", "shall", "may", "need")}
@@ -53,9 +60,11 @@ class ContractionSettings(RateSettings):
 def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Edited:
     """Return the text with "do not" as "don't", or the other way round."""
     tokens = list(_TOKEN.finditer(text))
+    curly = "\u2019" in text and "'" not in text
     ways = {"short": _shorten, "long": _lengthen}
     for way in ways if settings.to == "either" else [settings.to]:
-        edits = [edit for i in range(len(tokens)) if (edit := ways[way](text, tokens, i))]
+        found = (ways[way](text, tokens, i) for i in range(len(tokens)))
+        edits = [edit._replace(new=edit.new.replace("'", "\u2019" if curly else "'")) for edit in found if edit]
         if edited := make_edits(text, edits, settings, rng):
             return edited
     return Edited(reason="no_contraction")
@@ -68,30 +77,27 @@ def _word(text: str, tokens: list[re.Match[str]], i: int) -> str:
     return tokens[i][0].lower().replace("\u2019", "'")
 
 
-def _opens(text: str, tokens: list[re.Match[str]], i: int) -> bool:
-    """Return whether a clause starts at a place, as far as the word before it says."""
-    return not i or not _word(text, tokens, i)
-
-
 def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
     """Return the edit that contracts the word at a place with what follows it."""
-    token, mark = tokens[i], "\u2019" if "\u2019" in text and "'" not in text else "'"
+    token = tokens[i]
     first, second, third = token[0].lower(), _word(text, tokens, i + 1), _word(text, tokens, i + 2)
     if first == "cannot" and token[0] in ("cannot", "Cannot"):
-        return Edit(token.start() + 3, token.end(), f"{mark}t")
+        return Edit(token.start() + 3, token.end(), "'t")
     if not second or not tokens[i + 1][0].islower() or (len(token[0]) > 1 and token[0].isupper()):
         return None
     if second == "not":
         owns = first in ("have", "has", "had") and not flags_of(third or "x") & (f.PART | f.ADV)
         if first not in _NT or third == "only" or owns or _word(text, tokens, i - 1) in ("free", "to"):
             return None
-        return Edit(token.start(), tokens[i + 1].end(), cased_like(token[0], _NT[first].replace("'", mark)))
+        return Edit(token.start(), tokens[i + 1].end(), cased_like(token[0], _NT[first]))
     ending = _CLITICS.get((first, second))
     if ending is None or not third or third == "not" or third in _NOT_BEHIND:
         return None
-    if not _opens(text, tokens, i) and (first in _ASKS or first == "that" or tokens[i - 1][0].lower() not in _LEADS):
+    # Behind another word than these, a clause may end at the verb: "how old she is when it rains".
+    opens = not i or not _word(text, tokens, i)
+    if not opens and (first in _ASKS or first == "that" or tokens[i - 1][0].lower() not in _LEADS):
         return None
-    return Edit(token.end(), tokens[i + 1].end(), ending.replace("'", mark)) if _takes(first, second, third) else None
+    return Edit(token.end(), tokens[i + 1].end(), ending) if _takes(first, second, third) else None
 
 
 def _takes(subject: str, verb: str, behind: str) -> bool:
@@ -158,11 +164,11 @@ Contractions = text_test(
 @cache
 def _any_of(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
     """Return a pattern that finds the words of a table where they stand alone."""
-    listed = "|".join(re.escape(word) for word in sorted(table(), key=len, reverse=True))
-    return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{listed})(?![\w'\u2019/@=&-]|\.\w)")
+    known = "|".join(re.escape(word) for word in sorted(table(), key=len, reverse=True))
+    return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{known})(?![\w'\u2019/@=&-]|\.\w)")
 
 
-_NEAR, _LAST_WORD = 40, re.compile(r"(?<!\w)(\w[\w'\u2019-]*) +\Z")
+_NEAR, _LAST_WORD, _NEXT = 40, re.compile(r"(?<!\w)(\w[\w'\u2019-]*) +\Z"), re.compile(r" \w")
 
 
 def _table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[Edit]:
@@ -173,7 +179,7 @@ def _table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[
             continue
         behind = text[match.end() : match.end() + _NEAR].lstrip(" ")
         last = _LAST_WORD.search(text, max(0, match.start() - _NEAR), match.start())
-        named = bool(last) and last[1][0].isupper() and not opens_sentence(text, last.start(1))
+        named = last is not None and last[1][0].isupper() and not opens_sentence(text, last.start(1))
         if old[0].isupper() and not (opens_sentence(text, match.start()) and behind[:1].islower()):
             continue
         if named and (behind[:1].isupper() or re.match(r"(?:the|a|an|my) [A-Z]", behind)):
@@ -186,18 +192,15 @@ def _table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[
 class AbbreviationSettings(RateSettings):
     """How many words are shortened."""
 
-    rate: float = Field(
-        default=0.5, gt=0, le=1, description="Share of the words in the table that are shortened; at least one."
-    )
+    rate: float = rate_field(0.5, of="words in the list that are shortened")
 
 
 def abbreviate(text: str, settings: AbbreviationSettings, rng: random.Random) -> Edited:
     """Return the text with words as a hurried writer shortens them: "please" as "pls"."""
-    found = _table_edits(text, abbreviations)
     edits = [
         edit
-        for edit in found
-        if text[edit.start : edit.end].lower() not in listed("needs_next") or re.match(r" \w", text[edit.end :])
+        for edit in _table_edits(text, abbreviations)
+        if text[edit.start : edit.end].lower() not in listed("needs_next") or _NEXT.match(text, edit.end)
     ]
     return make_edits(text, edits, settings, rng) or Edited(reason="no_abbreviation")
 
@@ -214,32 +217,10 @@ Abbreviations = text_test(
 class SlipSettings(RateSettings):
     """How many words are misread."""
 
-    rate: float = Field(
-        default=0.1, gt=0, le=1, description="Share of the content words of five letters or more; at least one."
-    )
+    rate: float = rate_field(0.1, of="content words of five letters or more that are misread")
 
 
-_SLIPS = tuple(
-    pair.split("/")
-    for pair in [
-        "rn/m",
-        "m/rn",
-        "l/1",
-        "i/1",
-        "o/0",
-        "cl/d",
-        "d/cl",
-        "h/b",
-        "e/c",
-        "w/vv",
-        "u/ii",
-        "g/9",
-        "s/5",
-        "b/6",
-        "f/t",
-        "nn/rm",
-    ]
-)
+_SLIPS = split_pairs("rn/m m/rn l/1 i/1 o/0 cl/d d/cl h/b e/c w/vv u/ii g/9 s/5 b/6 f/t nn/rm")
 """What a scanner takes for something else."""
 
 
@@ -250,7 +231,7 @@ def misread(text: str, settings: SlipSettings, rng: random.Random) -> Edited:
     for word in long_words(text):
         slips = [
             word[0][: part.start()] + new + word[0][part.end() :]
-            for old, new in _SLIPS
+            for old, new in _SLIPS.items()
             for part in re.finditer(old, word[0])
         ]
         slips = [slip for slip in slips if slip not in known]
