@@ -175,14 +175,16 @@ REPLACED = "replaced_words"
 
 
 def replace_words(text: str, replaced: Mapping[str, str]) -> str:
-    """Return a text with words replaced, all at once; a word with a capital stays one."""
+    """Return a text with words replaced, all at once; one that starts a sentence keeps its capital, a name needs it."""
     if not replaced:
         return text
-    known = {word.lower(): new for word, new in replaced.items()}
+    known = {word.lower(): (word, new) for word, new in replaced.items()}
     listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
 
     def write(word: re.Match[str]) -> str:
-        new = known[word[0].lower()]
+        old, new = known[word[0].lower()]
+        if old[0].isupper() and not word[0][0].isupper():
+            return word[0]
         return new[0].upper() + new[1:] if word[0][0].isupper() else new
 
     return re.sub(rf"(?i)(?<![^\W_])(?:{listed})(?![^\W_])", write, text)

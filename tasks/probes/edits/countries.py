@@ -23,7 +23,7 @@ from contrapose.tasks.probes.edits.tables import countries, cue, phrase
 
 _WINDOW = 80
 """Characters before and behind a country that are looked at."""
-_ARTICLE = r"\b(?:an?|one|another|some|two|three|four|her|his|their|my|our|the) "
+_ARTICLE = r"\b(?:an?|one|another|some|two|three|four|her|his|their|my|our) "
 
 
 class CountrySettings(AnswerSettings):
@@ -73,8 +73,10 @@ def _is_by_the_way(text: str, country: str, people: str) -> bool:
         before = text[max(0, match.start() - _WINDOW) : match.start()]
         behind = text[match.end() : match.end() + _WINDOW]
         if match[0] == country:
-            comes = phrase("visitors", rf"{_ARTICLE}(?:[a-z]+ )?", r" (?:from|in) \Z").search(before)
-            goes = phrase("journeys", r"\b", r" (?:(?:to|in|from|through|around) )?\Z").search(before)
+            comes = phrase("visitors", rf"{_ARTICLE}(?:[a-z]+ )?", r" from \Z").search(before)
+            goes = phrase("journeys", r"(?<!who )(?<!that )\b", r" (?:(?:to|in|from|through|around) )?\Z").search(
+                before
+            )
             if not (comes or goes) or behind.startswith(("'", "\u2019", "-", " and ", " or ")):
                 return False
         elif not (re.search(rf"(?i){_ARTICLE}\Z", before) and phrase("visitors", r"\A ", r"\b").search(behind)):

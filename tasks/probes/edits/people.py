@@ -172,6 +172,7 @@ class GenderSettings(AnswerSettings):
 
 _PRONOUNS = words("she he her his him hers herself himself")
 _TITLES = words("mr mrs ms miss")
+_NAME_LIKE = words("mom mum dad mommy grandma grandpa daddy")
 _OWNED = words("own two three four five best first last back little second")
 """Words of closed classes that open what somebody owns."""
 _SOME = words(
@@ -192,6 +193,8 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
         return Edited(reason="gender_matters")
     if has_other_names(texts):
         return Edited(reason="other_names")
+    if is_about_known(texts):
+        return Edited(reason="known_person")
     if (settings.to == "female" and female) or (settings.to == "male" and male):
         return Edited(reason="gender_there")
     names = _names_in(sample.text)
@@ -248,13 +251,34 @@ def _swap_words(text: str) -> str | None:
         joined = i + 1 < len(found) and text[match.end() : found[i + 1].start()] == " "
         behind = found[i + 1][0].lower() if joined and match[0].lower() == word else ""
         before = found[i - 1][0].lower() if i and text[found[i - 1].end() : match.start()] == " " else ""
+        specific = word in _NAME_LIKE or _is_specific(text[max(0, match.start() - 40) : match.start()])
         divine = word in ("he", "his", "him") and match[0][0].isupper() and not opens_sentence(text, match.start())
-        new = None if divine or (len(before) == 1 and before not in "ai") else _swapped_word(word, before, behind)
-        if new is None:
+        # "Don't miss it", "5 ms", "the Wright brothers", and the torn "t he".
+        if word in _TITLES and not (i + 1 < len(found) and found[i + 1][0][0].isupper()):
+            if match[0][0].isupper():
+                return None
+            continue
+        named = i > 0 and found[i - 1][0] in listed("family_names") and before != ""
+        new = (
+            None
+            if divine or named or (len(before) == 1 and before not in "ai")
+            else _swapped_word(word, before, behind)
+        )
+        if new is None or not (specific or word in _PRONOUNS or word in _TITLES):
             return None
         parts += [text[end : match.start()], cased_like(match[0], new)]
         end = match.start() + len(word)
     return "".join([*parts, text[end:]])
+
+
+def _is_specific(before: str) -> bool:
+    """Return whether the words before a noun say that it is about somebody: "an old man", but not "early man"."""
+    for word in reversed(re.findall(r"[\w-]+$|[\w-]+(?= )|[^\w ]", before.rstrip(" "))[-4:]):
+        if word.lower() in _SOME:
+            return True
+        if not flags_of(word.lower()) & (f.ADJ | f.NUMBER | f.PART | f.ING | f.NOUN):
+            return False
+    return False
 
 
 def _swapped_word(word: str, before: str, behind: str) -> str | None:
@@ -269,10 +293,9 @@ def _swapped_word(word: str, before: str, behind: str) -> str | None:
     new = male_words().get(word) or female_words()[word]
     if word in _PRONOUNS or word in _TITLES:
         return new
-    if tag & f.NOUN and not tag & (f.CLOSED | f.VERB | f.ADJ):
-        return None  # a girl band, a mother bear
-    one = before in _SOME or flags_of(before or "x") & (f.ADJ | f.NUMBER | f.PART | f.ING | f.DET)
-    return new if before and one else None
+    # Not "a girl band" or "a mother bear", but "the girl plays" and "the girls play".
+    verb = f.VERB if flags_of(word) & f.PLURAL else f.THIRD | f.PAST | f.PART | f.ING
+    return None if tag & f.NOUN and not tag & (f.CLOSED | verb | f.ADJ) else new
 
 
 SwappedGender = people_test(

@@ -165,7 +165,7 @@ Contractions = text_test(
 def _any_of(table: Callable[[], Mapping[str, str]]) -> re.Pattern[str]:
     """Return a pattern that finds the words of a table where they stand alone."""
     known = "|".join(re.escape(word) for word in sorted(table(), key=len, reverse=True))
-    return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{known})(?![\w'\u2019/@=&-]|\.\w)")
+    return re.compile(rf"(?<![\w'\u2019./@#&-])(?i:{known})(?![\w'\u2019/@=&-]|\.\w|: ?[\w#])")
 
 
 _NEAR, _LAST_WORD, _NEXT = 40, re.compile(r"(?<!\w)(\w[\w'\u2019-]*) +\Z"), re.compile(r" \w")
@@ -180,7 +180,9 @@ def _table_edits(text: str, table: Callable[[], Mapping[str, str]]) -> Iterator[
         behind = text[match.end() : match.end() + _NEAR].lstrip(" ")
         last = _LAST_WORD.search(text, max(0, match.start() - _NEAR), match.start())
         named = last is not None and last[1][0].isupper() and not opens_sentence(text, last.start(1))
-        if old[0].isupper() and not (opens_sentence(text, match.start()) and behind[:1].islower()):
+        if old[0].isupper() and not (
+            opens_sentence(text, match.start()) and (behind[:1].islower() or behind[:1] == ",")
+        ):
             continue
         if named and (behind[:1].isupper() or re.match(r"(?:the|a|an|my) [A-Z]", behind)):
             continue
