@@ -85,10 +85,10 @@ def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> boo
     if any(" ".join(pair) in listed("famous") or pair[1] in first_names() for pair in pairs):
         return True
     places = sorted(place for listed_places in names.values() for place in listed_places)
-    told = _names_in(context)
-    if is_about_known((text, context) if told else (text,)) or any(_is_eponym(text, place) for place in places):
+    introduced = _names_in(context)
+    if is_about_known((text, context) if introduced else (text,)) or any(_is_eponym(text, place) for place in places):
         return True
-    if told:
+    if introduced:
         return False
     sentences = [match for match in _SENTENCE.finditer(text) if match[0].strip()]
     if len(sentences) == 1 and not sample.options and (pairs or opens_sentence(text, places[0])):
@@ -242,23 +242,23 @@ def _stem(word: str) -> str:
 
 def _swap_words(text: str) -> str | None:
     """Return a text with every gendered word swapped; None where one of them may be about more than a person."""
-    found = list(_WORD.finditer(text))
+    tokens = list(_WORD.finditer(text))
     parts, end = [], 0
-    for i, match in enumerate(found):
+    for i, match in enumerate(tokens):
         word = _stem(match[0])
         if word not in male_words() and word not in female_words() and word not in ("her", "his"):
             continue
-        joined = i + 1 < len(found) and text[match.end() : found[i + 1].start()] == " "
-        behind = found[i + 1][0].lower() if joined and match[0].lower() == word else ""
-        before = found[i - 1][0].lower() if i and text[found[i - 1].end() : match.start()] == " " else ""
+        joined = i + 1 < len(tokens) and text[match.end() : tokens[i + 1].start()] == " "
+        behind = tokens[i + 1][0].lower() if joined and match[0].lower() == word else ""
+        before = tokens[i - 1][0].lower() if i and text[tokens[i - 1].end() : match.start()] == " " else ""
         specific = word in _NAME_LIKE or _is_specific(text[max(0, match.start() - 40) : match.start()])
         divine = word in ("he", "his", "him") and match[0][0].isupper() and not opens_sentence(text, match.start())
         # "Don't miss it", "5 ms", "the Wright brothers", and the torn "t he".
-        if word in _TITLES and not (i + 1 < len(found) and found[i + 1][0][0].isupper()):
+        if word in _TITLES and not (i + 1 < len(tokens) and tokens[i + 1][0][0].isupper()):
             if match[0][0].isupper():
                 return None
             continue
-        named = i > 0 and found[i - 1][0] in listed("family_names") and before != ""
+        named = i > 0 and tokens[i - 1][0] in listed("family_names") and before != ""
         new = (
             None
             if divine or named or (len(before) == 1 and before not in "ai")

@@ -91,7 +91,7 @@ def american_words() -> dict[str, str]:
 def new_names(origin: str, gender: Gender) -> tuple[str, ...]:
     """Return first names that may be put in; of every origin for `any`."""
     origins = [origin] if origin != "any" else list(_lists()["new_names"])
-    return tuple(name for each in origins for name in _lists()["new_names"][each][gender].split())
+    return tuple(name for one in origins for name in _lists()["new_names"][one][gender].split())
 
 
 @cache

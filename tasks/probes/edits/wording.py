@@ -63,8 +63,8 @@ def contract(text: str, settings: ContractionSettings, rng: random.Random) -> Ed
     curly = "\u2019" in text and "'" not in text
     ways = {"short": _shorten, "long": _lengthen}
     for way in ways if settings.to == "either" else [settings.to]:
-        found = (ways[way](text, tokens, i) for i in range(len(tokens)))
-        edits = [edit._replace(new=edit.new.replace("'", "\u2019" if curly else "'")) for edit in found if edit]
+        possible = (ways[way](text, tokens, i) for i in range(len(tokens)))
+        edits = [edit._replace(new=edit.new.replace("'", "\u2019" if curly else "'")) for edit in possible if edit]
         if edited := make_edits(text, edits, settings, rng):
             return edited
     return Edited(reason="no_contraction")
@@ -224,22 +224,24 @@ class SlipSettings(RateSettings):
 
 _SLIPS = split_pairs("rn/m m/rn l/1 i/1 o/0 cl/d d/cl h/b e/c w/vv u/ii g/9 s/5 b/6 f/t nn/rm")
 """What a scanner takes for something else."""
+_TRIES = 12
 
 
 def misread(text: str, settings: SlipSettings, rng: random.Random) -> Edited:
     """Return the text with letters confused that look alike; no misread word is another word."""
-    known = vocabulary().flags
-    edits = []
-    for word in long_words(text):
-        slips = [
-            word[0][: part.start()] + new + word[0][part.end() :]
-            for old, new in _SLIPS.items()
-            for part in re.finditer(old, word[0])
-        ]
-        slips = [slip for slip in slips if slip not in known]
-        if slips:
-            edits.append(Edit(word.start(), word.end(), rng.choice(slips)))
+    slips = ((word, _misread_word(word[0], rng)) for word in long_words(text))
+    edits = [Edit(word.start(), word.end(), slip) for word, slip in slips if slip]
     return make_edits(text, edits, settings, rng) or Edited(reason="no_slip")
+
+
+def _misread_word(word: str, rng: random.Random) -> str | None:
+    """Return the word with one slip that makes no other word; None where none is found."""
+    places = [(part.span(), new) for old, new in _SLIPS.items() for part in re.finditer(old, word)]
+    for (start, end), new in rng.sample(places, min(_TRIES, len(places))):
+        slip = f"{word[:start]}{new}{word[end:]}"
+        if slip not in vocabulary().flags:
+            return slip
+    return None
 
 
 OcrSlips = text_test(
