@@ -58,7 +58,7 @@ def sources(probe: type) -> set[str]:
     for parent in probe.__mro__:
         if not parent.__module__.startswith("contrapose"):
             continue
-        if function := vars(parent).get("rewrite") or vars(parent).get("swap"):
+        if function := vars(parent).get("rewrite"):
             texts.add(getsource(function.__func__))
             continue
         path = Path(getfile(parent))

@@ -53,7 +53,7 @@ class KeepingEdit(TextEdit):
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
     edits_english: ClassVar[bool] = True
-    rewrite: ClassVar[Callable[[str, Any, random.Random], Edited]]
+    rewrite: ClassVar[Callable[[Any, Any, random.Random], Edited]]
     """Return the text in its other form, or the reason why not."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
@@ -64,11 +64,9 @@ class KeepingEdit(TextEdit):
 
 
 class PeopleEdit(KeepingEdit):
-    """A test of one function of the sample, which puts other people or places into all its parts."""
+    """A test whose function takes the complete sample, and puts other people or places into all its parts."""
 
     category: ClassVar[str] = "bias"
-    swap: ClassVar[Callable[[TextSample, Any, random.Random], Edited]]
-    """Return the text with others in their place and the sample that goes with it, or the reason why not."""
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Change a text that stands alone."""
@@ -78,52 +76,31 @@ class PeopleEdit(KeepingEdit):
         """Change the sample; one that asks about words is left alone."""
         if _ABOUT_WORDS.search(sample.text):
             return Edited(reason="words_matter")
-        return type(self).swap(sample, settings, rng)
+        return type(self).rewrite(sample, settings, rng)
 
 
-def text_test(
+def keeping_test(
     name: str,
-    rewrite: Callable[[str, Any, random.Random], Edited],
+    function: Callable[[Any, Any, random.Random], Edited],
     summary: str,
     *,
     settings: type[AnswerSettings],
     skips: Mapping[str, str],
+    of_people: bool = False,
 ) -> type[KeepingEdit]:
-    """Return the test that a function of a text makes."""
-    return _make_test(name, (KeepingEdit,), summary, settings, skips, rewrite=staticmethod(rewrite))
-
-
-def people_test(
-    name: str,
-    swap: Callable[[TextSample, Any, random.Random], Edited],
-    summary: str,
-    *,
-    settings: type[AnswerSettings],
-    skips: Mapping[str, str],
-) -> type[KeepingEdit]:
-    """Return the test that a function of a sample makes."""
-    return _make_test(name, (PeopleEdit,), summary, settings, skips, swap=staticmethod(swap))
-
-
-def _make_test(
-    name: str,
-    bases: tuple[type, ...],
-    summary: str,
-    settings: type[AnswerSettings],
-    skips: Mapping[str, str],
-    **function: Any,
-) -> type[KeepingEdit]:
-    """Return the class of a test, in the module of its settings."""
+    """Return the test that a function makes; one `of_people` takes the sample, another one its text."""
     members = {
-        "__module__": settings.__module__,
+        "__module__": function.__module__,
         "__doc__": summary,
         "name": name,
         "version": "1",
         "summary": f"{summary}; the answer should stay.",
         "settings_type": settings,
         "skip_reasons": {**KEEPS_WORDS, **skips},
+        "rewrite": staticmethod(function),
     }
-    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), bases, members | function))
+    bases: tuple[type, ...] = (PeopleEdit if of_people else KeepingEdit,)
+    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), bases, members))
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:

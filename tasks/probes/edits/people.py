@@ -17,7 +17,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, replace_words
-from contrapose.tasks.probes.edits.keeping import cased_like, opens_sentence, people_test
+from contrapose.tasks.probes.edits.keeping import cased_like, keeping_test, opens_sentence
 from contrapose.tasks.probes.edits.tables import Gender, cue, female_words, first_names, listed, male_words, new_names
 
 _CAPITAL = re.compile(r"(?<![\w'\u2019.-])[A-Z][\w-]*")
@@ -58,7 +58,7 @@ def _is_name_at_start(text: str, word: re.Match[str]) -> bool:
         return False
     if spelled not in vocabulary().flags:
         return True
-    behind = re.match(r"['\u2019]s\b| ([a-z]+)", text[word.end() : word.end() + 40])
+    behind = re.match(r"['\u2019]s\b| and (?=[A-Z])| ([a-z]+)", text[word.end() : word.end() + 40])
     acts = behind is not None and (not behind[1] or bool(flags_of(behind[1]) & (f.AUX | f.PAST | f.THIRD)))
     tag = flags_of(spelled)
     return acts and bool(tag & f.SINGULAR) and not tag & (f.PLURAL | f.ING)
@@ -148,11 +148,12 @@ def _draw_names(genders: Mapping[str, Gender], origin: str, sample: TextSample, 
     return chosen | {f"{name}'": f"{new}'s" for name, new in chosen.items() if name.endswith("s")}
 
 
-Names = people_test(
+Names = keeping_test(
     "names",
     rename,
     "Gives people other first names",
     settings=NameSettings,
+    of_people=True,
     skips={
         "no_person": "without a person by a common first name",
         "known_person": KNOWN_PERSON,
@@ -170,6 +171,7 @@ class GenderSettings(AnswerSettings):
     )
 
 
+_GENERAL_QUESTION = re.compile(r"(?i)[^.!?]*\ban? (?:[a-z]+ )?(?:man|woman|boy|girl)\b[^.!?]*\?")
 _PRONOUNS = words("she he her his him hers herself himself")
 _TITLES = words("mr mrs ms miss")
 _NAME_LIKE = words("mom mum dad mommy grandma grandpa daddy")
@@ -189,7 +191,8 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
         return Edited(reason="no_gender")
     if not any(map(str.isupper, sample.text)):
         return Edited(reason="no_capitals")
-    if not said.isdisjoint(listed("fixed")) or any(map(cue("generic").search, texts)):
+    asks = not sample.context and _GENERAL_QUESTION.fullmatch(sample.text.strip())
+    if asks or not said.isdisjoint(listed("fixed")) or any(map(cue("generic").search, texts)):
         return Edited(reason="gender_matters")
     if has_other_names(texts):
         return Edited(reason="other_names")
@@ -207,6 +210,8 @@ def swap_gender(sample: TextSample, settings: GenderSettings, rng: random.Random
     if None in swapped:
         return Edited(reason="gender_matters")
     text, *options, context = (part or "" for part in swapped)
+    if text == sample.text:
+        return Edited(reason="no_gender")
     changed = replace(sample, options=tuple(options), context=context or None)
     back = {new: old for old, new in renamed.items()} | _words_back(female, male)
     return Edited(text=text, confidence="medium", sample=changed, replaced=back)
@@ -298,11 +303,12 @@ def _swapped_word(word: str, before: str, behind: str) -> str | None:
     return None if tag & f.NOUN and not tag & (f.CLOSED | verb | f.ADJ) else new
 
 
-SwappedGender = people_test(
+SwappedGender = keeping_test(
     "gender",
     swap_gender,
     "Turns women into men and men into women",
     settings=GenderSettings,
+    of_people=True,
     skips={
         "no_gender": "without a word that says who is a woman or a man",
         "no_capitals": "without capitals, which would show names",

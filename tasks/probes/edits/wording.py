@@ -20,10 +20,10 @@ from contrapose.tasks.probes.edits.base import Edited
 from contrapose.tasks.probes.edits.keeping import (
     RateSettings,
     cased_like,
+    keeping_test,
     make_edits,
     opens_sentence,
     rate_field,
-    text_test,
 )
 from contrapose.tasks.probes.edits.preserving import long_words
 from contrapose.tasks.probes.edits.tables import abbreviations, american_words, british_words, listed, split_pairs
@@ -40,6 +40,7 @@ _CLITICS = {
 }
 _EXPANDED = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'s": "is", "'d": "would"}
 _ASKS = words("what who where how")
+_BEFORE_A_WILL = words("a the my your his her their our valid free last good ill")
 _STOP, _FAR = re.compile(r"[.!?\n]"), 300
 """What ends a sentence, and how far it is looked for."""
 _LEADS = words("and but or because if that when since although though while think know believe say says said sure so")
@@ -87,7 +88,8 @@ def _shorten(text: str, tokens: list[re.Match[str]], i: int) -> Edit | None:
         return None
     if second == "not":
         owns = first in ("have", "has", "had") and not flags_of(third or "x") & (f.PART | f.ADV)
-        if first not in _NT or third == "only" or owns or _word(text, tokens, i - 1) in ("free", "to"):
+        noun = first == "will" and i > 0 and tokens[i - 1][0].lower() in _BEFORE_A_WILL
+        if first not in _NT or third == "only" or owns or noun or _word(text, tokens, i - 1) == "to":
             return None
         return Edit(token.start(), tokens[i + 1].end(), cased_like(token[0], _NT[first]))
     ending = _CLITICS.get((first, second))
@@ -152,7 +154,7 @@ def _is_inverted(text: str, tokens: list[re.Match[str]], i: int) -> bool:
     return not orders
 
 
-Contractions = text_test(
+Contractions = keeping_test(
     "contractions",
     contract,
     "Writes do not as don't, or the other way round",
@@ -207,7 +209,7 @@ def abbreviate(text: str, settings: AbbreviationSettings, rng: random.Random) ->
     return make_edits(text, edits, settings, rng) or Edited(reason="no_abbreviation")
 
 
-Abbreviations = text_test(
+Abbreviations = keeping_test(
     "abbreviations",
     abbreviate,
     "Shortens words, such as please to pls",
@@ -244,7 +246,7 @@ def _misread_word(word: str, rng: random.Random) -> str | None:
     return None
 
 
-OcrSlips = text_test(
+OcrSlips = keeping_test(
     "ocr_slips",
     misread,
     "Confuses letters that look alike, as scanners do",
@@ -268,8 +270,13 @@ def respell(text: str, settings: SpellingSettings, rng: random.Random) -> Edited
     tables = {"british": british_words, "american": american_words}
     for name in tables if settings.to == "other" else [settings.to]:
         meters = _metre_edits(text) if name == "british" else ()
-        edits = chain(_table_edits(text, tables[name]), meters)
-        if edited := make_edits(text, list(edits), settings, rng):
+        shown = any(map(str.isupper, text))
+        edits = [
+            edit
+            for edit in chain(_table_edits(text, tables[name]), meters)
+            if shown or text[edit.start : edit.end] not in listed("in_names")
+        ]
+        if edited := make_edits(text, edits, settings, rng):
             return edited
     return Edited(reason="same_spelling")
 
@@ -280,7 +287,7 @@ def _metre_edits(text: str) -> Iterator[Edit]:
         yield Edit(match.start(1), match.end(1), match[1].replace("er", "re"))
 
 
-Spelling = text_test(
+Spelling = keeping_test(
     "spelling",
     respell,
     "Changes British to American spelling, or back",
@@ -339,7 +346,7 @@ def frame(text: str, settings: ContextSettings, rng: random.Random) -> Edited:
     return Edited(text=f"{opening}{text.rstrip() if closing else text}{closing}", confidence="high")
 
 
-Context = text_test(
+Context = keeping_test(
     "context",
     frame,
     "Adds a neutral sentence or hashtag before or after",
