@@ -77,7 +77,7 @@ def _is_by_the_way(text: str, country: str, people: str) -> bool:
             goes = phrase("journeys", r"(?<!who )(?<!that )\b", r" (?:(?:to|in|from|through|around) )?\Z").search(
                 before
             )
-            if not (comes or goes) or behind.startswith(("'", "\u2019", "-", " and ", " or ")):
+            if not (comes or goes) or re.match(r"['\u2019-]| (?:and|or) [A-Z]", behind):
                 return False
         elif not (re.search(rf"(?i){_ARTICLE}\Z", before) and phrase("visitors", r"\A ", r"\b").search(behind)):
             return False

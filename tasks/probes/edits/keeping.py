@@ -67,6 +67,7 @@ class PeopleEdit(KeepingEdit):
     """A test whose function takes the complete sample, and puts other people or places into all its parts."""
 
     category: ClassVar[str] = "bias"
+    bundled_data: ClassVar[str] = "stories"
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Change a text that stands alone."""

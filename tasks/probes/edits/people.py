@@ -278,6 +278,8 @@ def _swap_words(text: str) -> str | None:
 
 def _is_specific(before: str) -> bool:
     """Return whether the words before a noun say that it is about somebody: "an old man", but not "early man"."""
+    if before.endswith(("'s ", "\u2019s ")):
+        return True
     for word in reversed(re.findall(r"[\w-]+$|[\w-]+(?= )|[^\w ]", before.rstrip(" "))[-4:]):
         if word.lower() in _SOME:
             return True
