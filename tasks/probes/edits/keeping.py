@@ -50,6 +50,7 @@ class KeepingEdit(TextEdit):
     """A test of one function of the text, its settings and a generator: the answer should stay."""
 
     category: ClassVar[str] = "robustness"
+    bundled_data: ClassVar[str] = "stories"
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
     edits_english: ClassVar[bool] = True
@@ -67,7 +68,6 @@ class PeopleEdit(KeepingEdit):
     """A test whose function takes the complete sample, and puts other people or places into all its parts."""
 
     category: ClassVar[str] = "bias"
-    bundled_data: ClassVar[str] = "stories"
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Change a text that stands alone."""
