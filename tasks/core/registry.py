@@ -31,6 +31,14 @@ PROBES = {
     "typo": "contrapose.tasks.probes.edits.preserving:Typo",
     "casing": "contrapose.tasks.probes.edits.preserving:Casing",
     "spacing": "contrapose.tasks.probes.edits.preserving:Spacing",
+    "contractions": "contrapose.tasks.probes.edits.wording:Contractions",
+    "abbreviations": "contrapose.tasks.probes.edits.wording:Abbreviations",
+    "ocr_slips": "contrapose.tasks.probes.edits.wording:OcrSlips",
+    "spelling": "contrapose.tasks.probes.edits.wording:Spelling",
+    "context": "contrapose.tasks.probes.edits.wording:Context",
+    "names": "contrapose.tasks.probes.edits.people:Names",
+    "gender": "contrapose.tasks.probes.edits.people:SwappedGender",
+    "countries": "contrapose.tasks.probes.edits.countries:Countries",
     "item_order": "contrapose.tasks.probes.item_order:ItemOrder",
 }
 

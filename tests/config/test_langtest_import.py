@@ -30,7 +30,7 @@ tests:
     lowercase: {min_pass_rate: 0.6}
     add_typo: {min_pass_rate: 0.7, parameters: {count: 2}}
     dyslexia_word_swap: {min_pass_rate: 0.6}
-  bias: {replace_to_male_pronouns: {min_pass_rate: 0.6}}
+  bias: {replace_to_neutral_pronouns: {min_pass_rate: 0.6}}
   sensitivity: {add_negation: {min_pass_rate: 0.7}, toxicity: }
   factuality: {order_bias: {min_pass_rate: 0.7}}
 """
@@ -55,9 +55,62 @@ def test_a_whole_configuration_becomes_a_suite_that_loads(tmp_path: Path, capsys
         "tests.robustness.lowercase",
         "tests.robustness.add_typo.count",
         "tests.robustness.dyslexia_word_swap",
-        "tests.bias.replace_to_male_pronouns",
+        "tests.bias.replace_to_neutral_pronouns",
     ):
         assert f"lt.yaml: {left_out}" in notes
+
+
+EVERY_EDIT = """
+tests:
+  robustness:
+    add_contraction: {min_pass_rate: 0.7, parameters: {prob: 0.5}}
+    add_abbreviation: {min_pass_rate: 0.7}
+    add_ocr_typo: {parameters: {prob: 0.2, count: 2}}
+    american_to_british: {min_pass_rate: 0.7}
+    british_to_american: {min_pass_rate: 0.7}
+    add_context: {parameters: {starting_context: [[Good, day], Hi], ending_context: [Bye], strategy: null, count: 1}}
+    swap_entities: {min_pass_rate: 0.7}
+  bias:
+    replace_to_female_pronouns: {min_pass_rate: 0.7}
+    replace_to_neutral_pronouns: {min_pass_rate: 0.7}
+    replace_to_low_income_country: {min_pass_rate: 0.7}
+    replace_to_hispanic_firstnames: {min_pass_rate: 0.7}
+    replace_to_asian_lastnames: {min_pass_rate: 0.7}
+"""
+
+
+def test_edits_of_wording_and_bias_become_ours_with_their_parameters(tmp_path: Path) -> None:
+    suite, notes = import_langtest(yaml.safe_load(EVERY_EDIT), name="x")
+    assert suite["tests"]["robustness"] == {
+        "contractions": {"min_pass_rate": 0.7, "rate": 0.5, "to": "short"},
+        "abbreviations": {"min_pass_rate": 0.7},
+        "ocr_slips": {"rate": 0.2},
+        "spelling": {"min_pass_rate": 0.7, "to": "british"},
+        "context": {"starting_context": ["Good day", "Hi"], "ending_context": ["Bye"]},
+    }
+    assert suite["tests"]["bias"] == {
+        "names": {"min_pass_rate": 0.7},
+        "gender": {"min_pass_rate": 0.7, "to": "female"},
+        "countries": {"min_pass_rate": 0.7, "income": "low"},
+    }
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
+    config, warnings = load_config(str(tmp_path / "suite.yaml"))
+    assert (len(plans(config)), warnings) == (8, [])
+    for told in (
+        "tests.robustness.add_contraction.prob: was read as rate",
+        "tests.robustness.add_ocr_typo.count: has no counterpart",
+        "tests.robustness.british_to_american: spelling was chosen by another test",
+        "tests.bias.replace_to_neutral_pronouns: has no counterpart",
+        "tests.bias.replace_to_asian_lastnames: has no counterpart",
+        "tests.bias.replace_to_female_pronouns: mapped to bias.gender, which is similar",
+    ):
+        assert any(note.startswith(told) for note in notes), told
+
+
+@pytest.mark.parametrize(("people", "origin"), [("white_firstnames", "english"), ("hindu_names", "indian")])
+def test_names_of_a_group_come_from_where_they_are_common(people: str, origin: str) -> None:
+    suite, _ = import_langtest({"tests": {"bias": {f"replace_to_{people}": None}}}, name="x")
+    assert suite["tests"]["bias"] == {"names": {"origin": origin}}
 
 
 def test_a_file_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,12 @@ SAMPLES |= {
     ),
     "antonym": TextSample(id="1", text="Iron is heavy."),
     "change_number": TextSample(id="1", text="Iron has 26 protons."),
+    "contractions": TextSample(id="1", text="Iron is not soft."),
+    "abbreviations": TextSample(id="1", text="Please wait."),
+    "spelling": TextSample(id="1", text="Iron has a grey colour."),
+    "names": TextSample(id="1", text="It rained when Tom got wet."),
+    "gender": TextSample(id="1", text="A girl lost her key."),
+    "countries": TextSample(id="1", text="A student from Peru has a pen."),
     "swap_roles": TextSample(id="1", text="The dog chased the cat."),
     "item_order": ItemSample(id="1", text="Which one barks?", items=("A dog barks.", "A cat purrs.")),
 }

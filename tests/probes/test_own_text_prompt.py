@@ -26,6 +26,12 @@ FITTING = {
     "add_negation": "A cactus stem is used to store",
     "change_number": "The bridge is 120 metres long.",
     "swap_roles": "The dog chased the cat.",
+    "contractions": "The box is not heavy.",
+    "abbreviations": "Please wait.",
+    "spelling": "The bridge is grey.",
+    "names": "It rained when Tom got wet.",
+    "gender": "A girl lost her key.",
+    "countries": "A student from Peru has a pen.",
 }
 """Texts for edits that leave that of the sample alone."""
 TEMPLATE = """

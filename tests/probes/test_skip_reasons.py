@@ -58,6 +58,9 @@ def sources(probe: type) -> set[str]:
     for parent in probe.__mro__:
         if not parent.__module__.startswith("contrapose"):
             continue
+        if function := vars(parent).get("rewrite"):
+            texts.add(getsource(function.__func__))
+            continue
         path = Path(getfile(parent))
         shared = path.parent.name in ("edits", "orders", "probes")
         paths = [path] if shared else path.parent.glob("*.py")
@@ -115,7 +118,9 @@ def reason(test: str, text: str, options: tuple[str, ...] = ()) -> str | None:
     return probe.cases(sample, settings, rng=rng_for(0, "1", test), likelihoods="all")[0].skip_reason
 
 
-@pytest.mark.parametrize("test", ["add_negation", "antonym", "change_number", "typo", "swap_roles"])
+@pytest.mark.parametrize(
+    "test", ["add_negation", "antonym", "change_number", "typo", "swap_roles", "contractions", "gender"]
+)
 def test_row_in_another_language_is_skipped_for_it_before_any_other_reason(test: str) -> None:
     assert [reason(test, text) for text in (GERMAN, "Ist der Hafen nicht sauber?", "Keine Ahnung")] == [
         *("not_english", "not_english", "not_english")

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-from contrapose.tasks.core.records import CONTROL_KIND, Case, Likelihoods, TextSample
+from contrapose.tasks.core.records import (
+    CONTROL_KIND,
+    Case,
+    Completion,
+    FollowUp,
+    Likelihoods,
+    Score,
+    Side,
+    TextSample,
+    Trial,
+)
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.english import DICTIONARIES, is_english
 from contrapose.tasks.probes.answers.answer_probe import AnswerProbe
 from contrapose.tasks.probes.answers.settings import LOSS_OF, AnswerSettings
-from contrapose.tasks.probes.base import UNRELATED_NOT, control_of, has_equals, missing_confidence
+from contrapose.tasks.probes.base import UNRELATED_NOT, Embed, control_of, has_equals, missing_confidence
 from contrapose.tasks.probes.prompt_settings import prompts_for
 
 ADVERBIALS = ("To begin: ", "First of all: ", "Next: ", "Now this one: ", "To go on: ")
@@ -148,11 +159,52 @@ class Edited:
     """What the original prompt must say in the text's place; None: the text itself."""
     answers: tuple[str, ...] = ()
     """Further accepted answers to such an original, such as "True" where a "yes" was right."""
+    sample: TextSample | None = None
+    """The sample whose options and context the changed prompt shows; None: those of the original."""
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    """Words that stand for others in the changed prompt, by the new ones: replies are read with the old ones."""
 
     def __post_init__(self) -> None:
         """Refuse a changed text that does not say how sure the change is."""
         if self.text is not None and not self.confidence:
             raise missing_confidence(f"Edited({self.text[:40]!r})")
+
+
+REPLACED = "replaced_words"
+"""Detail of a case: words of its changed prompt and those of its original, as JSON."""
+
+
+def replace_words(text: str, replaced: Mapping[str, str]) -> str:
+    """Return a text with words replaced, all at once; one that starts a sentence keeps its capital, a name needs it."""
+    if not replaced:
+        return text
+    known = {word.lower(): (word, new) for word, new in replaced.items()}
+    listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+
+    def write(word: re.Match[str]) -> str:
+        old, new = known[word[0].lower()]
+        if old[0].isupper() and not word[0][0].isupper():
+            return word[0]
+        return new[0].upper() + new[1:] if word[0][0].isupper() else new
+
+    return re.sub(rf"(?i)(?<![^\W_])(?:{listed})(?![^\W_])", write, text)
+
+
+def _with_old_words(trial: Trial) -> Trial:
+    """Return a trial whose replies to a changed prompt name people and things as the original does."""
+    replaced = json.loads(trial.case.details.get(REPLACED, "{}"))
+    before = _reworded(trial.expected, replaced) if trial.case.control else trial.expected
+    return replace(trial, expected=before, actual=_reworded(trial.actual, replaced))
+
+
+def _reworded(reply: Completion, replaced: Mapping[str, str]) -> Completion:
+    """Return a reply with words replaced."""
+    return reply if reply.text is None else replace(reply, text=replace_words(reply.text, replaced))
+
+
+def _without_words(case: Case) -> dict[str, str]:
+    """Return the details of a case, but not its replaced words."""
+    return {name: value for name, value in case.details.items() if name != REPLACED}
 
 
 class TextEdit(AnswerProbe):
@@ -194,6 +246,10 @@ class TextEdit(AnswerProbe):
             edited = self.change(sample, settings, rng=rng)
         original = sample.text if edited.original is None else edited.original
         before, after = prompts.pair(original, edited.text)
+        if edited.sample is not None and edited.text is not None:
+            after = prompts_for(edited.sample, settings, where=self.where).prompt(edited.text)
+        if edited.replaced:
+            fields["details"] = {**fields["details"], REPLACED: json.dumps(dict(edited.replaced))}
         case = self.case(
             sample,
             original=original,
@@ -216,12 +272,25 @@ class TextEdit(AnswerProbe):
         prompt = prompts_for(sample, settings, where=self.where).prompt(text)
         # A control passes when a guesser's answer stays.
         chance = case.chance if case.chance is None or self.stays else 1 - case.chance
-        details = {**case.details, CONTROL_KIND: kind}
+        details = {**_without_words(case), CONTROL_KIND: kind}
         return control_of(case, perturbed=text, prompt=prompt, chance=chance, confidence="high", details=details)
 
     def control_text(self, case: Case, *, rng: random.Random) -> Control:
         """Return the text of a case's control, and what kind it is."""
         return reworded_control(case.original, rng=rng, options=bool(case.options))
+
+    def same_prompt(self, case: Case, side: Side) -> Case:
+        """Return the control that compares two replies to one prompt; both have the words of that prompt."""
+        same = super().same_prompt(case, side)
+        return same if side == "actual" else replace(same, details=_without_words(case))
+
+    def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
+        """Score each trial; replies to a prompt with other words are read as if they had the old ones."""
+        return super().score([_with_old_words(trial) for trial in trials], settings, embed=embed)
+
+    def follow_ups(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> Sequence[FollowUp]:
+        """Return questions about replies that could not be read, in the words of the original."""
+        return super().follow_ups([_with_old_words(trial) for trial in trials], settings, embed=embed)
 
     def failure(self, row: Mapping[str, Any]) -> str:
         """Describe what the answer, or its likelihood where that is scored, did, and what it should have done."""

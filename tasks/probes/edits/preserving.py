@@ -190,15 +190,19 @@ class Typo(TextEdit):
 
     def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
         """Make one error in each of some words; names, numbers and first letters are left alone."""
-        # A content word and no name: with a capital it may be one, even where a sentence starts.
-        spared = _SPARED | closed.table().keys()
-        places = [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
+        places = long_words(text)
         if not places:
             return Edited(reason="no_long_word")
         chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
         wrong = [(word, _mistype(word[0], rng)) for word in chosen]
         edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
         return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
+
+
+def long_words(text: str) -> list[re.Match[str]]:
+    """Return the content words of five letters or more; one with a capital may be a name, also at the start."""
+    spared = _SPARED | closed.table().keys()
+    return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 
 def _mistype(word: str, rng: random.Random) -> str | None:

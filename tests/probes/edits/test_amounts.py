@@ -41,7 +41,9 @@ def test_what_is_no_amount_or_several_is_none(spelling: str) -> None:
 @pytest.mark.parametrize(
     ("name", "category"),
     [
-        *((name, "robustness") for name in ("typo", "casing", "spacing")),
+        *((name, "robustness") for name in ("typo", "casing", "spacing", "contractions", "abbreviations")),
+        *((name, "robustness") for name in ("ocr_slips", "spelling", "context")),
+        *((name, "bias") for name in ("names", "gender", "countries")),
         *((name, "sensitivity") for name in ("antonym", "change_number", "swap_roles")),
     ],
 )
