@@ -1,6 +1,6 @@
 """How does a language model behave when a prompt changes a little?
 
-From Python: `evaluate`, `compare`, `certify`, `preview`.
+From Python: `evaluate`, `compare`, `certify`, `preview`, `shrink`.
 
     from contrapose import evaluate
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from contrapose.flows.python.outcomes import ComparedRuns as ComparedRuns
     from contrapose.flows.python.outcomes import EvaluatedRun as EvaluatedRun
     from contrapose.flows.python.preview import preview as preview
+    from contrapose.flows.python.shrink import shrink as shrink
     from contrapose.tasks.core.errors import ContraposeError as ContraposeError
+    from contrapose.tasks.shrink.shortest import ShortestPrompt as ShortestPrompt
 
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
@@ -43,13 +45,25 @@ _PLACES = {
     "certify": "contrapose.flows.python.certify",
     "compare": "contrapose.flows.python.compare",
     "preview": "contrapose.flows.python.preview",
+    "shrink": "contrapose.flows.python.shrink",
     "EvaluatedRun": "contrapose.flows.python.outcomes",
     "ComparedRuns": "contrapose.flows.python.outcomes",
     "ContraposeError": "contrapose.tasks.core.errors",
+    "ShortestPrompt": "contrapose.tasks.shrink.shortest",
 }
 """The module of each name."""
 
-__all__ = ["ComparedRuns", "ContraposeError", "EvaluatedRun", "certify", "compare", "evaluate", "preview"]
+__all__ = [
+    "ComparedRuns",
+    "ContraposeError",
+    "EvaluatedRun",
+    "ShortestPrompt",
+    "certify",
+    "compare",
+    "evaluate",
+    "preview",
+    "shrink",
+]
 
 
 def __getattr__(name: str) -> object:
