@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -38,15 +39,12 @@ from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.report.html.shortest import with_shortest
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.shrink.minimise import StoppedError, minimise_text
-from contrapose.tasks.shrink.shortest import ShortestPrompt
+from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, store_url
 from contrapose.tasks.tables.columnar import from_arrow
 from contrapose.tasks.text.masking import make_shower
 
-REPEATS = 3
-MOST_CALLS = 300
-"""Requests where nobody sets a limit."""
 SHORTEST = "shortest.json"
 """File in the folder of a run: every shortest prompt, by its case."""
 
@@ -69,9 +67,7 @@ class FailedCase:
     def build(self, text: str) -> Case:
         """Return the case that the test makes of another text, with the generator seeded as in the run."""
         own = self.case
-        sample = TextSample(
-            id=own.sample_id, text=text, context=own.context, options=own.options, answers=own.answers, slice=own.slice
-        )
+        sample = TextSample(id=own.sample_id, text=text, context=own.context, options=own.options, answers=own.answers)
         wordings = {} if own.wording is None else {own.sample_id: (own.wording,)}
         likelihoods: Any = own.details.get("likelihoods", "none")
         built = build_cases(
@@ -80,142 +76,32 @@ class FailedCase:
         return next(case for case in built if case.id == own.id)
 
 
-def open_case(run: str, name: str, *, runs: str = "runs", model: str | None = None) -> FailedCase:
+def open_case(run: str, name: str, *, runs: str = "runs", function: str | None = None) -> FailedCase:
     """Return a failed case of a finished run, by its id or by the id of its sample.
 
     Args:
         run: folder or id of the run.
         name: id of the case or of its sample.
         runs: folder of the runs that ids name.
-        model: the model of the run, where the user names it: an application of an unknown run must be named.
+        function: id under which the function that the run asked is offered now, if it asked one.
 
     Raises:
         ContraposeError: there is no such run, or its case cannot be shrunk; nothing was asked.
     """
     folder = finished_run(run, Place.at(runs, setting="--runs")).folder
-    manifest = (folder / "manifest.json").json()
-    config = _read_config(manifest, model)
+    config = _read_config((folder / "manifest.json").json(), function)
     row = _find_failure(folder, name)
-    _refuse_fixed_prompts(row)
-    unbound = Permissions(folder=Path.cwd(), environment={DATA: "*", OUTPUT: "*"})
-    plan = next(plan for plan in plans(config, unbound) if plan.test == row["test_type"])
+    # Neither data nor outputs of the run are used.
+    free = Permissions(folder=Path.cwd(), environment={DATA: "*", OUTPUT: "*"})
+    plan = next(plan for plan in plans(config, free) if plan.test == row["test_type"])
     settings = dict(plan.settings)
     if plan.probe_settings.calibrated:
         settings["threshold"] = {row["scorer"]: (row["threshold_low"], row["threshold_high"])}
     plan = plan.model_copy(update={"settings": settings, "repeats": 1, "control": False})
     with (folder / "cases.parquet").here() as path:
-        table = pq.read_table(path, filters=pc.field("id") == _without_repeat(row["case_id"]))
-    failed = FailedCase(folder=folder, config=config, plan=plan, case=from_arrow(table, Case)[0])
-    _refuse_changed_test(failed)
-    return failed
-
-
-def _read_config(manifest: Mapping[str, Any], model: str | None) -> RunConfig:
-    """Return the configuration of a run, without a cluster; what the user's own run named is allowed again."""
-    try:
-        config = RunConfig.model_validate({**manifest["config"], "runner": "threads", "runner_args": {}})
-    except ValidationError as error:
-        raise ConfigError(
-            "the run was started by another version of Contrapose, whose configuration differs",
-            expected="a configuration of this version",
-            remedy="Run the suite again, and shrink a case of the new run.",
-            where=manifest["run_id"],
-        ) from error
-    is_function = config.model_spec().provider == FUNCTION
-    if is_function and model and model.startswith(f"{FUNCTION}/"):
-        return config.model_copy(update={"model": model})
-    if is_function or model not in (None, config.model):
-        raise ConfigError(
-            f"the model of the run is {config.model}" + (", a function in Python" if is_function else ""),
-            expected="the function itself" if is_function else f"this model, not {model}",
-            remedy="Call contrapose.shrink(run, case, model=function)." if is_function else "Leave out --model.",
-            where="model",
-        )
-    _refuse_unasked(config)
-    noted = Store().runs.get(manifest["run_id"])
-    if file_of(store_url()) and noted is not None and json.loads(noted.config).get("model") == config.model:
-        allow(named_by_user({"model": config.model}))
-    return config
-
-
-def _refuse_unasked(config: RunConfig) -> None:
-    """Raise ConfigError for a run whose model cannot be asked at once."""
-    is_recorded = isinstance(find("providers", config.model_spec().known_provider)(), HasSomeReplies)
-    if is_recorded or config.batch_api:
-        raise ConfigError(
-            "the replies of the run are a recording" if is_recorded else "the run used a batch API",
-            expected="a run whose model can be asked at once",
-            remedy="Run the test with "
-            + ("--model and the model itself" if is_recorded else "--set batch_api=false")
-            + ", and shrink a case of that run.",
-            where="model",
-        )
-
-
-def _find_failure(folder: Place, name: str) -> Row:
-    """Return the result row of a failed case, the first of its repeats that failed."""
-    asked = ~pc.field("control")
-    with (folder / "results.parquet").here() as path:
-        chosen = ((pc.field("case_id") == name) | (pc.field("sample_id") == name)) & asked
-        rows: list[Row] = pq.read_table(path, filters=chosen).to_pylist()
-        failed = [row for row in rows if _is_failure(row)]
-        cases = list(dict.fromkeys(_without_repeat(row["case_id"]) for row in failed))
-        if len(cases) == 1:
-            return failed[0]
-        known = pq.read_table(path, columns=["case_id"], filters=(pc.field("pass") == False) & asked)  # noqa: E712
-    if cases:
-        raise ConfigError(
-            f"{name} failed as {' and as '.join(cases)}",
-            expected="the id of one case",
-            remedy=f"Name one of them, such as {cases[0]}.",
-            where="CASE",
-        )
-    if rows:
-        state = "passed" if rows[0]["pass"] else "has no score that is certain"
-        raise ConfigError(
-            f"{rows[0]['case_id']} {state}",
-            expected="a case that failed",
-            remedy="Choose one of the failures in report.html.",
-            where="CASE",
-        )
-    raise ConfigError(
-        f"no case {name!r} was asked in this run",
-        expected="the id of a failed case, or of its sample",
-        remedy=suggest_name(name, known["case_id"].to_pylist(), otherwise="Choose one of the failures in report.html."),
-        where="CASE",
-    )
-
-
-def _is_failure(row: Row) -> bool:
-    """Return whether the answer changed, as the test's scoring says for certain."""
-    return row["pass"] is False and not row["undecided"]
-
-
-def _without_repeat(case_id: str) -> str:
-    base, mark, repeat = case_id.rpartition("#")
-    return base if mark and repeat.isdigit() else case_id
-
-
-def _refuse_fixed_prompts(row: Row) -> None:
-    """Raise ConfigError for a test that has no edit, or whose edit should change the answer."""
-    fitting = [name for name in names("probes") if _keeps_answer(name)]
-    if row["test_type"] not in fitting:
-        raise ConfigError(
-            f"{row['test_type']} cannot be applied to a part of a text",
-            expected="a test that edits a text and expects the same answer",
-            remedy=f"Choose a failed case of {', '.join(fitting)}.",
-            where=row["case_id"],
-        )
-
-
-def _keeps_answer(test: str) -> bool:
-    chosen = probe(test)
-    return isinstance(chosen, TextEdit) and chosen.stays
-
-
-def _refuse_changed_test(failed: FailedCase) -> None:
-    """Raise ConfigError where the test no longer makes the prompts of the run."""
-    case, now = failed.case, failed.build(failed.case.original)
+        [case] = from_arrow(pq.read_table(path, filters=pc.field("id") == _without_repeat(row)), Case)
+    failed = FailedCase(folder=folder, config=config, plan=plan, case=case)
+    now = failed.build(case.original)
     if (now.original_prompt, now.perturbed_prompt) != (case.original_prompt, case.perturbed_prompt):
         raise ConfigError(
             f"{case.probe} now makes another prompt of this case (version {now.version}, then {case.version})",
@@ -223,12 +109,88 @@ def _refuse_changed_test(failed: FailedCase) -> None:
             remedy="Run the test again, and shrink a case of the new run.",
             where=case.id,
         )
+    return failed
+
+
+def _read_config(manifest: Mapping[str, Any], function: str | None) -> RunConfig:
+    """Return the configuration of a run whose model can be asked; what a run of this user asked is allowed again."""
+    try:
+        config = RunConfig.model_validate({**manifest["config"], "runner": "threads", "runner_args": {}})
+    except ValidationError as error:
+        raise ConfigError(
+            "the run has a configuration of another version of Contrapose",
+            expected="one of this version",
+            remedy="Run the suite again, and shrink a case of the new run.",
+            where=manifest["run_id"],
+        ) from error
+    provider = config.model_spec().known_provider
+    if (provider == FUNCTION) != (function is not None):
+        raise ConfigError(
+            f"the model of the run is {config.model}",
+            expected="no other model" if function else "the function itself, which only Python can pass",
+            remedy="Leave out model." if function else "Call contrapose.shrink(run, case, model=function).",
+            where="model",
+        )
+    is_recorded = isinstance(find("providers", provider)(), HasSomeReplies)
+    if is_recorded or config.batch_api:
+        raise ConfigError(
+            "the replies are a recording" if is_recorded else "the prompts went through a batch API",
+            expected="a run whose model answers at once",
+            remedy=f"Run the test with {'--model' if is_recorded else '--set batch_api=false'}, and shrink that run.",
+            where=manifest["run_id"],
+        )
+    noted = Store().runs.get(manifest["run_id"])
+    if file_of(store_url()) and noted is not None and json.loads(noted.config).get("model") == config.model:
+        allow(named_by_user({"model": config.model}))
+    return config.model_copy(update={"model": function or config.model})
+
+
+def _find_failure(folder: Place, name: str) -> Row:
+    """Return the result row of a failed case, the first of its repeats that failed."""
+    counted = ~pc.field("control")
+    named = ((pc.field("case_id") == name) | (pc.field("sample_id") == name)) & counted
+    with (folder / "results.parquet").here() as path:
+        rows: list[Row] = pq.read_table(path, filters=named).to_pylist()
+        known = pq.read_table(path, columns=["case_id", "pass"], filters=counted).to_pylist()
+    failed = [row for row in rows if _is_failure(row)]
+    cases = list(dict.fromkeys(map(_without_repeat, failed)))
+    if len(cases) != 1:
+        ids = [row["case_id"] for row in known if row["pass"] is False]
+        observed = f"failed as {' and as '.join(cases)}" if cases else "did not fail" if rows else "was not asked"
+        otherwise = f"Choose one of the failures in report.html, such as {(cases or ids or ['none'])[0]}."
+        remedy = otherwise if rows else suggest_name(name, ids, otherwise=otherwise)
+        raise ConfigError(f"{name} {observed}", expected="one case that failed", remedy=remedy, where="CASE")
+    fitting = [test for test in names("probes") if _keeps_answer(test)]
+    if failed[0]["test_type"] not in fitting:
+        raise ConfigError(
+            f"{failed[0]['test_type']} has no edit that keeps the answer and fits any part of a text",
+            expected=f"a case of {', '.join(fitting)}",
+            remedy="Choose a failure of one of these tests, or run them.",
+            where=cases[0],
+        )
+    return failed[0]
+
+
+def _is_failure(row: Row) -> bool:
+    """Return whether the answer changed, as the test's scoring says for certain."""
+    return row["pass"] is False and not row["undecided"]
+
+
+def _without_repeat(row: Row) -> str:
+    return re.sub(r"#\d+\Z", "", row["case_id"])
+
+
+def _keeps_answer(test: str) -> bool:
+    chosen = probe(test)
+    return isinstance(chosen, TextEdit) and chosen.stays
 
 
 class Asking:
     """The model of a run, asked about texts of one case, and what the test's scoring says of its replies."""
 
     def __init__(self, failed: FailedCase, *, limits: Limits, repeats: int) -> None:
+        if repeats < 1:
+            raise ConfigError(f"{repeats}", expected="1 or more", remedy="Set it to 3.", where="repeats")
         config, runs = failed.config, Store().runs
         self.failed, self.spec = failed, config.model_spec()
         self.provider = find("providers", self.spec.known_provider)()
@@ -258,17 +220,12 @@ class Asking:
         for row in filter(None, self.rows([(case.original, repeat) for repeat in range(self.repeats)])):
             if row["error"]:
                 raise ModelError(row["error"], expected="a reply", remedy="Try again later.", where=case.id)
-            if row["pass"]:
-                raise ConfigError(
-                    "the case failed by noise: asked again, its answer stays",
-                    expected=f"a case that fails {self.repeats} times out of {self.repeats}",
-                    remedy="Choose another failure; nothing about this prompt explains it.",
-                    where=case.id,
-                )
             if not _is_failure(row):
                 raise ConfigError(
-                    f"its score is not certain: {row['reason']}",
-                    expected="a failure that the rules can read, without a reader model",
+                    "it failed by noise: asked again, its answer stays"
+                    if row["pass"]
+                    else f"rules alone cannot score it: {row['reason']}",
+                    expected=f"a case that fails {self.repeats} of {self.repeats} times",
                     remedy="Choose another failure in report.html.",
                     where=case.id,
                 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from contrapose.flows.python.arguments import asked_model
 from contrapose.flows.python.outcomes import EvaluatedRun
 from contrapose.flows.python.session import in_session, prefect_used, quiet_call
-from contrapose.tasks.shrink.shortest import ShortestPrompt
+from contrapose.tasks.shrink.shortest import MOST_CALLS, REPEATS, ShortestPrompt
 
 if TYPE_CHECKING:
     from contrapose.tasks.infer.function import Answering
@@ -18,9 +18,9 @@ def shrink(
     run: EvaluatedRun | str | Path,
     case: str,
     *,
-    model: str | Answering | None = None,
-    repeats: int = 3,
-    max_calls: int | None = 300,
+    model: Answering | None = None,
+    repeats: int = REPEATS,
+    max_calls: int | None = MOST_CALLS,
     max_tokens: int | None = None,
     max_cost: float | None = None,
     runs: str | Path = "runs",
@@ -34,7 +34,7 @@ def shrink(
     Args:
         run: what `evaluate` returned, the folder of a finished run, or its id in `runs`.
         case: id of a failed case, or of its sample. Its test must edit a text and expect the same answer.
-        model: the function that the run asked; its arguments are those of the run. None: the model of the run.
+        model: the function, if the run asked one; None: the model of the run.
         repeats: a prompt counts as failed if it fails so often; 1 where replies never differ.
         max_calls: the most requests; then the search ends with the shortest prompt so far, as for the next two.
         max_tokens: the most tokens, read and written.
@@ -64,7 +64,7 @@ def shrink(
         from contrapose.tasks.infer.budget import Limits
 
         with quiet_call(quiet), asked_model(model) as name:
-            failed = open_case(location, case, runs=str(runs), model=name)
+            failed = open_case(location, case, runs=str(runs), function=name)
             limits = Limits(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
             with prefect_used(failed.config.key_block), show_step("shrink"):
                 return shrink_case(failed, limits=limits, repeats=repeats)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+REPEATS = 3
+"""How often a prompt must fail, where nobody says otherwise."""
+MOST_CALLS = 300
+"""Requests where nobody sets a limit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortestPrompt:
