@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from contrapose.tasks.compare.runs import finished_run
+from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config.permissions import DATA, OUTPUT, Permissions, allow, named_by_user
 from contrapose.tasks.config.plan import Plan, is_greedy, plans
 from contrapose.tasks.config.run_config import RunConfig
@@ -88,8 +88,8 @@ def open_case(run: str, name: str, *, runs: str = "runs", function: str | None =
     Raises:
         ContraposeError: there is no such run, or its case cannot be shrunk; nothing was asked.
     """
-    folder = finished_run(run, Place.at(runs, setting="--runs")).folder
-    config = _read_config((folder / "manifest.json").json(), function)
+    finished = finished_run(run, Place.at(runs, setting="--runs"))
+    folder, config = finished.folder, _read_config(finished, function)
     row = _find_failure(folder, name)
     # Neither data nor outputs of the run are used.
     free = Permissions(folder=Path.cwd(), environment={DATA: "*", OUTPUT: "*"})
@@ -112,8 +112,9 @@ def open_case(run: str, name: str, *, runs: str = "runs", function: str | None =
     return failed
 
 
-def _read_config(manifest: Mapping[str, Any], function: str | None) -> RunConfig:
+def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
     """Return the configuration of a run whose model can be asked; what a run of this user asked is allowed again."""
+    manifest = (run.folder / "manifest.json").json()
     try:
         config = RunConfig.model_validate({**manifest["config"], "runner": "threads", "runner_args": {}})
     except ValidationError as error:
@@ -121,7 +122,7 @@ def _read_config(manifest: Mapping[str, Any], function: str | None) -> RunConfig
             "the run has a configuration of another version of Contrapose",
             expected="one of this version",
             remedy="Run the suite again, and shrink a case of the new run.",
-            where=manifest["run_id"],
+            where=run.id,
         ) from error
     provider = config.model_spec().known_provider
     if (provider == FUNCTION) != (function is not None):
@@ -137,9 +138,9 @@ def _read_config(manifest: Mapping[str, Any], function: str | None) -> RunConfig
             "the replies are a recording" if is_recorded else "the prompts went through a batch API",
             expected="a run whose model answers at once",
             remedy=f"Run the test with {'--model' if is_recorded else '--set batch_api=false'}, and shrink that run.",
-            where=manifest["run_id"],
+            where=run.id,
         )
-    noted = Store().runs.get(manifest["run_id"])
+    noted = Store().runs.get(run.id)
     if file_of(store_url()) and noted is not None and json.loads(noted.config).get("model") == config.model:
         allow(named_by_user({"model": config.model}))
     return config.model_copy(update={"model": function or config.model})
@@ -153,21 +154,22 @@ def _find_failure(folder: Place, name: str) -> Row:
         rows: list[Row] = pq.read_table(path, filters=named).to_pylist()
         known = pq.read_table(path, columns=["case_id", "pass"], filters=counted).to_pylist()
     failed = [row for row in rows if _is_failure(row)]
-    cases = list(dict.fromkeys(map(_without_repeat, failed)))
-    if len(cases) != 1:
-        ids = [row["case_id"] for row in known if row["pass"] is False]
-        observed = f"failed as {' and as '.join(cases)}" if cases else "did not fail" if rows else "was not asked"
-        otherwise = f"Choose one of the failures in report.html, such as {(cases or ids or ['none'])[0]}."
-        remedy = otherwise if rows else suggest_name(name, ids, otherwise=otherwise)
-        raise ConfigError(f"{name} {observed}", expected="one case that failed", remedy=remedy, where="CASE")
     fitting = [test for test in names("probes") if _keeps_answer(test)]
-    if failed[0]["test_type"] not in fitting:
+    if failed and not any(row["test_type"] in fitting for row in failed):
         raise ConfigError(
             f"{failed[0]['test_type']} has no edit that keeps the answer and fits any part of a text",
             expected=f"a case of {', '.join(fitting)}",
             remedy="Choose a failure of one of these tests, or run them.",
-            where=cases[0],
+            where="CASE",
         )
+    failed = [row for row in failed if row["test_type"] in fitting]
+    cases = list(dict.fromkeys(map(_without_repeat, failed)))
+    if len(cases) != 1:
+        ids = [row["case_id"] for row in known if row["pass"] is False]
+        observed = f"failed as {' and as '.join(cases)}" if cases else "did not fail" if rows else "was not asked"
+        otherwise = f"Choose one of the failures in report.html{f', such as {cases[0]}' if cases else ''}."
+        remedy = otherwise if rows else suggest_name(name, ids, otherwise=otherwise)
+        raise ConfigError(f"{name} {observed}", expected="one case that failed", remedy=remedy, where="CASE")
     return failed[0]
 
 
