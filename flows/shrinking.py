@@ -187,7 +187,7 @@ def _keeps_answer(test: str) -> bool:
     return isinstance(chosen, TextEdit) and chosen.stays
 
 
-class Asking:
+class CaseAsker:
     """The model of a run, asked about texts of one case, and what the test's scoring says of its replies."""
 
     def __init__(self, failed: FailedCase, *, limits: Limits, repeats: int) -> None:
@@ -266,7 +266,7 @@ def shrink_case(failed: FailedCase, *, limits: Limits, repeats: int = REPEATS) -
     Raises:
         ContraposeError: the case does not fail when it is asked again, or the budget is spent before that is known.
     """
-    asking, case = Asking(failed, limits=limits, repeats=repeats), failed.case
+    asking, case = CaseAsker(failed, limits=limits, repeats=repeats), failed.case
     with asking.broker:
         asking.confirm()
         shortest = minimise_text(case.original, asking.test)
