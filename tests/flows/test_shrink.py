@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from databases import sqlite
 from finished import rows_from, write_run
+from report.paged import opened
 
 import contrapose
 from contrapose.flows.cli import main
@@ -192,3 +193,60 @@ def test_test_that_changed_since_is_refused(run: Path, answer: Answer) -> None:
     manifest["config"]["tests"]["robustness"]["casing"]["style"] = "upper"
     (run / "manifest.json").write_text(json.dumps(manifest))
     assert "casing now makes another prompt of this case" in refused(run, "casing/long", answer)
+
+
+BOT = """
+def answer(prompt):
+    return "B" if "ferry" in prompt else "A"
+"""
+APP_ROWS = '{"id": "q", "text": "When does the next Ferry leave the old town?", "options": ["at 9", "at 10"]}\n'
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server", "own_store")
+def test_command_shrinks_a_case_of_an_application(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (in_tmp / "bot.py").write_text(BOT)
+    (in_tmp / "rows.jsonl").write_text(APP_ROWS)
+    command = ["run", "--model", "app/bot:answer", "--data", "rows.jsonl", "--test", "casing", "--exit-zero", "-q"]
+    assert main(command) == 0
+    (run,) = Path("runs").glob("[!.]*")
+    capsys.readouterr()
+    assert main(["shrink", run.name, "q", "--repeats", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["text"], found["stopped"]) == ("Ferry", None)
+    assert main(["shrink", run.name, "q", "--repeats", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "casing/q: 1 of 9 words still fails." in printed
+    assert "  changed    ferry\n" in printed
+    assert "0 calls. Report: runs/" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_store")
+def test_command_asks_an_endpoint(
+    prefect_server: None, in_tmp: Path, endpoint: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (in_tmp / "rows.jsonl").write_text(APP_ROWS.replace('"q"', '"one"') + APP_ROWS.replace("Ferry", "Bus"))
+    address = f"model_args.base_url=http://127.0.0.1:{endpoint}/v1"
+    run = ["run", "--model", "openai/none", "--set", address, "--data", "rows.jsonl", "--test", "casing"]
+    assert main([*run, "--exit-zero", "-q", "--set", "tests.robustness.casing.style=upper"]) == 0
+    (folder,) = Path("runs").glob("[!.]*")
+    results = pd.read_parquet(folder / "results.parquet")
+    failed = results.loc[results["pass"].eq(False) & ~results["control"], "case_id"]
+    if failed.empty:
+        pytest.skip("the endpoint of the tests answers both prompts alike")
+    capsys.readouterr()
+    assert main(["shrink", str(folder), failed.iloc[0], "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert 1 <= first["words"] <= first["of"]
+    assert main(["shrink", str(folder), failed.iloc[0], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {**first, "calls": 0, "repeat_calls": 0}
+
+
+def test_card_of_the_case_shows_it(browser: Any, run: Path, answer: Answer) -> None:
+    shrunk(run, "casing/long", answer)
+    with opened(browser, run / "report.html") as page:
+        cards = page.page.locator("#rows tbody", has_text="Shortest prompt that still fails")
+        assert cards.count() == 1
+        assert "long" in cards.locator(".who").inner_text()
+        assert page.faults == []
