@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from databases import sqlite
+from fake_endpoint import Endpoint
 from finished import rows_from, write_run
 from report.paged import opened
 
@@ -222,25 +223,24 @@ def test_command_shrinks_a_case_of_an_application(in_tmp: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("own_store")
-def test_command_asks_an_endpoint(
-    prefect_server: None, in_tmp: Path, endpoint: int, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("prefect_server", "own_store")
+def test_command_asks_an_endpoint_and_counts_its_requests(
+    in_tmp: Path, server: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (in_tmp / "rows.jsonl").write_text(APP_ROWS.replace('"q"', '"one"') + APP_ROWS.replace("Ferry", "Bus"))
-    address = f"model_args.base_url=http://127.0.0.1:{endpoint}/v1"
-    run = ["run", "--model", "openai/none", "--set", address, "--data", "rows.jsonl", "--test", "casing"]
-    assert main([*run, "--exit-zero", "-q", "--set", "tests.robustness.casing.style=upper"]) == 0
-    (folder,) = Path("runs").glob("[!.]*")
-    results = pd.read_parquet(folder / "results.parquet")
-    failed = results.loc[results["pass"].eq(False) & ~results["control"], "case_id"]
-    if failed.empty:
-        pytest.skip("the endpoint of the tests answers both prompts alike")
+    server.says = lambda prompt: "B" if "ferry" in prompt else "A"
+    (in_tmp / "rows.jsonl").write_text(APP_ROWS)
+    address = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
+    command = ["run", "--model", "openai/none", "--set", address, "--data", "rows.jsonl", "--test", "casing"]
+    assert main([*command, "--exit-zero", "-q"]) == 0
+    (run,) = Path("runs").glob("[!.]*")
+    before = len(server.bodies)
     capsys.readouterr()
-    assert main(["shrink", str(folder), failed.iloc[0], "--json"]) == 0
-    first = json.loads(capsys.readouterr().out)
-    assert 1 <= first["words"] <= first["of"]
-    assert main(["shrink", str(folder), failed.iloc[0], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {**first, "calls": 0, "repeat_calls": 0}
+    assert main(["shrink", str(run), "q", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["text"] == "Ferry"
+    assert found["calls"] == len(server.bodies) - before > 0
+    assert main(["shrink", str(run), "q", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {**found, "calls": 0, "repeat_calls": 0}
 
 
 def test_card_of_the_case_shows_it(browser: Any, run: Path, answer: Answer) -> None:
