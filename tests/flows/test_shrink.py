@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 import shutil
@@ -250,3 +251,10 @@ def test_card_of_the_case_shows_it(browser: Any, run: Path, answer: Answer) -> N
         assert cards.count() == 1
         assert "long" in cards.locator(".who").inner_text()
         assert page.faults == []
+
+
+@pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
+def test_example_of_the_help_works() -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(contrapose.shrink, "shrink", module=False)  # type: ignore[arg-type]
+    assert len(example.examples) == 5
+    assert doctest.DocTestRunner().run(example).failed == 0
