@@ -194,7 +194,8 @@ def python() -> str:
         "# Python",
         "This page lists what `import contrapose` offers. [Work from Python](../how-to/python.md) has examples.",
     ]
-    for name in ("evaluate", "compare", "preview", "EvaluatedRun", "ComparedRuns", "ContraposeError"):
+    offered = ("evaluate", "compare", "preview", "shrink", "EvaluatedRun", "ComparedRuns", "ShortestPrompt")
+    for name in (*offered, "ContraposeError"):
         thing = getattr(contrapose, name)
         parts += [f"## {name}"] + ([] if inspect.isclass(thing) else [_code(_signature(name, thing), "python")])
         parts += [_code(inspect.getdoc(thing) or "", "text"), *(_members(thing) if inspect.isclass(thing) else ())]

@@ -30,6 +30,7 @@ VERBS = {
     "estimate": "show calls, tokens, time and cost of a run; call no model",
     "batch": "send the prompts of a run through a batch API, or write them into files",
     "cache": "manage the response cache; delete old tables, results and runs",
+    "shrink": "find the shortest prompt of a failed case that still fails",
     "compare": "compare finished runs of several models",
     "certify": "show how steady a judge is and what sways it, net of its own noise",
     "history": "show pass rates over time, and what changed since the last good run",

@@ -1,6 +1,6 @@
 """How does a language model behave when a prompt changes a little?
 
-From Python: `evaluate`, `relation`, `compare`, `certify`, `preview`.
+From Python: `evaluate`, `relation`, `compare`, `certify`, `preview`, `shrink`.
 
     from contrapose import evaluate
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from contrapose.flows.python.preview import preview as preview
     from contrapose.flows.python.relation import RelationTest as RelationTest
     from contrapose.flows.python.relation import relation as relation
+    from contrapose.flows.python.shrink import shrink as shrink
     from contrapose.tasks.core.errors import ContraposeError as ContraposeError
+    from contrapose.tasks.shrink.shortest import ShortestPrompt as ShortestPrompt
 
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
@@ -47,15 +49,17 @@ _PLACES = {
     "preview": "contrapose.flows.python.preview",
     "relation": "contrapose.flows.python.relation",
     "RelationTest": "contrapose.flows.python.relation",
+    "shrink": "contrapose.flows.python.shrink",
     "EvaluatedRun": "contrapose.flows.python.outcomes",
     "ComparedRuns": "contrapose.flows.python.outcomes",
     "ContraposeError": "contrapose.tasks.core.errors",
+    "ShortestPrompt": "contrapose.tasks.shrink.shortest",
 }
 """The module of each name."""
 
 __all__ = [
-    *("ComparedRuns", "ContraposeError", "EvaluatedRun", "RelationTest"),
-    *("certify", "compare", "evaluate", "preview", "relation"),
+    *("ComparedRuns", "ContraposeError", "EvaluatedRun", "RelationTest", "ShortestPrompt"),
+    *("certify", "compare", "evaluate", "preview", "relation", "shrink"),
 ]
 
 

@@ -20,6 +20,7 @@ STEPS = {
     "validate_results": "checking results",
     "judge": "judging",
     "report": "writing the report",
+    "shrink": "asking about shorter prompts",
 }
 """Steps that show nothing of their own."""
 

@@ -139,7 +139,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
     )
 
 
-def _is_greedy(config: RunConfig) -> bool:
+def is_greedy(config: RunConfig) -> bool:
     """Return whether a prompt always gets the same reply: from a local model at temperature 0, and nowhere else."""
     provider = registry.provider(config.model_spec().known_provider)
     return provider.local and not isinstance(provider, AnswersOnly) and not config.gen_kwargs.temperature
@@ -149,7 +149,7 @@ def _refuse_equal_replies(name: str, config: RunConfig) -> None:
     """Raise ConfigError where a local model at temperature 0 is to be asked again."""
     least = 1 if name == "repeats" else 0
     count = getattr(config, name)
-    if isinstance(count, int) and count > least and _is_greedy(config):
+    if isinstance(count, int) and count > least and is_greedy(config):
         raise ConfigError(
             f"{count}",
             expected=f"{least} for a local model at temperature 0, whose replies to a prompt never differ",
@@ -161,7 +161,7 @@ def _refuse_equal_replies(name: str, config: RunConfig) -> None:
 def _count_noise_samples(config: RunConfig) -> int:
     """Return how many samples of each test are asked once more; none where repeats show the noise anyway."""
     provider = registry.provider(config.model_spec().known_provider)
-    if config.repeats > 1 or _is_greedy(config):
+    if config.repeats > 1 or is_greedy(config):
         return 0
     if config.noise != "auto":
         return config.noise

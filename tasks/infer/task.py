@@ -214,7 +214,7 @@ def _ask_portion(
         )
 
         def model() -> Model:
-            return _open_model(broker.keys.spec.model_copy(update=shared).model_dump_json())
+            return open_model(broker.keys.spec.model_copy(update=shared).model_dump_json())
 
         with broker, nullcontext() if owner is None else reporting(owner, broker, meter):
             trials = asking(broker, model)
@@ -301,7 +301,7 @@ def spent_so_far(terms: Terms) -> tuple[Usage, Usage]:
     return (reader, both - reader) if terms.reads else (both - reader, reader)
 
 
-def _open_model(spec: str) -> Model:
+def open_model(spec: str) -> Model:
     """Return one loaded model a process; the next task run of the same model finds it ready.
 
     Other weights in the same folder, or another address in the environment, are another identity. A local model is let

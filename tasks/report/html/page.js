@@ -75,6 +75,12 @@ const copying = (text) => {
   return button;
 };
 
+// What `contrapose shrink` found of a case, from its section of the page.
+const shortest = (row) =>
+  [...document.querySelectorAll("#shortest article")]
+    .filter(({ dataset: own }) => !row.control && own.test === row.test && own.sample === row.id && own.number === row.number)
+    .map((article) => article.cloneNode(true));
+
 const body = (row, revealed, loaded, { open, before }) => {
   const left = loaded ? "This text did not fit on the page." : "…";
   const texts = row.texts ? row.texts.map((text) => readable(text, revealed)) : [left, left, left, left, ""];
@@ -89,7 +95,7 @@ const body = (row, revealed, loaded, { open, before }) => {
       make("td", { rowspan: 3, class: "what" }, make("span", { class: `pill ${row.outcome}` }, row.outcome), textOf(texts[4])),
     ),
     make("tr", {}, cell("before", "reply", texts[2]), cell("after", "reply to the changed prompt", texts[3])),
-    make("tr", {}, make("td", { class: "more", colspan: 2 }, context(beside(texts, open, true)), details(beside(texts, open, false)), ...sent(row, before, revealed), copying(markdownOf(row, texts, open)))),
+    make("tr", {}, make("td", { class: "more", colspan: 2 }, context(beside(texts, open, true)), ...shortest(row), details(beside(texts, open, false)), ...sent(row, before, revealed), copying(markdownOf(row, texts, open)))),
   );
 };
 

@@ -1,0 +1,1 @@
+"""Shrink a text to the fewest words that still make a test fail."""
