@@ -1,6 +1,7 @@
 """How does a language model behave when a prompt changes a little?
 
-From Python: `evaluate`, `relation`, `compare`, `certify`, `preview`, `shrink`.
+From Python: `evaluate`, `relation`, `compare`, `certify`, `preview`, `shrink`; in tests of pytest `stays`, `changes`,
+`not_worse` and `becomes`.
 
     from contrapose import evaluate
 
@@ -18,6 +19,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contrapose.flows.python.certify import certify as certify
     from contrapose.flows.python.compare import compare as compare
+    from contrapose.flows.python.decorators import becomes as becomes
+    from contrapose.flows.python.decorators import changes as changes
+    from contrapose.flows.python.decorators import not_worse as not_worse
+    from contrapose.flows.python.decorators import stays as stays
     from contrapose.flows.python.evaluate import evaluate as evaluate
     from contrapose.flows.python.outcomes import ComparedRuns as ComparedRuns
     from contrapose.flows.python.outcomes import EvaluatedRun as EvaluatedRun
@@ -50,6 +55,7 @@ _PLACES = {
     "relation": "contrapose.flows.python.relation",
     "RelationTest": "contrapose.flows.python.relation",
     "shrink": "contrapose.flows.python.shrink",
+    **dict.fromkeys(("stays", "changes", "not_worse", "becomes"), "contrapose.flows.python.decorators"),
     "EvaluatedRun": "contrapose.flows.python.outcomes",
     "ComparedRuns": "contrapose.flows.python.outcomes",
     "ContraposeError": "contrapose.tasks.core.errors",
@@ -60,6 +66,7 @@ _PLACES = {
 __all__ = [
     *("ComparedRuns", "ContraposeError", "EvaluatedRun", "RelationTest", "ShortestPrompt"),
     *("certify", "compare", "evaluate", "preview", "relation", "shrink"),
+    *("becomes", "changes", "not_worse", "stays"),
 ]
 
 

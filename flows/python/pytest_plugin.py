@@ -1,0 +1,81 @@
+"""The plugin of pytest: collects functions that `contrapose.stays` and its kin decorate, and runs suites.
+
+Every run of pytest imports this module where Contrapose is installed, so it imports nothing else before a test needs
+it.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from contrapose.flows.python.decorators import PromptTest
+    from contrapose.flows.python.outcomes import EvaluatedRun
+
+ATTRIBUTE = "contrapose_test"
+"""As in `decorators`, which is imported by the test files that use it."""
+OPTION = "--contrapose-report"
+PROPERTY = "contrapose"
+"""Property of a test, in JUnit files too: the verdict, or `error`."""
+ERRORS = ("incomplete", "error")
+"""Values of the property that pytest counts as errors."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of the plugin."""
+    text = "write the run of each Contrapose test to a subfolder of FOLDER"
+    parser.getgroup("contrapose").addoption(OPTION, metavar="FOLDER", help=text)
+
+
+def decorated_test(obj: object) -> PromptTest | None:
+    """Return the test of a decorated function or method; None of anything else."""
+    return getattr(obj, ATTRIBUTE, None) if isinstance(obj, FunctionType | MethodType) else None
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Refuse a decorated function that cannot be a test; pytest itself collects the others."""
+    test = decorated_test(obj)
+    if test is not None and test.problem and collector.funcnamefilter(name):
+        raise collector.CollectError(f"{name}: {test.problem}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Ask a decorated function about each prompt of its data, in place of calling it once."""
+    test = decorated_test(pyfuncitem.obj)
+    if test is None:
+        return None
+    from contrapose.flows.python.pytest_runs import run_decorated
+
+    run_decorated(pyfuncitem, test)
+    return True
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Count a run without a verdict as an error, not as a failure."""
+    if report.when == "call" and report.failed:
+        values = [value for name, value in report.user_properties if name == PROPERTY]
+        return ("error", "E", "ERROR") if values and values[-1] in ERRORS else None
+    return None
+
+
+@pytest.fixture
+def contrapose_run(request: pytest.FixtureRequest) -> Callable[..., EvaluatedRun]:
+    """Function that runs a suite, `contrapose_run("suite.yaml", model=…)`, with the arguments of `evaluate`.
+
+    Each test of the suite is a subtest where pytest has subtests. A failed gate fails the test, and too few samples
+    make it xfail. It returns the run if every test passed.
+    """
+
+    def run(suite: str | Path | Mapping[str, Any] = "quickstart", **arguments: Any) -> EvaluatedRun:
+        from contrapose.flows.python.pytest_runs import run_suite
+
+        return run_suite(request, suite, arguments)
+
+    return run
