@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NotRequired, TypedDict
-
-import pyarrow.compute as pc
+from typing import NotRequired, TypedDict
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
@@ -33,8 +31,7 @@ from contrapose.tasks.language.replies.cut_off import is_thought_alone
 from contrapose.tasks.probes.asking_back import agreement
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import identity_of_store
-from contrapose.tasks.tables.columnar import from_arrow, schema_of, to_arrow
-from contrapose.tasks.tables.table import Table, read, read_arrow, read_range, write_arrow
+from contrapose.tasks.tables.table import Table, read, read_rows, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +128,7 @@ def infer(
     `rows` are the places of the first of these cases, from 0, and after the last; skipped ones are left out.
     """
     notes: dict[str, str | float] = {}
-    part = read_range(cases, *rows)
-    part = part.filter(pc.is_null(part["skip_reason"])).combine_chunks()
-    chosen: list[Case] = from_arrow(part, Case)
+    chosen = [case for case in read_rows(cases, Case, first=rows[0], end=rows[1]) if case.skip_reason is None]
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
         def expecting() -> Model:
@@ -151,7 +146,7 @@ def infer(
             notes["changed_settings"] = json.dumps(settled.changes)
         return ask(settled.cases, broker, model=expecting, form=settled.form or "plain")
 
-    asked = _ask_portion(asking, terms, cases=part.to_struct_array(), label=label, stopped=stopped)
+    asked = _ask_portion(asking, terms, cases=chosen, label=label, stopped=stopped)
     return {**asked, "notes": {**asked["notes"], **notes}}
 
 
@@ -164,24 +159,24 @@ def ask_about(
     stopped: str | None = None,
 ) -> Asked:
     """Ask which option replies choose; stored, counted and paid for as any other question."""
-    questions, stored = read(follow_ups, FollowUp), read_arrow(trials)
+    questions, stored = read(follow_ups, FollowUp), read(trials, Trial)
     said: dict[FollowUp, str] = {}
     cases: dict[str, Case] = {}
 
     def asking(broker: StoreBroker, model: Callable[[], Model]) -> list[Trial]:
-        provider, trials = find("providers", terms.spec.provider)(), from_arrow(stored, Trial)
+        provider = find("providers", terms.spec.provider)()
         try:
             adapt(list(dict.fromkeys(map(question_about, questions))), broker, model=model, provider=provider)
-            answered = ask_back(trials, questions, broker, model=model)
+            answered = ask_back(stored, questions, broker, model=model)
         except ModelError as error:
             # It leaves replies unread, and no verdict incomplete: only what is stored is taken.
             broker.stop(str(error))
-            answered = ask_back(trials, questions, broker, model=model)
+            answered = ask_back(stored, questions, broker, model=model)
         said.update(said_about(questions, broker.answers))
         cases.update((trial.case.id, trial.case) for trial in answered)
         return answered
 
-    asked = _ask_portion(asking, terms, cases=stored["case"], label=label, stopped=stopped)
+    asked = _ask_portion(asking, terms, cases=[trial.case for trial in stored], label=label, stopped=stopped)
     return {
         **asked,
         "answered": len(said),
@@ -194,11 +189,11 @@ def _ask_portion(
     asking: Callable[[StoreBroker, Callable[[], Model]], list[Trial]],
     terms: Terms,
     *,
-    cases: Any,
+    cases: Sequence[Case],
     label: str,
     stopped: str | None,
 ) -> Asked:
-    """Ask about some cases, which are there as a column too, at a broker of the run's store and budget."""
+    """Ask about some cases at a broker of the run's store and budget."""
     spec, run, team = terms.spec, terms.run, terms.team
     shared = {"identity": dict(terms.identity), "processes": team.processes if team else 1}
     with _portion(team, label) as (owner, meter):
@@ -221,13 +216,8 @@ def _ask_portion(
             if isinstance(find("providers", spec.provider)(), AnswersOnly):
                 trials = list(map(note_cut_off, trials))
             notes = dict(model().notes()) if broker.asked else {}
-            read_instead = sum(
-                trial.case.asks != asks
-                for trial, asks in zip(trials, pc.struct_field(cases, "asks").to_pylist(), strict=True)
-            )
             # Answers are still being written meanwhile; this room is left only when all are.
-            known = {} if read_instead else {"case": cases}
-            table = write_arrow([to_arrow(trials, Trial, known=known)], schema_of(Trial))
+            table = write(trials, Trial)
     Store().runs.add_hits(run, broker.hits)
     replies = [reply for trial in trials for reply in (trial.expected, trial.actual) if reply.error is None]
     return Asked(
@@ -236,7 +226,7 @@ def _ask_portion(
         answered=0,
         read=(0, 0),
         made_up=(0, 0),
-        read_instead=read_instead,
+        read_instead=sum(trial.case.asks != case.asks for trial, case in zip(trials, cases, strict=True)),
         unread=dict(Counter(filter(None, map(_unread_kind, replies)))),
         thinks=begin_within_thoughts(replies),
         stopped=broker.stopped,

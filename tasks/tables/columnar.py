@@ -28,14 +28,11 @@ def schema_of(kind: Any) -> pa.Schema:
     return pa.schema([pa.field(name, _arrow_type(hint)) for name, hint in _hints(kind).items()])
 
 
-def to_arrow(records: Iterable[Any], kind: Any, *, known: Mapping[str, Any] | None = None) -> pa.Table:
-    """Return records of one dataclass as an Arrow table; columns of fields that are `known` need not be made again."""
-    schema, there, rest = schema_of(kind), known or {}, list(records)
-    columns = [
-        there[name].cast(schema.field(name).type) if name in there else _to_column(rest, name, hint)
-        for name, hint in _hints(kind).items()
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
+def to_arrow(records: Iterable[Any], kind: Any) -> pa.Table:
+    """Return records of one dataclass as an Arrow table."""
+    rest = list(records)
+    columns = [_to_column(rest, name, hint) for name, hint in _hints(kind).items()]
+    return pa.Table.from_arrays(columns, schema=schema_of(kind))
 
 
 def from_arrow(table: pa.Table, kind: Any) -> list[Any]:

@@ -64,15 +64,6 @@ def test_reading_leaves_garbage_collection_as_it_was(enabled: bool) -> None:
         gc.enable()
 
 
-def test_a_column_that_is_there_already_is_not_made_again() -> None:
-    records = [TRIAL, TRIAL]
-    whole = to_arrow(records, Trial)
-    stored = next(batches(write(records, Trial)))
-    assert to_arrow(records, Trial, known={"case": stored["case"]}).equals(whole)
-    other = to_arrow([CASE, CASE], Case).set_column(0, "id", pa.array(["q/1", "q/2"]))
-    assert to_arrow(records, Trial, known={"case": other.to_struct_array()})["case"].to_pylist()[1]["id"] == "q/2"
-
-
 def test_no_records_keep_their_columns() -> None:
     assert read(write([], Case), Case) == []
 
