@@ -16,17 +16,15 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.arguments import number
 from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
+from contrapose.tasks.tables.columnar import split_batches
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
 TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
 """Tokens written, by the kind of question."""
-BATCH = 20_000
-"""Questions that are taken at once, all of a portion: what is claimed later waits for answers that are written."""
-AT_ONCE = 1000
-"""Questions that are answered before these are put."""
+BATCH = 1000
+"""Questions that are taken, answered and put together."""
 
 
 class Mock(LocalProvider):
@@ -76,22 +74,20 @@ class MockModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer open questions, a batch at a time, until the budget is spent."""
-        with garbage_collection_paused():
-            for batch in split_batches(questions, BATCH):
-                most = {question: _usage(question) for question in batch}
-
-                def compute(asked: Sequence[Question], most: Mapping[Question, Usage] = most) -> list[Completion]:
-                    return [self.completion(question, most[question]) for question in asked]
-
-                trade(Batch(questions=tuple(batch), most=most, compute=compute, at_once=AT_ONCE), broker)
+        for batch in split_batches(questions, BATCH):
+            most = {question: _usage(question) for question in batch}
+            trade(
+                Batch(questions=tuple(batch), most=most, compute=lambda asked: list(map(self.completion, asked))),
+                broker,
+            )
 
     def notes(self) -> Mapping[str, str | float]:
         """Return nothing."""
         return {}
 
-    def completion(self, question: Question, usage: Usage | None = None) -> Completion:
-        """Return the answer to a question; `usage`: of it, where that was computed before."""
-        usage, prompt = usage or _usage(question), question.prompt
+    def completion(self, question: Question) -> Completion:
+        """Return the answer to a question."""
+        usage, prompt = _usage(question), question.prompt
         if question.kind == "choose":
             # The scores need not sum to one: nothing but a label would be said.
             best, scores = _likeliest(question.labels, _rng(prompt))
