@@ -61,7 +61,6 @@ def room_task(
     run_name: str,
     persist: bool = True,
     by_name: Mapping[str, str] | None = None,
-    unkeyed: tuple[str, ...] = (),
     rests_on: tuple[str, ...] = (),
 ) -> Callable[[Callable[P, R]], Task[P, R]]:
     """Make a function a Prefect task with the project's policy.
@@ -74,15 +73,13 @@ def room_task(
         persist: whether the outcome is cached.
         by_name: extensions that the task uses, whose files count too: a table of the registry, such as `probes`, and
             a template of the name over the task's arguments; empty: all that is in the table.
-        unkeyed: arguments that do not change the outcome, and so are no part of the cache key.
         rests_on: packages that decide the outcome, so that another version of one is another cache key.
     """
 
     def key(context: Any, inputs: dict[str, Any]) -> str:
         # Prefect looks for a stored result next: a damaged one must be out of the way by then.
         reached = [code for table, entry in (by_name or {}).items() for code in modules(table, entry.format(**inputs))]
-        keyed = {argument: value for argument, value in inputs.items() if argument not in unkeyed}
-        result = cache_key(context.task.name, reached, keyed, rests_on=rests_on)
+        result = cache_key(context.task.name, reached, inputs, rests_on=rests_on)
         private_folder(RESULTS)
         _set_aside_damaged(RESULTS / result)
         _fetch_shared(RESULTS / result)
