@@ -159,6 +159,7 @@ def _save(gguf: Path, folder: Path) -> None:
     transformers reads such files, too, but builds an object for each of the 262,144 words three times over.
     """
     import torch
+    from gguf import MODEL_ARCH, get_tensor_name_map
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig, GemmaTokenizer
 
     facts, tensors = read_gguf(gguf)
@@ -172,13 +173,13 @@ def _save(gguf: Path, folder: Path) -> None:
         },
         dtype="bfloat16",
     )
-    # Norms are stored as transformers computes with them: plus 1.
-    weights = {
-        _weight_name(name): torch.from_numpy(tensor - 1 if "norm" in name else tensor).to(torch.bfloat16)
-        for name, tensor in tensors.items()
-    }
     with QUIET_LOADING.needed(), torch.device("meta"):
         model: Any = Gemma3ForCausalLM(config)
+    names, weights = get_tensor_name_map(MODEL_ARCH.GEMMA3, facts["gemma3.block_count"]), dict[str, Any]()
+    for name in model.model.state_dict(prefix="model."):
+        stored = tensors[str(names.get_name(name.removesuffix(".weight")))]
+        # Norms are stored as transformers computes with them: plus 1.
+        weights[name] = torch.from_numpy(stored - 1 if "norm" in name else stored).to(torch.bfloat16)
     model.load_state_dict({**weights, "lm_head.weight": weights["model.embed_tokens.weight"]}, assign=True)
     model.tie_weights()
     model.save_pretrained(folder, safe_serialization=True)
@@ -205,28 +206,3 @@ TOKENS = {
     "pad_token_id": "padding_token_id",
     "unk_token_id": "unknown_token_id",
 }
-LAYER = {
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "attn_q_norm": "self_attn.q_norm",
-    "attn_k_norm": "self_attn.k_norm",
-    "attn_norm": "input_layernorm",
-    "post_attention_norm": "post_attention_layernorm",
-    "ffn_norm": "pre_feedforward_layernorm",
-    "post_ffw_norm": "post_feedforward_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
-"""Weights of a layer as GGUF and as transformers name them."""
-
-
-def _weight_name(name: str) -> str:
-    if name == "token_embd":
-        return "model.embed_tokens.weight"
-    if name == "output_norm":
-        return "model.norm.weight"
-    _, number, own = name.split(".")
-    return f"model.layers.{number}.{LAYER[own]}.weight"
