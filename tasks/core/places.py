@@ -131,11 +131,11 @@ class Place:
 
     def exists(self) -> bool:
         """Return whether there is a file or folder."""
-        return self.path.exists() if self.is_local else bool(self._ask(lambda: self.files.exists(self.inside)))
+        return bool(self._ask(lambda: self.files.exists(self.inside)))
 
     def size(self) -> int:
         """Return the bytes of a file, or raise FileNotFoundError."""
-        return self.path.stat().st_size if self.is_local else int(self._ask(lambda: self.files.size(self.inside)))
+        return int(self._ask(lambda: self.files.size(self.inside)))
 
     def read(self) -> bytes:
         """Return the content of a file, or raise FileNotFoundError."""
@@ -238,10 +238,7 @@ class Place:
 
     def fetch(self, into: Path) -> None:
         """Copy a file to a local one, or raise FileNotFoundError."""
-        if self.is_local:
-            shutil.copyfile(self.path, into)
-        else:
-            self._ask(lambda: self.files.get_file(self.inside, str(into)))
+        self._ask(lambda: self.files.get_file(self.inside, str(into)))
 
     @contextmanager
     def here(self) -> Iterator[Path]:
@@ -264,22 +261,16 @@ class Place:
 
     def rename(self, name: str) -> None:
         """Give a file another name in the same folder, in place of what has it."""
-        if self.is_local:
-            self.path.replace(self.path.with_name(name))
-        else:
-            self._ask(lambda: self.files.mv(self.inside, self.beside(name).inside))
+        self._ask(lambda: self.files.mv(self.inside, self.beside(name).inside))
 
     def remove(self) -> None:
         """Delete a file, or a folder with all that lies in it; nothing happens where there is none."""
-        if self.is_local:
-            shutil.rmtree(self.path) if self.path.is_dir() else self.path.unlink(missing_ok=True)
-            return
         with suppress(FileNotFoundError):
             self._ask(lambda: self.files.rm(self.inside, recursive=True))
 
     def _ask(self, ask: Callable[[], R]) -> R:
-        """Ask a server, and again while it may only be away for a moment."""
-        return ask_with_retries(ask, where=self.address)
+        """Ask this machine, or a server, and that again while it may only be away for a moment."""
+        return ask() if self.is_local else ask_with_retries(ask, where=self.address)
 
 
 @dataclass(frozen=True, slots=True)

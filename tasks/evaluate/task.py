@@ -28,9 +28,9 @@ from contrapose.tasks.tables.table import (
     Table,
     batches,
     column_names,
-    column_of,
     iterate,
     join_tables,
+    read_arrow,
     write,
     write_arrow,
 )
@@ -138,7 +138,7 @@ def scored(results: Table, test: str) -> pd.DataFrame:
 
     def column(name: str) -> pa.ChunkedArray:
         if name != "reason":
-            return column_of(results, name)
+            return read_arrow(results, columns=[name])[name]
         parts = map(_without_reasons, batches(results, columns=[name, *DECIDING]))
         return pa.concat_tables(part.select([name]) for part in parts)[name]
 

@@ -65,9 +65,6 @@ class Budget:
 
     def reserve_first(self, most: Sequence[Usage]) -> int:
         """Set aside what the first of some requests may take, as many as fit; returns how many these are."""
-        if self.limits == Limits():
-            self.reserve(total_usage(most))
-            return len(most)
         return next((number for number, one in enumerate(most) if not self.reserve(one)), len(most))
 
     def settle_all(self, most: Sequence[Usage], used: Sequence[Usage]) -> None:

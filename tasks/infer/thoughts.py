@@ -47,9 +47,7 @@ def note_cut_off(trial: Trial) -> Trial:
         replace(reply, outcome="cut_off") if _is_read(reply) and breaks_off(spoken_text(reply.text or "")) else reply
         for reply in (trial.expected, trial.actual)
     )
-    return (
-        trial if first is trial.expected and second is trial.actual else replace(trial, expected=first, actual=second)
-    )
+    return replace(trial, expected=first, actual=second)
 
 
 def _marked(reply: Completion) -> Completion:

@@ -152,12 +152,6 @@ def column_names(table: Table) -> list[str]:
     return names
 
 
-def column_of(table: Table, name: str) -> pa.ChunkedArray:
-    """Return one column behind a reference, all at once."""
-    with _open_checked(table) as file:
-        return file.read(columns=[name])[name]
-
-
 def read(table: Table, kind: type[Record]) -> list[Record]:
     """Return the records behind a reference, all at once."""
     return list(iterate(table, kind))

@@ -160,9 +160,7 @@ class ChatTemplate:
         self.known = template_variables(self.text, tokenizer) if self.used else []
         self.variables = check_variables(spec, self.known) if self.used else {}
 
-    def render(
-        self, messages: Sequence[Mapping[str, Any]] | Sequence[Message], *, replies: bool = True, **variables: Any
-    ) -> str:
+    def render(self, messages: Chat, *, replies: bool = True, **variables: Any) -> str:
         """Return messages in the template, with `replies` up to the beginning of the next reply."""
         from jinja2 import TemplateError
 
