@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import struct
 import sys
 import time
 from collections.abc import Mapping
@@ -49,6 +48,8 @@ START_SECONDS = 120.0
 """Longest time for importing the module of a callable."""
 LEFT_SECONDS = 5.0
 """How long the pipes of a process that was ended are read."""
+LONGEST_LINE = 16 * LARGEST
+"""Bytes of a message: `worker.py` bounds replies and passages, whose characters JSON may write as twelve bytes."""
 Stream = TypeVar("Stream", asyncio.StreamReader, asyncio.StreamWriter)
 
 
@@ -175,23 +176,19 @@ class Worker:
 
     async def ask(self, prompt: str) -> Mapping[str, Any]:
         """Return what the callable returned or raised."""
-        content, stdin = json.dumps(prompt).encode(), _pipe(self.process.stdin)
+        stdin = _pipe(self.process.stdin)
         # A process that has ended breaks the pipe; receiving says so.
         with suppress(BrokenPipeError, ConnectionResetError):
-            stdin.write(struct.pack(">I", len(content)) + content)
+            stdin.write(json.dumps(prompt).encode() + b"\n")
             await stdin.drain()
         return await self.receive()
 
     async def receive(self) -> Mapping[str, Any]:
         """Return the next message of the process; it raises what `ask` raises."""
-        stdout = _pipe(self.process.stdout)
-        try:
-            size = struct.unpack(">I", await stdout.readexactly(4))[0]
-            if size > LARGEST:
-                raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
-            message: Mapping[str, Any] = json.loads(await stdout.readexactly(size))
-        except asyncio.IncompleteReadError as error:
-            raise EndedError(f"its process ended ({status_text(await self.process.wait())})") from error
+        line = await _pipe(self.process.stdout).readline()
+        if not line.endswith(b"\n"):
+            raise EndedError(f"its process ended ({status_text(await self.process.wait())})")
+        message: Mapping[str, Any] = json.loads(line)
         return message
 
 
@@ -281,7 +278,9 @@ class CommandWay(Way):
 async def start_process(*words: str, stderr: int) -> asyncio.subprocess.Process:
     """Start a process in a session of its own, with pipes to its input and from its output."""
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=stderr, start_new_session=True)
+    return await asyncio.create_subprocess_exec(
+        *words, stdin=pipe, stdout=pipe, stderr=stderr, limit=LONGEST_LINE, start_new_session=True
+    )
 
 
 async def _run(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes, int]:

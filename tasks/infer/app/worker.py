@@ -1,7 +1,7 @@
 """The process of a callable: it is asked over pipes that the callable does not know, one prompt after the other.
 
 It is run as a file, in the environment of the application, so it imports nothing of ours.
-Each message is four bytes of its length, then JSON.
+Each message is a line of JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import inspect
 import json
 import os
-import struct
 import sys
 import threading
 import time
@@ -43,8 +42,7 @@ def main() -> None:
     sys.path.insert(0, os.getcwd())
 
     def send(message: dict[str, Any]) -> None:
-        content = json.dumps(message).encode()
-        answers.write(struct.pack(">I", len(content)) + content)
+        answers.write(json.dumps(message).encode() + b"\n")
         answers.flush()
 
     try:
@@ -54,10 +52,9 @@ def main() -> None:
         return
     send({"ready": True})
     runner = asyncio.Runner()
-    while len(size := requests.read(4)) == 4:
-        prompt = json.loads(requests.read(struct.unpack(">I", size)[0]))
+    for line in requests:
         try:
-            reply = function(prompt)
+            reply = function(json.loads(line))
             message = reply_message(runner.run(_await(reply)) if inspect.isawaitable(reply) else reply)
         except BaseException as error:
             # SystemExit and the like are errors of the callable too.
