@@ -44,15 +44,6 @@ def template(package: str, name: str) -> Template:
 
 
 @cache
-def compile_page(package: str) -> None:
-    """Compile the page of a package, and its templates that it includes, before it is rendered: it takes a while."""
-    environment = template(package, PAGE).environment
-    for file in files(package).iterdir():
-        if file.name.endswith(".j2"):
-            environment.get_template(file.name)
-
-
-@cache
 def style(package: str | None = None, name: str = "") -> str:
     """Return the report's style sheet, and behind it one of another package where that is named."""
     return read(SHARED, "style.css") + (read(package, name) if package else "")
