@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
 from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
-from contrapose.tasks.core.damage import put_in_place
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, inline_files, style, template
 from contrapose.tasks.text.cleaning import escape, one_line, table
@@ -155,11 +154,4 @@ def write_certificates(folder: Path, certificates: Sequence[Certificate], *, sho
         "certificate.html": render(certificates, show_toxic=show_toxic),
         "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            made = folder / f".{name}.part"
-            made.write_bytes(content)
-            put_in_place(made, folder / name)
-    except OSError as error:
-        raise unwritable(folder, error, what="the certificate") from error
+    write_pages(folder, contents, what="the certificate")
