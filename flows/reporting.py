@@ -29,18 +29,14 @@ from contrapose.tasks.core.outcome import (
     overall,
 )
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import find, names
 from contrapose.tasks.core.validation import Checked
 from contrapose.tasks.history.dataset import append, file_name, mend, past_run, place, record_of
 from contrapose.tasks.history.fingerprint import fingerprint
 from contrapose.tasks.history.reading import read_history
 from contrapose.tasks.load.task import Samples
-from contrapose.tasks.report import html, validation
-from contrapose.tasks.report.charts.drawing import prepare_to_draw
 from contrapose.tasks.report.evidence import doubts
 from contrapose.tasks.report.publish import git_commit, reserved_folder, versions
 from contrapose.tasks.report.task import publish, track
-from contrapose.tasks.report.templates import compile_page
 from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table
 from contrapose.tasks.text.wording import usage_text
@@ -54,15 +50,6 @@ class Published(TypedDict):
     summary: Summary
 
 
-def prepare_report() -> None:
-    """Start the process that draws, import what writes the files, and compile the pages: none of it needs results."""
-    prepare_to_draw()
-    for name in names("reports"):
-        find("reports", name)
-    for package in (html, validation):
-        compile_page(package.__name__)
-
-
 @time_stage
 def report(
     run: Run,
@@ -74,7 +61,6 @@ def report(
     checked: list[Checked],
 ) -> Published:
     """Publish the run folder and the artifacts, and note how the run ended."""
-    prepare_report()
     Store().runs.confirm(run.id)
     prices = {run.spec.id: run.price}
     if run.reader:

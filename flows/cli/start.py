@@ -9,7 +9,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Thread
 
 from contrapose.flows.orchestration.error_display import shorten_logged_errors
 from contrapose.flows.orchestration.library_settings import SETTINGS
@@ -20,8 +19,6 @@ from contrapose.tasks.core.errors import ConfigError
 
 ENGINES = ("prefect.flow_engine", "prefect.task_engine", "fastapi.encoders")
 """What Prefect imports once a flow has begun, and what writes the parameters for its server."""
-COMPUTING = ("scipy.special",)
-"""What verdicts are computed by."""
 
 Use = Callable[[Mapping[str, str]], object]
 """Has Prefect use some settings, as `use_in_process`."""
@@ -128,8 +125,7 @@ def write_problem(folder: Path) -> str:
 def import_libraries() -> None:
     """Import what every run begins with, and while nothing is cached what validates, too: the server takes longer.
 
-    Later most checks are in the cache, and what validates is imported where one is not. A thread prepares what the
-    stages need further on, while the server answers its first requests.
+    Later most checks are in the cache, and what validates is imported where one is not.
     """
     from contrapose.flows import evaluate_model  # noqa: F401
     from contrapose.tasks.core.policy import RESULTS
@@ -141,23 +137,3 @@ def import_libraries() -> None:
     keep_no_large_blocks()
     if not any(RESULTS.glob("*")):
         import_library()
-    Thread(target=prepare_stages).start()
-
-
-def prepare_stages() -> None:
-    """Do ahead, mostly in the order of the stages, what each of them would do when it first needs it."""
-    from contrapose.flows.reporting import prepare_report
-    from contrapose.tasks.core.validation import KINDS
-    from contrapose.tasks.language.expression import compile_all
-    from contrapose.tasks.report.charts.drawing import prepare_to_draw
-    from contrapose.tasks.validate.suites import bundled_suite
-
-    # What fails here fails again, and is reported, where it is needed.
-    with suppress(Exception):
-        prepare_to_draw()
-        for table in KINDS:
-            bundled_suite(table)
-        compile_all()
-        for name in COMPUTING:
-            import_module(name)
-        prepare_report()

@@ -10,23 +10,13 @@ An entry point in the group `contrapose.providers` gives it a name: `shouting = 
 `contrapose run --model shouting/any` asks it, with budget, cache, retries and rate limits.
 """
 
-from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import FREE, Price
-from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.provider import Argument, Check
-from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.asking.outcomes import Failure
-from contrapose.tasks.infer.asking.text_provider import TextProvider
-
-__all__ = [
-    "FREE",
-    "Argument",
-    "Check",
-    "Completion",
-    "Failure",
-    "ModelError",
-    "ModelSpec",
-    "Price",
-    "TextProvider",
-    "Usage",
-]
+from contrapose.tasks.config.model_spec import ModelSpec as ModelSpec
+from contrapose.tasks.config.prices import FREE as FREE
+from contrapose.tasks.config.prices import Price as Price
+from contrapose.tasks.core.errors import ModelError as ModelError
+from contrapose.tasks.core.provider import Argument as Argument
+from contrapose.tasks.core.provider import Check as Check
+from contrapose.tasks.core.records import Completion as Completion
+from contrapose.tasks.core.records import Usage as Usage
+from contrapose.tasks.infer.asking.outcomes import Failure as Failure
+from contrapose.tasks.infer.asking.text_provider import TextProvider as TextProvider

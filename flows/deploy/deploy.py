@@ -108,7 +108,7 @@ def server_url() -> str:
 def _make_pool(client: SyncPrefectClient) -> str:
     """Make sure that there is a work pool; one that exists is left as it is, of whatever type."""
     from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+    from prefect.exceptions import ObjectNotFound
     from prefect.workers.process import ProcessWorker
 
     pool = WorkPoolCreate(
@@ -121,11 +121,7 @@ def _make_pool(client: SyncPrefectClient) -> str:
     try:
         return f"kept, of type {client.read_work_pool(POOL).type}"
     except ObjectNotFound:
-        try:
-            client.create_work_pool(pool)
-        except ObjectAlreadyExists:
-            # Somebody deploys at the same time.
-            return f"kept, of type {client.read_work_pool(POOL).type}"
+        client.create_work_pool(pool)
         return "created, of type process"
 
 

@@ -54,7 +54,7 @@ class PositionMeans(NamedTuple):
     """What verdicts in both orders show; a figure without its grounds is None."""
 
     again: Mean | None
-    """Share of pairs of verdicts on the same prompt that differ."""
+    """Share of pairs of verdicts on the same prompt that differ; None where each prompt was asked once."""
     swapped: Mean | None
     """Share of pairs of verdicts on both orders that differ."""
     net: Mean | None

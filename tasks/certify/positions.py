@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.statistics.means import Mean, mean
+from contrapose.tasks.certify.findings import PositionMeans
+from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.noise import AskingPairs, estimate_lean, estimate_noise, share_of_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionFigures:
-    """What the verdicts of one judge show; a figure without its grounds is None."""
+    """What the verdicts of one judge show."""
 
     judge: str
     pairs: int
@@ -24,23 +25,7 @@ class PositionFigures:
     """Replies, also those without a verdict."""
     unread: int
     """Replies without one verdict."""
-    again: Mean | None
-    """Of pairs of verdicts on the same prompt, the share that differ; None where each prompt was asked once."""
-    swapped: Mean | None
-    """Of pairs of verdicts on both orders, the share that differ."""
-    net: Mean | None
-    """What the order adds to the noise."""
-    lean: Mean | None
-    """Share of verdicts for the first position minus that for the second."""
-    tied: Mean | None
-    """Share of verdicts that are ties."""
-
-    @property
-    def noise_share(self) -> float | None:
-        """Share of the disagreement between the orders that the judge's own noise explains, 0 to 1."""
-        if self.again is None or self.swapped is None or not self.swapped.value:
-            return None
-        return min(1.0, self.again.value / self.swapped.value)
+    means: PositionMeans
 
 
 def measure_positions(verdicts: pd.DataFrame) -> list[PositionFigures]:
@@ -65,11 +50,13 @@ def _measure(judge: str, verdicts: pd.DataFrame) -> PositionFigures:
         pairs=len(counts),
         verdicts=len(verdicts),
         unread=len(verdicts) - len(read),
-        again=share_of_pairs(pairs.before + pairs.after, pairs.before_changed + pairs.after_changed, cluster=clusters),
-        swapped=share_of_pairs(pairs.across, pairs.across_changed, cluster=clusters),
-        net=noise.net if noise else None,
-        lean=estimate_lean(np.array(lean, dtype=float), clusters),
-        tied=mean((read["choice"] == "tie").to_numpy(dtype=float), read["cluster"], share=True) if len(read) else None,
+        means=PositionMeans(
+            share_of_pairs(pairs.before + pairs.after, pairs.before_changed + pairs.after_changed, cluster=clusters),
+            share_of_pairs(pairs.across, pairs.across_changed, cluster=clusters),
+            noise.net if noise else None,
+            estimate_lean(np.array(lean, dtype=float), clusters),
+            mean((read["choice"] == "tie").to_numpy(dtype=float), read["cluster"], share=True) if len(read) else None,
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, position_findings
+from contrapose.tasks.certify.findings import GATE, decide_all, position_findings
 from contrapose.tasks.certify.people import pair_findings, single_answer_findings
 from contrapose.tasks.certify.positions import measure_positions
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
@@ -34,9 +34,8 @@ def _certify_pairs(sources: Sequence[str], gate: float) -> Iterator[Certificate]
     verdicts = read_verdicts(sources)
     for figures in measure_positions(verdicts):
         own = verdicts[verdicts["judge"] == figures.judge]
-        means = PositionMeans(figures.again, figures.swapped, figures.net, figures.lean, figures.tied)
         unread = figures.unread / figures.verdicts
-        findings = [*position_findings(means, gate=gate, unread=unread), *pair_findings(own)]
+        findings = [*position_findings(figures.means, gate=gate, unread=unread), *pair_findings(own)]
         counts = (figures.pairs, figures.verdicts, figures.unread)
         yield _certificate(figures.judge, sources, findings, counts)
 

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used, or ahead: most commands use few of the hundreds."""
+"""Regular expressions that are compiled when they are first used: most commands use few of the hundreds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ class _Uncompiled:
 
     def __init__(self, text: str, flags: int) -> None:
         self._made_of = (text, flags)
-        _unused.append(self)
 
     def __getattr__(self, name: str) -> Any:
         compiled = re.compile(*self._made_of)
@@ -19,16 +18,6 @@ class _Uncompiled:
             if not attribute.startswith("_"):
                 setattr(self, attribute, getattr(compiled, attribute))
         return getattr(compiled, name)
-
-
-_unused = list[_Uncompiled]()
-
-
-def compile_all() -> None:
-    """Compile what was not used yet, while there is time: a reply that is read needs most of them at once."""
-    while _unused:
-        # Any attribute has it compiled.
-        _ = _unused.pop().pattern
 
 
 def expression(text: str, flags: int = 0) -> re.Pattern[str]:

@@ -28,28 +28,12 @@ TRIES = 3
 WAIT = 2.0
 """Seconds before the second try; twice as long before the third."""
 TIMEOUT = 10.0
-TOLERANCE = 300
-"""Seconds that a receiver lets the time of a signature and its own clock differ."""
 
 
 def signature(body: bytes, secret: str, *, at: int) -> str:
     """The value of the header for a body that is sent at a Unix time."""
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={signed}"
-
-
-def genuine(body: bytes, header: str, secret: str, *, now: float) -> bool:
-    """Return whether a raw body was signed with the secret, and not too long before a Unix time: for receivers.
-
-    The header is the value of `X-Contrapose-Signature`.
-    """
-    parts = dict(part.partition("=")[::2] for part in header.split(","))
-    moment = parts.get("t", "")
-    if not (moment.isascii() and moment.isdecimal() and len(moment) < 16 and abs(now - int(moment)) <= TOLERANCE):
-        return False
-    return hmac.compare_digest(
-        header.encode("utf-8", "surrogatepass"), signature(body, secret, at=int(moment)).encode()
-    )
 
 
 def is_listed(url: str, environment: Mapping[str, str] = os.environ) -> bool:

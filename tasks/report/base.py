@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -19,6 +19,9 @@ from contrapose.tasks.report.failures import clear_failures
 from contrapose.tasks.report.rows import of_test, without_controls
 from contrapose.tasks.tables.results import columns_of
 
+if TYPE_CHECKING:
+    from contrapose.tasks.report.publish import StoredResults
+
 FIGURES = (
     *("test_type", "sample_id", "pass", "error", "control", "confidence"),
     *("right_before", "right_and_noticed"),
@@ -27,23 +30,6 @@ FIGURES = (
 
 SKIPPED_SHOWN = 3
 """Skipped cases that a report shows of each test and reason."""
-
-
-class Results(Protocol):
-    """Rows of the asked cases, columns as in SEMANTICS, raw text. A run may have more than fit in memory."""
-
-    @property
-    def figures(self) -> pd.DataFrame:
-        """Rows, counted from 0, with those of their columns that are in `FIGURES`."""
-        ...
-
-    def at(self, places: Sequence[int]) -> pd.DataFrame:
-        """Return some rows with all columns; `places` are ascending."""
-        ...
-
-    def parts(self) -> Iterator[pd.DataFrame]:
-        """Rows with all columns, one part after the other; at least one part."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +48,8 @@ class Report:
     """One run, ready to be shown. It has no slots, since what several reports show is computed once and kept."""
 
     summary: Summary
-    results: Results
+    results: StoredResults
+    """Rows of the asked cases, columns as in SEMANTICS, raw text. A run may have more than fit in memory."""
     skipped: pd.DataFrame
     """Cases that were not asked, the first `SKIPPED_SHOWN` of each test and reason: test_type, sample_id, original,
     skip_reason."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from contrapose.tasks.core.comparison import (
     DEFINITIONS,
     MIN_COVERAGE,
@@ -15,23 +13,10 @@ from contrapose.tasks.core.comparison import (
     Verdict,
 )
 from contrapose.tasks.report.rows import name_of
-from contrapose.tasks.text.cleaning import escape, show_hidden, table
+from contrapose.tasks.report.templates import template
 from contrapose.tasks.text.wording import counted, number
 
 MARKS: dict[Verdict, str] = {"better": "✅", "not worse": "✅", "cannot tell": "❔", "worse": "❌"}
-
-NOTES = (
-    "Models are compared over the cases that were scored for both; repeats of a case are averaged first.",
-    "Intervals are 95 %. Those of pass rates are Wilson's, on the effective number of cases. Those of differences are "
-    "exact where cases are independent. Else they are the bootstrap's over clusters, or Wilson's of both directions "
-    "where few clusters differ.",
-    "At least: an exact one-sided bound at 95 %. Clusters count as fewer independent cases. Fewer than 15 clusters "
-    "bound no loss.",
-    "p: the exact McNemar test where cases are independent, else sign flips of clusters; Holm's correction over all "
-    "pairs of models in a test.",
-    "Rank in a test: 1 + the number of models that are significantly better. Models without a significant difference "
-    "share a rank. Over all tests: by the mean of these ranks.",
-)
 
 
 def render(comparison: Comparison) -> bytes:
@@ -39,76 +24,19 @@ def render(comparison: Comparison) -> bytes:
 
     Every text is escaped: no markup, link, image or mention of a user comes out of it.
     """
-    verdict, tests = comparison["verdict"], [test["test_type"] for test in comparison["tests"]]
-    models = (
-        (
-            name_of(model["name"]) + (", the baseline" if model["name"] == comparison["baseline"] else ""),
-            *map(name_of, (model["revision"], model["run_id"], model["verdict"])),
-        )
-        for model in comparison["models"]
+    words = (points, rate_words, difference_words, chance, unpaired_words, cases_words)
+    text = template("contrapose.tasks.report", "comparison.md.j2").render(
+        {word.__name__: word for word in words},
+        **comparison,
+        margin_text=margin_words(comparison),
+        marks=MARKS,
+        definitions=DEFINITIONS,
+        coverage=f"{MIN_COVERAGE:.0%}",
+        name_of=name_of,
+        number=number,
+        sides=lambda pair: f"{name_of(pair['first'])} − {name_of(pair['second'])}",
     )
-    ranks = (
-        (
-            str(place["rank"]),
-            name_of(place["name"]),
-            number(place["mean_rank"]),
-            *(str(place["ranks"][test]) for test in tests),
-        )
-        for place in comparison["leaderboard"]
-    )
-    head = ("rank", "model", "mean rank", *(f"rank in {name_of(test)}" for test in tests))
-    needed = f"{MIN_COVERAGE:.0%} of the cases that either model was asked"
-    applies = f"Where at least {needed} were scored for both, the first that applies:"
-    meanings = (
-        f"The margin is {margin_words(comparison)}. {applies}",
-        *(f"{verdict}: {meaning}" for verdict, meaning in DEFINITIONS.items()),
-    )
-    parts = [
-        f"**{MARKS[verdict]} {escape(verdict.capitalize())}** {escape(show_hidden(comparison['reason']))}",
-        "## Contrapose comparison",
-        table(("model", "revision", "run", "verdict of the run"), models),
-        "### Over all tests",
-        table(head, ranks, numbers={0, *range(2, len(head))}),
-        *(part for test in comparison["tests"] for part in _test_parts(test)),
-        "### Notes",
-        bullets([*comparison["warnings"], *NOTES, *meanings]),
-    ]
-    return ("\n\n".join(parts) + "\n").encode()
-
-
-def _test_parts(test: Contest) -> tuple[str, ...]:
-    standings = (
-        (
-            str(standing["rank"]),
-            name_of(standing["name"]),
-            rate_words(standing["rate"]),
-            f"{standing['scored']:,} / {standing['asked']:,}",
-        )
-        for standing in test["standings"]
-    )
-    pairs, reasons, unpaired = [], [], []
-    for pair in test["pairs"]:
-        difference, verdict = pair["difference"], pair["verdict"]
-        sides = f"{name_of(pair['first'])} − {name_of(pair['second'])}"
-        least = "–" if difference is None or difference["bounds"] is None else points(difference["bounds"][0])
-        judged = "" if verdict is None else f"{MARKS[verdict]} {verdict}"
-        pairs.append((sides, difference_words(difference), least, chance(difference), judged))
-        reasons += [f"{sides}: {pair['reason']}"] if pair["reason"] else []
-        unpaired += [f"{sides}: {text}."] if (text := unpaired_words(pair)) else []
-    return (
-        f"### {escape(name_of(test['test_type']))}",
-        escape(f"{cases_words(test)}."),
-        table(("rank", "model", "pass rate, %", "scored / asked"), standings, numbers=(0, 2, 3)),
-        table(
-            ("models", "difference, points", "at least", "p (Holm)", "verdict on the first"), pairs, numbers=(1, 2, 3)
-        ),
-        bullets([*reasons, *unpaired]),
-    )
-
-
-def bullets(lines: Iterable[str]) -> str:
-    """Return lines as a list; every text is escaped."""
-    return "\n".join(f"- {escape(show_hidden(line))}" for line in lines)
+    return text.encode()
 
 
 def points(share: float) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contrapose.tasks.core.decision import DEFINITIONS, Decision, Verdict
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.report.comparison_markdown import MARKS as TEST_MARKS
-from contrapose.tasks.report.comparison_markdown import bullets
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.report.rows import name_of
 from contrapose.tasks.report.summary import to_json
-from contrapose.tasks.text.cleaning import escape, show_hidden, table
+from contrapose.tasks.report.templates import template
 
 MARKS: dict[Verdict, str] = {"promote": "✅", "hold": "❌", "insufficient evidence": "❔"}
 
@@ -19,27 +18,17 @@ def render(decision: Decision) -> bytes:
 
     Long texts are lists: the dialog of a person who approves cuts off wide tables.
     """
-    verdict = decision["verdict"]
     facts = (("revision", decision["revision"]), ("training run", decision["training_run"]))
-    named = ", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)])
-    reasons = [*decision["reasons"], *answer_words(decision)]
-    models = [("candidate", decision["candidate"]), ("baseline", decision["baseline"])]
-    sides = ((name, name_of(side["model"]), name_of(side["revision"]), side["verdict"]) for name, side in models)
-    tests = [
-        f"{TEST_MARKS[test['verdict']]} {test['test_type']}: {test['verdict']}. {test['reason']}"
-        for test in decision["tests"]
-    ]
-    margin = f"The margin is {100 * decision['margin']:g} points of pass rate. The first that applies:"
-    parts = [
-        f"**{MARKS[verdict]} {verdict.capitalize()}** {escape(show_hidden(named))}",
-        bullets(reasons),
-        table(("", "model", "revision", "verdict of its run"), sides),
-        bullets([f"run of the {name}: {side['folder']}" for name, side in models]),
-        "Each test:",
-        bullets(tests),
-        bullets([margin, *(f"{name}: {meaning}" for name, meaning in DEFINITIONS.items())]),
-    ]
-    return ("\n\n".join(parts) + "\n").encode()
+    text = template("contrapose.tasks.report", "decision.md.j2").render(
+        {**decision, "reasons": [*decision["reasons"], *answer_words(decision)]},
+        named=", ".join([decision["model"], *(f"{name} {value}" for name, value in facts if value)]),
+        sides=[("candidate", decision["candidate"]), ("baseline", decision["baseline"])],
+        marks=MARKS,
+        test_marks=TEST_MARKS,
+        definitions=DEFINITIONS,
+        name_of=name_of,
+    )
+    return text.encode()
 
 
 def answer_words(decision: Decision) -> list[str]:

@@ -15,7 +15,7 @@ from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
 if TYPE_CHECKING:
-    from contrapose.tasks.report.base import Results
+    from contrapose.tasks.report.publish import StoredResults
 
 LOOKED_AT = 200
 """Failures of each test among which the clearest are chosen: the first ones, so that a long run costs no more."""
@@ -56,7 +56,7 @@ def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> Marke
     )
 
 
-def clear_failures(test: str, figures: pd.DataFrame, results: Results, *, most: int = EXAMPLES) -> pd.DataFrame:
+def clear_failures(test: str, figures: pd.DataFrame, results: StoredResults, *, most: int = EXAMPLES) -> pd.DataFrame:
     """Return the clearest failures of a test, raw, the clearest first; no controls, errors or unscored cases.
 
     Where right answers are known, and all that failed was wrong before, none is shown: it may fit the changed prompt.

@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.damage import folder_as_above
+from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.places import Place, atomic_folder, part_folder
@@ -150,6 +150,22 @@ def unwritable(
     )
 
 
+def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> None:
+    """Write files into a folder, which is made where there is none; each is there complete or not at all, in order.
+
+    Raises:
+        ConfigError: the folder cannot be written; `what` cannot be kept there.
+    """
+    try:
+        folder_as_above(folder, exist_ok=True)
+        for name, content in contents.items():
+            part = folder / f".{name}.part"
+            part.write_bytes(content)
+            put_in_place(part, folder / name)
+    except OSError as error:
+        raise unwritable(folder, error, what=what) from error
+
+
 def versions() -> dict[str, str]:
     """Return versions of Python and of the packages that matter."""
     installed = {"python": platform.python_version()}
@@ -169,7 +185,7 @@ def git_commit() -> str | None:
 
 
 class StoredResults:
-    """Implement `Results` by some tables, one after the other, under one schema."""
+    """Rows of some tables, one after the other, under one schema."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables
@@ -255,37 +271,32 @@ def skipped_examples(tables: Sequence[Table]) -> pd.DataFrame:
     return examples.rename(columns={"probe": "test_type"}).reset_index(drop=True)
 
 
-class DescribedColumn(NamedTuple):
-    """Description of a column in a file."""
-
-    description: str
-    """In a sentence."""
-    unit: str = ""
-    """Of a number; empty where it has none."""
+Description = dict[str, str]
+"""What a column of a file holds: a `description` in a sentence, and the `unit` of a number, empty where it has none."""
 
 
-def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, DescribedColumn]:
+def of_results(tests: Iterable[str], *, passages: bool = False) -> dict[str, Description]:
     """Return the columns of results.parquet, as each test's probe describes them; of passages on demand."""
     columns = {name: column for test in tests if is_probe(test) for name, column in columns_of(probe(test)).items()}
     columns = {**columns, **(PASSAGES if passages else {})}
-    return {name: DescribedColumn(column.description, column.unit) for name, column in columns.items()}
+    return {name: {"description": column.description, "unit": column.unit} for name, column in columns.items()}
 
 
-def of_cases() -> dict[str, DescribedColumn]:
+def of_cases() -> dict[str, Description]:
     """Return the columns of cases.parquet, as the record describes its fields."""
     # Only through a list are fields of a plain dataclass described by what is written beneath them.
     adapter = TypeAdapter(list[Case], config=ConfigDict(use_attribute_docstrings=True))
     fields: dict[str, Any] = adapter.json_schema()["$defs"]["Case"]["properties"]
-    return {name: DescribedColumn(field.get("description", "")) for name, field in fields.items()}
+    return {name: {"description": field.get("description", ""), "unit": ""} for name, field in fields.items()}
 
 
-def describe_schema(schema: pa.Schema, columns: Mapping[str, DescribedColumn], summary: Summary) -> pa.Schema:
+def describe_schema(schema: pa.Schema, columns: Mapping[str, Description], summary: Summary) -> pa.Schema:
     """Return the schema with columns described, each in its field, and all in one key that needs no Arrow to be read.
 
     The other keys are what the rows depend on; neither the run's name nor its time, since two runs of the same have the
     same files.
     """
-    descriptions = {name: columns[name]._asdict() for name in schema.names if name in columns}
+    descriptions = {name: columns[name] for name in schema.names if name in columns}
     fields = [field.with_metadata(descriptions.get(field.name)) for field in schema]
     tests = summary["tests"]
     facts = {

@@ -11,7 +11,7 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from contrapose.tasks.text import wording
+from contrapose.tasks.text import cleaning, wording
 
 
 def read(package: str, name: str) -> str:
@@ -30,26 +30,28 @@ PAGE = "page.html.j2"
 def template(package: str, name: str) -> Template:
     """Return a template of a package, which may use others of it and the shared ones.
 
-    Values are escaped, and none may be missing.
+    Values are escaped, for Markdown in a template of that, and none may be missing.
     """
 
     def load(wanted: str) -> str:
         return read(package if files(package).joinpath(wanted).is_file() else SHARED, wanted)
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(load)
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(load),
+        finalize=_escape_markdown if name.endswith(".md.j2") else None,
+        keep_trailing_newline=name.endswith(".md.j2"),
     )
     environment.filters |= {"percent": wording.percent, "thousands": "{:,}".format}
     return environment.get_template(name)
 
 
-@cache
-def compile_page(package: str) -> None:
-    """Compile the page of a package, and its templates that it includes, before it is rendered: it takes a while."""
-    environment = template(package, PAGE).environment
-    for file in files(package).iterdir():
-        if file.name.endswith(".j2"):
-            environment.get_template(file.name)
+def _escape_markdown(value: object) -> Markup:
+    """Return a value as Markdown that shows exactly it; what was escaped before stays."""
+    return value if isinstance(value, Markup) else Markup(cleaning.escape(str(value)))  # noqa: S704 (just escaped)
 
 
 @cache

@@ -10,7 +10,8 @@ import pytest
 from places import REPOSITORY
 
 from contrapose.flows.cli import main
-from contrapose.tasks.certify.positions import PositionFigures, measure_positions
+from contrapose.tasks.certify.findings import PositionMeans
+from contrapose.tasks.certify.positions import measure_positions
 from contrapose.tasks.certify.recorded import certify_verdicts
 from contrapose.tasks.certify.verdict_log import read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
@@ -35,7 +36,7 @@ this project, with the letters of each reply's one mark."""
 
 @pytest.mark.skipif(not PUBLIC.exists(), reason="the recorded verdicts are not here")
 def test_the_public_table_of_nine_judges() -> None:
-    figures = {one.judge: one for one in measure_positions(read_verdicts([str(PUBLIC)]))}
+    figures = {one.judge: one.means for one in measure_positions(read_verdicts([str(PUBLIC)]))}
     assert figures.keys() == TABLE.keys()
     for judge, row in TABLE.items():
         means = (figures[judge].again, figures[judge].swapped)
@@ -63,9 +64,9 @@ def log_of(
     return str(path)
 
 
-def figures_of(path: Path, **planted: float) -> PositionFigures:
+def figures_of(path: Path, **planted: float) -> PositionMeans:
     (figures,) = measure_positions(read_verdicts([log_of(path, **planted)]))  # type: ignore[arg-type]
-    return figures
+    return figures.means
 
 
 def ends_of(mean: Mean | None) -> Interval:
@@ -84,19 +85,20 @@ def test_noise_is_no_position(tmp_path: Path) -> None:
     assert ends_of(figures.again).low <= 2 * 0.2 * 0.8 <= ends_of(figures.again).high
     assert ends_of(figures.net).low <= 0
     assert ends_of(figures.lean).low <= 0 <= ends_of(figures.lean).high
-    assert figures.noise_share == pytest.approx(1, abs=0.15)
+    assert value_of(figures.again) == pytest.approx(value_of(figures.swapped), rel=0.15)
 
 
 def test_a_position_is_no_noise(tmp_path: Path) -> None:
     figures = figures_of(tmp_path / "first.jsonl", first=0.3)
-    assert (value_of(figures.again), figures.noise_share) == (0, 0)
+    assert value_of(figures.again) == 0
+    assert value_of(figures.swapped) > 0
     assert value_of(figures.net) == pytest.approx(0.3, abs=0.1)
     assert value_of(figures.lean) == pytest.approx(0.3, abs=0.1)
 
 
 def test_one_asking_shows_no_noise(tmp_path: Path) -> None:
     figures = figures_of(tmp_path / "once.jsonl", first=0.3, askings=1)
-    assert (figures.again, figures.net, figures.noise_share) == (None, None, None)
+    assert (figures.again, figures.net) == (None, None)
     assert value_of(figures.swapped) > 0
     assert value_of(figures.lean) > 0
 

@@ -66,17 +66,6 @@ def test_what_threads_of_prefect_say_at_the_end_is_not_shown() -> None:
     assert done.stderr == ""
 
 
-def test_what_cannot_be_made_ready_is_left_to_whoever_needs_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def broken() -> None:
-        raise ValueError("broken")
-
-    monkeypatch.setattr("contrapose.tasks.language.expression.compile_all", broken)
-    start.prepare_stages()
-    assert capsys.readouterr() == ("", "")
-
-
 def started(home: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
     """A process that starts the temporary server in a home, and says whether it answered."""
     code = (
@@ -139,7 +128,7 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
     assert done.returncode == 0
 
 
-def test_a_run_does_not_import_what_its_server_does_and_makes_ready_what_its_rooms_need(tmp_path: Path) -> None:
+def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
     put_own_database(tmp_path / "contrapose")
     code = (
         "import sys\n"
@@ -147,15 +136,12 @@ def test_a_run_does_not_import_what_its_server_does_and_makes_ready_what_its_roo
         "main(['run', '--model', 'mock', '--limit', '3', '--test', 'order_bias', '--quiet', '--exit-zero'])\n"
         "from contrapose.flows.serve.temporary_server import is_kept, own_server\n"
         "print(own_server().running, is_kept())\n"
-        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])\n"
-        "from contrapose.tasks.language import expression\n"
-        "print('still to be compiled:', len(expression._unused))"
+        "print([name for name in ('prefect.server.api.server', 'torch') if name in sys.modules])"
     )
     done = alone(code, home=tmp_path / "prefect", seconds=180)
-    verdict, server, imported, ready = done.stdout.strip().split("\n")
+    verdict, server, imported = done.stdout.strip().split("\n")
     assert "order_bias" in verdict
     assert (server, imported) == ("True False", "[]"), done.stderr
-    assert ready == "still to be compiled: 0"
     # It would tell the next server there that all kinds of blocks are in the database, and people could add none.
     assert not (tmp_path / "prefect" / "memo_store.toml").exists()
 

@@ -359,24 +359,6 @@ def test_the_installed_libraries_let_prefect_write_scheduled_runs() -> None:
     assert all(run.auto_scheduled for run in runs)
 
 
-def test_a_pool_that_somebody_else_creates_meanwhile_is_kept() -> None:
-    from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
-
-    class Client:
-        looks = 0
-
-        def read_work_pool(self, name: str) -> Any:
-            self.looks += 1
-            if self.looks == 1:
-                raise ObjectNotFound(http_exc=Exception())
-            return SimpleNamespace(type="docker")
-
-        def create_work_pool(self, pool: Any) -> None:
-            raise ObjectAlreadyExists(http_exc=Exception())
-
-    assert _make_pool(Client()) == "kept, of type docker"  # type: ignore[arg-type]
-
-
 def test_nightly_runs_when_it_is_told_to() -> None:
     (schedule,) = deployments(DeploymentOptions(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
     assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from contrapose.tasks.language import expression as module
-from contrapose.tasks.language.expression import compile_all, expression
+from contrapose.tasks.language.expression import expression
 
 TEXT = r"(?P<word>b\w+)"
 
@@ -41,12 +41,3 @@ def test_it_does_what_a_compiled_one_does() -> None:
 def test_a_mistake_is_told_when_it_is_used() -> None:
     with pytest.raises(re.error):
         expression("(").search("")
-
-
-def test_all_that_wait_can_be_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_unused", [])
-    words = expression(TEXT)
-    assert "search" not in vars(words)
-    compile_all()
-    assert "search" in vars(words)
-    assert module._unused == []

@@ -11,7 +11,7 @@ from receiver import receiving
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.promotion.settings import Promotion
-from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, genuine, send, signature
+from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, send, signature
 
 BODY, SECRET = b'{"verdict": "promote"}', "of-these-tests-alone"
 
@@ -26,23 +26,14 @@ def test_a_receiver_can_tell_who_sent_it_and_when() -> None:
     assert receiver.bodies == [BODY]
     header = receiver.headers[0][HEADER]
     assert receiver.headers[0][DELIVERY] == "d1"
-    now = time.time()
-    assert genuine(BODY, header, SECRET, now=now)
-    assert not genuine(BODY + b" ", header, SECRET, now=now)
-    assert not genuine(BODY, header, "another secret altogether", now=now)
-    assert not genuine(BODY, header, SECRET, now=now + 301)
-    other = header.replace("t=", "t=1")
-    assert not genuine(BODY, other, SECRET, now=float(other.partition(",")[0][2:]))
+    moment = int(header.partition(",")[0].removeprefix("t="))
+    assert abs(time.time() - moment) < 60
+    assert header == signature(BODY, SECRET, at=moment)
 
 
 def test_the_signature_is_what_its_description_says() -> None:
     expected = hmac.new(SECRET.encode(), b"1700000000." + BODY, hashlib.sha256).hexdigest()
     assert signature(BODY, SECRET, at=1_700_000_000) == f"t=1700000000,v1={expected}"
-
-
-@pytest.mark.parametrize("header", ["", "t=", "t=x,v1=", "v1=0", "t=1700000000", "t=١,v1=x", "t=" + "9" * 5000, ","])
-def test_a_header_of_another_form_is_never_genuine(header: str) -> None:
-    assert not genuine(BODY, header, SECRET, now=1_700_000_000)
 
 
 def test_it_is_tried_three_times_and_no_more() -> None:

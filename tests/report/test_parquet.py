@@ -37,19 +37,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_column_of_every_test_is_described(name: str) -> None:
     found = of_results([name])
     assert list(found) == schema_for(probe(name)).names
-    assert all(column.description for column in found.values())
+    assert all(column["description"] for column in found.values())
 
 
 def test_columns_of_passages_are_described_too() -> None:
     columns = of_results(["typo"], passages=True)
     assert list(columns) == schema_for(probe("typo"), passages=True).names
-    assert all(column.description for column in columns.values())
+    assert all(column["description"] for column in columns.values())
 
 
 def test_every_field_of_a_case_is_described() -> None:
     columns = of_cases()
     assert list(columns) == schema_of(Case).names
-    assert all(column.description for column in columns.values())
+    assert all(column["description"] for column in columns.values())
 
 
 def test_arrow_reads_what_a_column_holds(folder: Path) -> None:

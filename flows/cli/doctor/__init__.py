@@ -8,10 +8,10 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from importlib.metadata import version
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.arguments import Verb, add_changes, add_model, add_suite, config_of
@@ -95,6 +95,17 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
+def _check(name: str, config: RunConfig | None) -> list[DoctorFinding]:
+    """Return what a check finds; one that breaks is a finding itself, and keeps none of the others from being seen."""
+    findings: list[DoctorFinding] = []
+    try:
+        findings.extend(CHECKS[name](config))
+    except Exception as error:
+        remedy = "Fix what the other lines name; else report it with this table."
+        findings.append(DoctorFinding(name, "problem", f"could not be looked at ({type(error).__name__})", remedy))
+    return findings
+
+
 def _examine(arguments: argparse.Namespace) -> int:
     """Do all checks at once; each server is waited for at most a few seconds."""
     config, wrong = None, list[DoctorFinding]()
@@ -103,24 +114,9 @@ def _examine(arguments: argparse.Namespace) -> int:
             config = config_of(arguments)
         except ContraposeError as error:
             wrong = [run.failure("configuration", error)]
-    seen: dict[str, list[DoctorFinding]] = {name: [] for name in CHECKS}
-
-    def check(name: str) -> None:
-        # A check that breaks is a finding itself, and keeps none of the others from being seen.
-        try:
-            seen[name].extend(CHECKS[name](config))
-        except Exception as error:
-            remedy = "Fix what the other lines name; else report it with this table."
-            seen[name].append(
-                DoctorFinding(name, "problem", f"could not be looked at ({type(error).__name__})", remedy)
-            )
-
-    threads = [Thread(target=copy_context().run, args=(check, name)) for name in CHECKS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    findings = [*(finding for name in CHECKS for finding in seen[name]), *wrong]
+    with ThreadPoolExecutor(len(CHECKS)) as pool:
+        running = [pool.submit(copy_context().run, _check, name, config) for name in CHECKS]
+        findings = [*(finding for check in running for finding in check.result()), *wrong]
     print_lines([as_json(findings)] if arguments.json else as_text(findings))
     return int(any(finding.state == "problem" for finding in findings))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlencode
@@ -164,10 +163,6 @@ def _make_show() -> Show:
 
 def _make_card(one: Series, show: Show) -> dict[str, Any]:
     last = one.points[-1]
-    # All that a chart depends on.
-    drawable = [
-        {"model": point.run["model"], "started": point.run["started"], "tests": [point.test]} for point in one.points
-    ]
     rows = []
     for point in reversed(one.points):
         stopping, (first, *others) = early_stop(point.test), criteria_of_past(point.test)
@@ -195,17 +190,11 @@ def _make_card(one: Series, show: Show) -> dict[str, Any]:
         "name": rows[0]["name"],
         "gate": rows[0]["gate"],
         "others": rows[0]["others"],
-        "chart": _draw(json.dumps(drawable), one.test),
+        "chart": trend(tuple({**point.run, "tests": [point.test]} for point in one.points), one.test),
         "asked": rows[0]["asked"],
         "caution": one.caution,
         "points": rows,
     }
-
-
-@lru_cache(maxsize=512)
-def _draw(runs: str, test: str) -> Markup | None:
-    """Draw the chart of some runs, as JSON. It takes longer than all the rest, and most charts stay what they are."""
-    return trend(tuple(json.loads(runs)), test)
 
 
 def _render(name: str, **values: Any) -> PageReply:

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
 from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
-from contrapose.tasks.core.damage import put_in_place
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, inline_files, style, template
-from contrapose.tasks.text.cleaning import escape, one_line, table
+from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import counted
 
@@ -94,13 +93,6 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
     return page.encode()
 
 
-BOARD = """# How steady are judges?
-
-Each judge compared pairs of answers in both orders. *Asked again*: share of verdicts that differ when the very same
-prompt is asked again. *Swapped*: share that differ when the order is swapped. *Net*: what the order adds to the judge's
-own noise. *Lean*: share of verdicts for the first answer minus the second. *Ties*: share of ties. Brackets hold 95 %
-intervals; pairs about one question count as one group. A dash: each prompt was asked once.
-"""
 COLUMNS = {
     "asked again": "self-disagreement",
     "swapped": "disagreement of orders",
@@ -112,18 +104,14 @@ COLUMNS = {
 
 def render_board(boards: Sequence[tuple[str, str, Sequence[Certificate]]]) -> str:
     """Return a page of Markdown with a table for each source: its title, a note about it, and its certificates."""
-    return "\n".join([BOARD, *(line for board in boards for line in _table(*board))]).rstrip() + "\n"
+    return template(__package__, "board.md.j2").render(
+        boards=boards, columns=list(COLUMNS), cells=_cells, one_line=one_line
+    )
 
 
-def _table(title: str, note: str, certificates: Sequence[Certificate]) -> Iterator[str]:
-    rows = []
-    for one in certificates:
-        findings = {finding["name"]: finding for finding in one["findings"]}
-        cells = (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
-        rows.append((escape(one_line(one["judge"])), f"{one['pairs']:,}", *cells))
-    yield f"## {escape(title)}\n"
-    yield from ([f"{escape(note)}\n"] if note else [])
-    yield f"{table(('judge', 'pairs', *COLUMNS), rows)}\n"
+def _cells(certificate: Certificate) -> Iterator[str]:
+    findings = {finding["name"]: finding for finding in certificate["findings"]}
+    return (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
 
 
 def render_run(report: Report) -> bytes | None:
@@ -155,11 +143,4 @@ def write_certificates(folder: Path, certificates: Sequence[Certificate], *, sho
         "certificate.html": render(certificates, show_toxic=show_toxic),
         "certificate.json": f"{to_json(certificates_file(certificates))}\n".encode(),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            made = folder / f".{name}.part"
-            made.write_bytes(content)
-            put_in_place(made, folder / name)
-    except OSError as error:
-        raise unwritable(folder, error, what="the certificate") from error
+    write_pages(folder, contents, what="the certificate")

@@ -1,16 +1,12 @@
-"""From a Vega-Lite chart to SVG that can stand in the page, drawn in a process of its own."""
+"""From a Vega-Lite chart to SVG that can stand in the page."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
-
-from contrapose.tasks.core.side_process import SideProcess
 
 Chart = dict[str, Any]
 """A chart in the words of Vega-Lite, which are plain JSON: https://vega.github.io/vega-lite/docs/."""
@@ -75,36 +71,11 @@ def _pieces(element: ElementTree.Element) -> Iterator[str]:
         yield f"<{tag}{kept}>{text}{inside}</{tag}>"
 
 
-PROGRAM = """
-import json, os, sys
-os.nice(10)
-import vl_convert
-vl_convert.vegalite_to_svg({"mark": "bar"})
-print("ready", flush=True)
-for line in sys.stdin:
-    try:
-        print(json.dumps(vl_convert.vegalite_to_svg(json.loads(line))), flush=True)
-    except Exception:
-        print("null", flush=True)
-"""
-"""The first drawing takes half a second more than any other: it is made before somebody waits for one. The priority is
-lower than usual, since the run and its server need the processor meanwhile."""
-
-SECONDS = 60.0
-"""Time that a drawing may take."""
-
-
-@cache
-def _artist() -> SideProcess:
-    return SideProcess("-P", "-c", PROGRAM, seconds=SECONDS)
-
-
-def prepare_to_draw() -> None:
-    """Start the process that draws, which takes a while, before there is something to draw."""
-    _artist().begin()
-
-
 def svg(chart: Mapping[str, Any]) -> str | None:
     """Draw a Vega-Lite chart as SVG; None where it cannot be drawn: a report without a picture is better than none."""
-    drawn: str | None = json.loads(_artist().ask(json.dumps(chart)) or "null")
-    return drawn or None
+    import vl_convert
+
+    try:
+        return vl_convert.vegalite_to_svg(dict(chart)) or None
+    except ValueError:
+        return None

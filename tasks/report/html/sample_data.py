@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from contrapose.tasks.probes.toxic_words.count import doubtful
-from contrapose.tasks.report.base import Results, SentPrompts
+from contrapose.tasks.report.base import SentPrompts
 from contrapose.tasks.report.failures import text_columns
+from contrapose.tasks.report.publish import StoredResults
 from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut_text, show_hidden
 from contrapose.tasks.text.diff import mark
@@ -45,7 +46,7 @@ PageText = str | list[str]
 class SampleData:
     """Data of the samples, packed while the page is written: first the texts, then the columns."""
 
-    results: Results
+    results: StoredResults
     places: Sequence[int]
     """Rows of the results that fit on the page."""
     prompts: Iterator[SentPrompts]
