@@ -43,35 +43,20 @@ def pair(first: str, second: str, *, back: tuple[str | None, str | None] = (None
     return replace(found, **dict(zip(("expected", "actual"), sides, strict=True)))
 
 
-@pytest.mark.parametrize("said", ["B", "b", "(B)", "**B**", " B.\n", "Answer: B", "answer: **b**", "<think>A</think>B"])
-def test_a_letter_alone_is_an_answer(said: str) -> None:
-    assert answered(said, OPTIONS) == "B"
-
-
-@pytest.mark.parametrize("said", ["none", "None.", "NONE", "Neither", "Answer: none"])
-def test_none_is_an_answer(said: str) -> None:
-    assert answered(said, OPTIONS) == "none"
-
-
 @pytest.mark.parametrize(
-    "said",
+    ("said", "answer"),
     [
-        "",
-        None,
-        "E",
-        "A or B",
-        "B because it says so",
-        "The reply chooses B.",
-        "iron",
-        "A B",
-        "I",
-        "1",
-        "<think>A",
-        "ÄB",
+        *(
+            (said, "B")
+            for said in ("B", "b", "(B)", "**B**", " B.\n", "Answer: B", "answer: **b**", "<think>A</think>B")
+        ),
+        *((said, "none") for said in ("none", "None.", "NONE", "Neither", "Answer: none")),
+        *((said, None) for said in ("", None, "E", "A or B", "B because it says so", "The reply chooses B.", "iron")),
+        *((said, None) for said in ("A B", "I", "1", "<think>A", "ÄB")),
     ],
 )
-def test_anything_else_is_none(said: str | None) -> None:
-    assert answered(said, OPTIONS) is None
+def test_only_a_letter_or_none_alone_is_an_answer(said: str | None, answer: str | None) -> None:
+    assert answered(said, OPTIONS) == answer
 
 
 def test_none_is_no_answer_where_an_option_is_called_so() -> None:
@@ -88,15 +73,11 @@ def test_the_question_holds_the_options_in_their_order_and_the_reply() -> None:
     assert "none" in asked
 
 
-def test_a_long_reply_is_quoted_by_its_beginning_and_its_end() -> None:
-    asked = question("first " + "x" * 50_000 + " last", OPTIONS)
+def test_a_reply_is_quoted_by_its_beginning_and_its_end_without_thoughts() -> None:
+    asked = question("<think>It is copper.</think>first " + "x" * 50_000 + " last", OPTIONS)
     assert len(asked) < 5_000
     assert "first x" in asked
     assert "x last" in asked
-
-
-def test_thoughts_are_not_quoted() -> None:
-    asked = question(f"<think>It is copper.</think>{UNREADABLE}", OPTIONS)
     assert "It is copper." not in asked
 
 
@@ -124,11 +105,6 @@ def test_a_long_reply_that_mentions_a_refusal_is_asked_about() -> None:
     reply = "The article says that visitors cannot climb the tower. " * 10
     found = OrderBias().follow_ups([pair(reply, "A")], OrderBiasSettings(), embed=far)
     assert [each.side for each in found] == ["expected"]
-
-
-def test_likelihoods_are_not_asked_about() -> None:
-    chosen = Completion(text="A", option_loglikelihoods=(float("nan"),) * 4)
-    assert about_answers([replace(trial("", UNREADABLE), expected=chosen, actual=chosen)]) == []
 
 
 def test_only_choices_that_are_scored_are_asked_about() -> None:
@@ -167,16 +143,12 @@ def test_a_reply_that_was_read_is_not_overruled() -> None:
     assert score.columns["result_step"] == "letter"
 
 
-def test_none_is_read_and_no_choice() -> None:
-    score = OrderBias().score([pair(UNREADABLE, "B", back=("none", None))], OrderBiasSettings(), embed=far)[0]
+@pytest.mark.parametrize(("said", "step"), [("none", "asked"), ("well", "unparsed")])
+def test_none_is_read_as_no_choice_and_anything_else_leaves_the_reply_unread(said: str, step: str) -> None:
+    score = OrderBias().score([pair(UNREADABLE, "B", back=(said, None))], OrderBiasSettings(), embed=far)[0]
     assert not score.passed
-    assert score.columns["result_step"] == "asked"
-    assert "none" in score.reason
-
-
-def test_an_answer_that_says_nothing_leaves_the_reply_unread() -> None:
-    score = OrderBias().score([pair(UNREADABLE, "B", back=("well", None))], OrderBiasSettings(), embed=far)[0]
-    assert score.columns["result_step"] == "unparsed"
+    assert score.columns["result_step"] == step
+    assert ("none" in score.reason) is (said == "none")
 
 
 def test_options_are_read_by_the_answer() -> None:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from contrapose.tasks.core.records import Completion, SummaryPair, TextSample, Trial
+from contrapose.tasks.core.records import Completion, SummaryPair, Trial
 from contrapose.tasks.probes.choices import read_choice
-from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 
 LETTERS = ("A", "B", "C")
@@ -57,11 +56,3 @@ def test_of_a_reply_that_escaped_the_form_nothing_is_guessed() -> None:
 def elsewhere(texts: Sequence[str]) -> np.ndarray:
     """Unit vectors that have nothing in common."""
     return np.eye(len(texts), dtype=np.float32)
-
-
-def test_option_order_takes_the_letters() -> None:
-    sample = TextSample(id="w", text="Water is", options=("dry", "liquid", "solid"))
-    case = OptionOrder().cases(sample, OptionOrderSettings(), rng=random.Random(0), likelihoods="none")[0]
-    trial = Trial(case=case, expected=held("B"), actual=held("A"))
-    (score,) = OptionOrder().score([trial], OptionOrderSettings(), embed=never)
-    assert (score.passed, score.columns["letter"], score.columns["rotated_letter"]) == (True, "B", "A")

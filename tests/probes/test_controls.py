@@ -113,15 +113,11 @@ def test_a_text_in_another_dress_says_the_same(text: str, options: bool, kind: s
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("He lives in the U.S.", "punctuation"),
-        ("He said (aloud)", "punctuation"),
-        ("Wait …", "punctuation"),
-        ("If Anna calls, she is ill.", "clause_order"),
-        ("In 1990, experts said that taxes rose.", "clause_order"),
-        ("If it rains, and we leave, who drives?", "clause_order"),
-        ("If it rains, the street gets", "clause_order"),
+        ("He lives in the U.S.", "punctuation"), ("He said (aloud)", "punctuation"), ("Wait …", "punctuation"),
+        ("If Anna calls, she is ill.", "clause_order"), ("In 1990, experts said that taxes rose.", "clause_order"),
+        ("If it rains, and we leave, who drives?", "clause_order"), ("If it rains, the street gets", "clause_order"),
     ],
-)
+)  # fmt: skip
 def test_what_might_change_the_meaning_is_left_alone(text: str, kind: str) -> None:
     assert kind not in twins(text)
 

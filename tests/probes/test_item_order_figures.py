@@ -88,11 +88,6 @@ def test_what_became_of_the_answers_adds_up_to_one() -> None:
     assert (figures["samples"], figures["samples_that_stay"]) == (3, 2)
 
 
-def test_an_answer_that_follows_the_content_favours_no_place() -> None:
-    figures = figured(PROBE, rows_of("a", [True] * 4))
-    assert [figures[f"favours_{place}"] for place in ("first", "middle", "last")] == pytest.approx([0, 0, 0])
-
-
 def test_answers_from_the_first_item_alone_favour_it() -> None:
     figures = figured(PROBE, rows_of("a", [True, False, False, False]))
     beyond = [figures[f"favours_{place}"] for place in ("first", "middle", "last")]

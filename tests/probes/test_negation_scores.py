@@ -148,10 +148,6 @@ def test_the_summary_counts_changed_choices() -> None:
     }
 
 
-def test_the_summary_of_nothing_is_empty() -> None:
-    assert AddNegation().summarise(pd.DataFrame()) == {}
-
-
 @pytest.mark.parametrize("pair", [("B", "C"), ("(b)", "Answer: C."), ("Option B", "option b"), ("B.", "B.")])
 def test_replies_that_are_mere_letters_are_unscored(pair: tuple[str, str]) -> None:
     (result,) = score(trial("embedding", says(pair[0]), says(pair[1])))

@@ -64,13 +64,10 @@ def test_over_all_orders_each_option_stands_once_behind_each_letter(options: lis
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ((), "no_options"),
-        (("one",), "no_options"),
-        (("red", " red "), "equal_options"),
-        (("caf\u00e9", "cafe\u0301"), "equal_options"),
-        (("red", " "), "empty"),
+        ((), "no_options"), (("one",), "no_options"), (("red", " red "), "equal_options"),
+        (("caf\u00e9", "cafe\u0301"), "equal_options"), (("red", " "), "empty"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_change_places_is_skipped_with_its_reason(options: tuple[str, ...], reason: str) -> None:
     (case,) = make(TextSample(id="x", text="Which?", options=options))
     assert (case.skip_reason, case.perturbed_prompt, case.confidence) == (reason, None, None)
@@ -83,14 +80,10 @@ def test_options_that_differ_in_case_are_two_options() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "outcome", "passed"),
     [
-        ("B", "A", "text", True),
-        ("B. liquid", "liquid", "text", True),
-        ("A", "A", "letter", False),
-        ("B", "C", "other", False),
-        ("B", "I cannot say", "unparsed", False),
-        ("dunno", "dunno", "unparsed", False),
+        ("B", "A", "text", True), ("B. liquid", "liquid", "text", True), ("A", "A", "letter", False),
+        ("B", "C", "other", False), ("B", "I cannot say", "unparsed", False), ("dunno", "dunno", "unparsed", False),
     ],
-)
+)  # fmt: skip
 def test_a_trial_passes_when_the_choice_follows_the_option(before: str, after: str, outcome: str, passed: bool) -> None:
     found = says(before, after)
     assert (found.columns["outcome"], found.passed, found.value) == (outcome, passed, float(passed))
@@ -124,11 +117,6 @@ def test_equally_likely_letters_are_no_choice() -> None:
     found = weighs((-1, -1, -2), (-1, -2, -3))
     assert (found.columns["outcome"], found.passed) == ("tied", False)
     assert found.reason == "The likeliest letters after the original prompt are equally likely, which is no choice."
-
-
-@pytest.mark.parametrize("broken", [(), (float("nan"), -1.0, -2.0), (float("-inf"), -1.0, -2.0)])
-def test_broken_likelihoods_are_unscored(broken: tuple[float, ...]) -> None:
-    assert weighs(broken, (-1, -2, -3)).passed is None
 
 
 def row_of(trial: Trial, found: Score) -> dict[str, Any]:

@@ -93,13 +93,6 @@ def test_a_model_that_always_says_a_has_intervals_for_its_accuracy_and_bias() ->
     assert found["position_bias_index"]["interval"] == pytest.approx((0.4124, 0.5), abs=1e-3)
 
 
-def test_letters_that_tie_are_no_choice_and_the_reason_says_so() -> None:
-    trial = Trial(case=case_of(0), expected=weighed(0.0), actual=weighed(-1.0))
-    (row,) = rows_of([trial])
-    assert (row["outcome"], row["pass"]) == ("unparsed", False)
-    assert "tie" in row["reason"]
-
-
 def test_a_lost_choice_is_a_change_under_the_order_as_under_other_words() -> None:
     assert said("A", "I cannot tell")["choice_changed"] == 1
     assert "choice_changed" not in said("I cannot tell", "I cannot tell")

@@ -37,27 +37,6 @@ def columns(first: str, second: str, *, embed: Embed = never, of: Case | None = 
     return dict(score.columns)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "cosines", "passed"),
-    [
-        ("A is right", "B.", (0.9, 0.0), True),
-        ("A is right", "B.", (0.8, 0.0), False),
-        ("A.", "B is right", (0.0, 0.9), True),
-        ("A is right", "B is right", (0.9, 0.8), False),
-        ("A is right", "B is right", (0.9, 0.9), True),
-        ("the first reply", "", (0.9, 0.9), True),
-    ],
-)
-def test_a_reply_without_a_letter_must_be_like_the_right_summary_in_both_orders(
-    first: str, second: str, cosines: tuple[float, float], passed: bool
-) -> None:
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        place = {PAIR.correct_sentence: 1.0, PAIR.incorrect_sentence: 0.0, first: cosines[0], second: cosines[1]}
-        return np.array([(place[text], 0.0) for text in texts], dtype=np.float32)
-
-    assert columns(first, second, embed=embed)["langtest_pass"] is passed
-
-
 @pytest.mark.parametrize("threshold", [0.5, 0.95])
 def test_the_threshold_is_that_of_the_test(threshold: float) -> None:
     trial = Trial(case=case(), expected=Completion(text="A"), actual=Completion(text="The swans one"))

@@ -75,16 +75,12 @@ def test_letters_are_read_as_ever_where_the_labels_are_none_of_ones_own() -> Non
 @pytest.mark.parametrize(
     ("replies", "outcome", "passed", "undecided"),
     [
-        (("I say [[1]].", "[[2]]"), "AB", True, False),
-        (("[[1]]", "[[1]]"), "AA", False, False),
-        (("[[2]]", "[[2]]"), "BB", False, False),
-        (("[[2]]", "[[1]]"), "BA", False, False),
-        (("[[1]]", "1 is better"), "unparsed", False, True),
-        (("[[1]] or [[2]]", "[[2]]"), "unparsed", False, True),
-        (("[[1]], yes [[1]]", "[[2]]"), "AB", True, False),
-        (("[[3]]", ""), "unparsed", False, True),
+        (("I say [[1]].", "[[2]]"), "AB", True, False), (("[[1]]", "[[1]]"), "AA", False, False),
+        (("[[2]]", "[[2]]"), "BB", False, False), (("[[2]]", "[[1]]"), "BA", False, False),
+        (("[[1]]", "1 is better"), "unparsed", False, True), (("[[1]] or [[2]]", "[[2]]"), "unparsed", False, True),
+        (("[[1]], yes [[1]]", "[[2]]"), "AB", True, False), (("[[3]]", ""), "unparsed", False, True),
     ],
-)
+)  # fmt: skip
 def test_labels_decide(replies: tuple[str, str], outcome: str, passed: bool, undecided: bool) -> None:
     score = scored(*replies, **JUDGE)
     assert (score.columns["outcome"], score.passed, score.undecided) == (outcome, passed, undecided)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import wants_letter
-from contrapose.tasks.probes.prompt_settings import RewordedSettings
 
 SAMPLE = TextSample(
     id="q-7",
@@ -186,27 +184,3 @@ def test_a_text_without_options_is_put_into_its_place(name: str) -> None:
 def test_a_prompt_that_is_empty_for_a_sample_names_the_sample() -> None:
     with pytest.raises(ConfigError, match=r"add_negation\.prompt, sample q-7.* a prompt of 0 characters"):
         cases("add_negation", prompt="{% if not options %}{{ text }}{{ options }}{% endif %}")
-
-
-class TwoAnswers(RewordedSettings):
-    """The same settings of a test about two answers."""
-
-    variables: ClassVar[tuple[str, ...]] = ("article", "instruction", "reference", "first", "second", "question")
-    needed: ClassVar[tuple[str, ...]] = ("first", "second")
-    labels: tuple[str, str] | None = None
-
-
-def test_a_test_about_two_answers_can_have_the_same_settings() -> None:
-    prompt = "{{ article }}: {{ first }} or {{ second }}?"
-    own = TwoAnswers(prompt=prompt, labels=("Output (a)", "Output (b)")).own_labels
-    assert own is not None
-    assert own.place("I prefer output (b).", count=2) == 1
-    assert TwoAnswers(prompt=prompt).own_labels is None
-    assert TwoAnswers(prompt=prompt, answer_field="winner").by_likelihood("all") is False
-    for wrong in (
-        {"prompt": "{{ text }} {{ options }}"},
-        {"prompt": prompt, "labels": ("a", "b")},
-        {"reworded": prompt},
-    ):
-        with pytest.raises(ValidationError):
-            TwoAnswers.model_validate(wrong)

@@ -42,14 +42,6 @@ def pairs(*names: str) -> list[EmbeddedPair | None]:
     return [EmbeddedPair(f"{name} before", f"{name} after") if name else None for name in names]
 
 
-def test_each_reply_is_dealt_the_next_samples_and_the_last_the_firsts() -> None:
-    assert deal_replies([trial()] * 3, pairs("a", "b", "c")) == [
-        EmbeddedPair("a before", "b after"),
-        EmbeddedPair("b before", "c after"),
-        EmbeddedPair("c before", "a after"),
-    ]
-
-
 def test_controls_are_dealt_the_replies_of_controls() -> None:
     trials = [trial(), trial(control=True), trial(), trial(control=True)]
     assert deal_replies(trials, pairs("a", "A", "b", "B")) == [
@@ -119,16 +111,11 @@ def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
 @pytest.mark.parametrize(
     ("reply", "answer", "right"),
     [
-        ("It is 50%.", "%", True),
-        ("(Paris)", "Paris", True),
-        ("Paris2", "Paris", False),
-        ("2Paris", "Paris", False),
-        ("Parisian, and Paris", "Paris", True),
-        ("by C++ alone", "C++", True),
-        ("C+++", "C++", True),
+        ("It is 50%.", "%", True), ("(Paris)", "Paris", True), ("Paris2", "Paris", False), ("2Paris", "Paris", False),
+        ("Parisian, and Paris", "Paris", True), ("by C++ alone", "C++", True), ("C+++", "C++", True),
         ("the  new\nYork", "New York", True),
     ],
-)
+)  # fmt: skip
 def test_an_answer_is_held_where_it_is_no_part_of_a_longer_word(reply: str, answer: str, right: bool) -> None:
     made = case(answer=answer)
     given = Trial(case=made, expected=Completion(text=reply), actual=Completion(text="no"))
