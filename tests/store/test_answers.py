@@ -46,6 +46,7 @@ def save(table: AnswerTable, *answers: Keyed, run: str, again: bool = False) -> 
         {"text": "Yes.", "passages": ("first \ud800", "second")},
         {"text": "Yes.", "passages": ()},
         {"text": "", "outcome": "moderated"},
+        {"text": "A", "constrained": True},
         {"text": "I must decline.", "outcome": "refused"},
     ],
 )
@@ -113,13 +114,6 @@ def test_of_the_keys_only_those_that_are_answered_are_found() -> None:
     assert set(table.find(keys)) == {keys[1], keys[2]}
     assert set(table.find(keys, run=second)) == {keys[2]}
     assert table.find([]) == {}
-
-
-def test_a_constrained_answer_comes_back_as_one() -> None:
-    table, run = Store().answers, begin()
-    save(table, keyed(1, "A", constrained=True), keyed(2, "A"), run=run)
-    found = table.find([keyed(1).key, keyed(2).key])
-    assert [found[keyed(number).key].constrained for number in (1, 2)] == [True, False]
 
 
 def test_what_one_run_spends_is_counted_for_no_other() -> None:

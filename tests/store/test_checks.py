@@ -217,25 +217,14 @@ def test_a_check_begins_with_what_was_announced(checks: Checks) -> None:
 @pytest.mark.parametrize(
     ("state", "verdict", "left"),
     [
-        ("checking", None, True),
-        ("decided", "promote", True),
-        ("decided", "hold", False),
-        ("told", "promote", False),
-        ("promoted", "promote", False),
+        ("checking", None, True), ("decided", "promote", True), ("decided", "hold", False),
+        ("told", "promote", False), ("promoted", "promote", False),
     ],
-)
+)  # fmt: skip
 def test_only_a_check_or_a_promotion_under_way_is_open(
     state: State, verdict: str | None, left: bool, checks: Checks
 ) -> None:
     assert replace(begin(checks), state=state, verdict=verdict).open is left
-
-
-def test_a_decision_is_kept_as_it_was_made(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="hold", decision='{"n": 1}')
-    row = checks.get(KEY)
-    assert row is not None
-    assert (row.state, row.verdict, row.decision) == ("decided", "hold", '{"n": 1}')
 
 
 def test_each_write_is_a_sign_of_life(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
