@@ -132,7 +132,6 @@ def test_put_leaves_the_rest_as_it_was() -> None:
 
 def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> None:
     config, _ = load_config("quickstart", {"data": "rows.csv", "data.cluster_by": "article"})
-    assert config.data is not None
     assert (config.data.source, config.data.cluster_by) == ("rows.csv", "article")
 
 
@@ -215,7 +214,6 @@ def test_any_other_batch_size_is_refused_with_one_message(given: object) -> None
 def test_a_price_and_limits_are_read(tmp_path: Path) -> None:
     text = "price: {input: 1.5, output: 2}\nmax_calls: 10\nmax_tokens: 2000\nmax_cost: 0.5\n"
     config, _ = load_config(written(tmp_path, text))
-    assert config.price is not None
     assert (config.price.input, config.price.output) == (1.5, 2)
     assert (config.max_calls, config.max_tokens, config.max_cost) == (10, 2000, 0.5)
 

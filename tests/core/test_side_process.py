@@ -105,7 +105,6 @@ def test_it_ends_when_it_is_told_to_and_when_its_owner_is_killed(echo: SideProce
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert owner.stdout is not None
     beside = int(owner.stdout.readline().split()[0])
     owner.kill()
     owner.wait()

@@ -118,10 +118,8 @@ def test_noise_is_the_share_of_controls_whose_answer_changed(test: str) -> None:
     assert all(row["control"] for row in rows)
     changed = sum(row["pass"] is False for row in rows)
     found = outcome_of(test, [*trials, *controls])["control"]
-    assert found is not None
     assert (found["cases"], found["scored"], found["changed"]) == (len(controls), len(controls), changed)
     assert found["noise"] == changed / len(controls)
-    assert found["interval"] is not None
     assert found["interval"][0] <= found["noise"] <= found["interval"][1]
 
 
@@ -131,7 +129,6 @@ def test_a_failed_control_is_no_error_of_the_test() -> None:
     outcome = outcome_of("order_bias", [*trials, *controls])
     assert outcome["errors"] == 0
     assert outcome["verdict"] != "incomplete"
-    assert outcome["control"] is not None
     assert (outcome["control"]["errors"], outcome["control"]["scored"]) == (1, len(controls) - 1)
 
 

@@ -153,7 +153,6 @@ def test_a_process_ends_with_the_one_that_asks() -> None:
         "asyncio.run(main())\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
     child = Path("/proc") / parent.stdout.readline().strip()
     assert child.exists()
     parent.send_signal(signal.SIGKILL)

@@ -166,7 +166,6 @@ def test_a_spent_budget_leaves_the_rest_unasked_and_a_larger_one_asks_for_it() -
     assert [is_unasked(trial) for trial in trials] == [False, False, True, True, True]
     assert "max_calls = 3" in str(trials[2].actual.error)
     row = Store().runs.get(run)
-    assert row is not None
     assert row.requests == 3
     rest = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=6), spent=row.spent))
     assert not any(is_unasked(trial) for trial in rest)

@@ -180,7 +180,6 @@ def test_five_that_are_refused_again_are_none() -> None:
 )
 def test_a_length_that_is_too_great_has_no_other_name(message: str) -> None:
     refused = refusal(said(message))
-    assert refused is not None
     assert (refused.change, refused.called) == (None, "max_tokens")
     assert "set gen_kwargs.max_new_tokens" in refused.message
 
@@ -229,6 +228,5 @@ def test_a_prompt_that_is_too_long_is_no_refused_length() -> None:
 
 def test_what_is_refused_says_what_to_set() -> None:
     refused = refusal(said("Unsupported value: 'temperature'", param="temperature"), status=422)
-    assert refused is not None
     assert (refused.then, refused.certain, refused.status) == ("stop", False, 422)
     assert refused.message == "the endpoint refuses temperature (status 422); set gen_kwargs.temperature: null"

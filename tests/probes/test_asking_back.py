@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from asked_case import case
+from embedders import embed_apart
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.asking_back import answered, question
@@ -22,13 +22,8 @@ PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
 UNREADABLE = "Wherever the sun shines, the metal that you asked for is what I would rather have."
 
 
-def far(texts: object) -> np.ndarray:
-    """Embeddings in which no text is like another."""
-    return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
-
-
 def about_answers(trials: Sequence[Trial]) -> Sequence[FollowUp]:
-    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=far)
+    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=embed_apart)
 
 
 def trial(first: str, second: str, **changes: object) -> Trial:
@@ -98,12 +93,12 @@ def test_an_option_stays_on_its_line() -> None:
 def test_what_is_empty_read_or_plainly_declined_is_not_asked_about(reply: str) -> None:
     assert about_answers([trial(reply, reply)]) == []
     settings = OrderBiasSettings()
-    assert OrderBias().follow_ups([pair(reply, reply)], settings, embed=far) == []
+    assert OrderBias().follow_ups([pair(reply, reply)], settings, embed=embed_apart) == []
 
 
 def test_a_long_reply_that_mentions_a_refusal_is_asked_about() -> None:
     reply = "The article says that visitors cannot climb the tower. " * 10
-    found = OrderBias().follow_ups([pair(reply, "A")], OrderBiasSettings(), embed=far)
+    found = OrderBias().follow_ups([pair(reply, "A")], OrderBiasSettings(), embed=embed_apart)
     assert [each.side for each in found] == ["expected"]
 
 
@@ -112,11 +107,11 @@ def test_only_choices_that_are_scored_are_asked_about() -> None:
 
 
 def test_each_reply_is_asked_about_with_the_options_as_they_stood() -> None:
-    (swapped,) = OrderBias().follow_ups([pair("A", UNREADABLE)], OrderBiasSettings(), embed=far)
+    (swapped,) = OrderBias().follow_ups([pair("A", UNREADABLE)], OrderBiasSettings(), embed=embed_apart)
     assert (swapped.case_id, swapped.side) == ("p/one", "actual")
     assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in swapped.prompt
     (rotated,) = OptionOrder().follow_ups(
-        [trial("A", UNREADABLE, details={"rotation": "1"})], OptionOrderSettings(), embed=far
+        [trial("A", UNREADABLE, details={"rotation": "1"})], OptionOrderSettings(), embed=embed_apart
     )
     assert "\nA. iron\nB. zinc\nC. tin\nD. copper\n" in rotated.prompt
     first, second = about_answers([trial(UNREADABLE, UNREADABLE)])
@@ -127,25 +122,27 @@ def test_each_reply_is_asked_about_with_the_options_as_they_stood() -> None:
 def test_a_control_of_order_bias_keeps_the_order() -> None:
     found = pair("A", UNREADABLE)
     control = replace(found, case=replace(found.case, control=True))
-    (asked,) = OrderBias().follow_ups([control], OrderBiasSettings(), embed=far)
+    (asked,) = OrderBias().follow_ups([control], OrderBiasSettings(), embed=embed_apart)
     assert f"\nA. {PAIR[0]}\nB. {PAIR[1]}\n" in asked.prompt
 
 
 def test_what_the_model_says_decides_and_is_told() -> None:
-    score = OrderBias().score([pair(UNREADABLE, UNREADABLE, back=("A", "B"))], OrderBiasSettings(), embed=far)[0]
+    score = OrderBias().score([pair(UNREADABLE, UNREADABLE, back=("A", "B"))], OrderBiasSettings(), embed=embed_apart)[
+        0
+    ]
     assert score.passed
     assert (score.columns["result_step"], score.columns["swapped_step"]) == ("asked", "asked")
 
 
 def test_a_reply_that_was_read_is_not_overruled() -> None:
-    score = OrderBias().score([pair("A", "B", back=("B", "A"))], OrderBiasSettings(), embed=far)[0]
+    score = OrderBias().score([pair("A", "B", back=("B", "A"))], OrderBiasSettings(), embed=embed_apart)[0]
     assert score.columns["outcome"] == "AB"
     assert score.columns["result_step"] == "letter"
 
 
 @pytest.mark.parametrize(("said", "step"), [("none", "asked"), ("well", "unparsed")])
 def test_none_is_read_as_no_choice_and_anything_else_leaves_the_reply_unread(said: str, step: str) -> None:
-    score = OrderBias().score([pair(UNREADABLE, "B", back=(said, None))], OrderBiasSettings(), embed=far)[0]
+    score = OrderBias().score([pair(UNREADABLE, "B", back=(said, None))], OrderBiasSettings(), embed=embed_apart)[0]
     assert not score.passed
     assert score.columns["result_step"] == step
     assert ("none" in score.reason) is (said == "none")
@@ -158,7 +155,6 @@ def test_options_are_read_by_the_answer() -> None:
     )
     assert score_trial(both).passed
     choice = read_choice(both.expected, labels=("A", "B", "C", "D"), options=OPTIONS)
-    assert choice is not None
     assert choice.index == 1
 
 

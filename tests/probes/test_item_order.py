@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
+from embedders import embed_nothing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,13 +37,9 @@ def make(sample: ItemSample = PETS, *, likelihoods: Likelihoods = "none", seed: 
     return list(PROBE.cases(sample, settings(**values), rng=rng, likelihoods=likelihoods))
 
 
-def never(texts: Sequence[str]) -> np.ndarray:
-    raise AssertionError(f"nothing needs embedding: {texts}")
-
-
 def says(before: str, after: str, *, sample: ItemSample = PETS, case: int = 0) -> Score:
     trial = Trial(case=make(sample)[case], expected=Completion(text=before), actual=Completion(text=after))
-    return PROBE.score([trial], settings(), embed=never)[0]
+    return PROBE.score([trial], settings(), embed=embed_nothing)[0]
 
 
 def test_every_rotation_is_a_case_of_the_same_original() -> None:
@@ -169,8 +164,6 @@ def control_of(sample: ItemSample = PETS, **values: Any) -> Case | None:
 
 def test_a_control_has_the_given_order_behind_other_words() -> None:
     twin = control_of()
-    assert twin is not None
-    assert twin.perturbed_prompt is not None
     introduction, rest = twin.perturbed_prompt.split("\n\n", 1)
     assert introduction in OTHER_WORDS
     assert twin.original_prompt == f"{INTRODUCTION}\n\n{rest}"
@@ -191,7 +184,6 @@ def test_the_control_of_a_prompt_of_ones_own_is_in_its_other_words_or_there_is_n
     assert control_of(prompt=OWN) is None
     assert control_of(prompt=OWN, reworded=OWN) is None
     twin = control_of(prompt=OWN, reworded=OWN.replace("Reply", "Answer"))
-    assert twin is not None
     assert twin.perturbed_prompt == twin.original_prompt.replace("Reply", "Answer") == twin.perturbed
 
 
@@ -203,7 +195,6 @@ def test_a_prompt_without_options_asks_openly() -> None:
     assert settings(**openly).embeds("none") == "all"
     assert settings(prompt=OWN).embeds("none") == "without_options"
     twin = control_of(**openly, reworded="{{ items }}\nSay: {{ text }}")
-    assert twin is not None
     assert twin.options == ()
 
 
@@ -238,7 +229,7 @@ def test_an_open_answer_is_right_where_it_holds_the_right_one() -> None:
         expected=Completion(text="It is the dog.", loss=1.0),
         actual=Completion(text="A dogfish.", loss=1.1),
     )
-    (score,) = PROBE.score([trial], settings(), embed=never)
+    (score,) = PROBE.score([trial], settings(), embed=embed_nothing)
     assert (score.passed, score.columns["right_before"], score.columns["right_after"]) == (True, True, False)
     assert score.columns["answer_place"] is None
 

@@ -125,7 +125,6 @@ def test_a_not_stands_where_the_question_asks(text: str, negated: str) -> None:
 @pytest.mark.parametrize(("text", "subject", "predicate"), STATED)
 def test_a_statement_is_split_behind_its_whole_subject(text: str, subject: str, predicate: str | None) -> None:
     made = negate(text)
-    assert made.text is not None
     assert made.text.startswith(f"True or false: {subject} not ")
     assert made.text == made.original.replace(subject, f"{subject} not")
     assert predicate is None or made.text.endswith(f" not {predicate}")

@@ -45,7 +45,6 @@ def weighed(first: tuple[float, ...] | None, second: tuple[float, ...] | None) -
 
 def test_the_prompts_differ_in_the_summaries_alone() -> None:
     case = make()
-    assert case.perturbed_prompt is not None
     prefix, rest = case.original_prompt.split("Summary A: ")
     assert case.perturbed_prompt.startswith(prefix)
     assert case.perturbed_prompt.endswith(rest.split("\n\n", 1)[1])

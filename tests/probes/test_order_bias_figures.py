@@ -109,7 +109,6 @@ def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
     results = pd.DataFrame(rows_of(both))
     (effect,) = effects(PROBE.measures(results), results)
     assert (effect["value"], effect["samples"]) == (0, 12)
-    assert effect["interval"] is not None
     assert effect["interval"][0] < 0 < effect["interval"][1]
 
 
@@ -121,7 +120,6 @@ def test_the_prior_has_an_interval() -> None:
     ]
     results = pd.DataFrame(rows_of(trials))
     found = estimates(PROBE.measures(results), results)["pride_prior_a"]
-    assert found["interval"] is not None
     assert found["interval"][0] < 0.73 < found["interval"][1]
 
 

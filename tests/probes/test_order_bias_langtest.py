@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from embedders import embed_nothing
 
 from contrapose.tasks.core.records import Case, Completion, SummaryPair, Trial
 from contrapose.tasks.probes.base import Embed
@@ -26,11 +26,7 @@ def case(**changes: object) -> Case:
     return replace(made, **changes)
 
 
-def never(texts: Sequence[str]) -> np.ndarray:
-    raise AssertionError(f"nothing needs embedding: {texts}")
-
-
-def columns(first: str, second: str, *, embed: Embed = never, of: Case | None = None) -> dict[str, object]:
+def columns(first: str, second: str, *, embed: Embed = embed_nothing, of: Case | None = None) -> dict[str, object]:
     asked = of or case()
     trial = Trial(case=asked, expected=Completion(text=first), actual=Completion(text=second))
     (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=embed)
@@ -47,13 +43,13 @@ def test_the_threshold_is_that_of_the_test(threshold: float) -> None:
 
 def test_a_missing_reply_leaves_it_open() -> None:
     trial = Trial(case=case(), expected=Completion(text="A"), actual=Completion(text=None))
-    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=never)
+    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=embed_nothing)
     assert score.columns["langtest_pass"] is None
 
 
 def test_replies_are_embedded_only_where_the_run_has_embeddings() -> None:
     trial = Trial(case=case(scorer="label"), expected=Completion(text="A"), actual=Completion(text="First"))
-    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=never)
+    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=embed_nothing)
     assert score.columns["langtest_pass"] is None
 
 
@@ -63,7 +59,7 @@ def test_a_letter_chosen_by_likelihood_is_the_reply() -> None:
         expected=Completion(text="A", option_loglikelihoods=(-1.0, -2.0)),
         actual=Completion(text="A", option_loglikelihoods=(-1.0, -1.5)),
     )
-    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=never)
+    (score,) = OrderBias().score([trial], OrderBiasSettings(), embed=embed_nothing)
     assert score.columns["langtest_pass"] is False
 
 

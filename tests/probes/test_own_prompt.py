@@ -115,14 +115,11 @@ def test_a_pattern_that_takes_forever_reads_nothing() -> None:
 
 def test_controls_are_in_other_words_where_there_are_some() -> None:
     case, control = cases(**JUDGE)
-    assert control is not None
     assert control.perturbed_prompt != case.original_prompt
-    assert control.perturbed_prompt is not None
     assert "Say [[1]] or [[2]]." in control.perturbed_prompt
     plain = "{{ first }} | {{ second }}"
     assert cases(prompt=plain, labels=("1", "2"))[1] is None
     _, reworded = cases(prompt=plain, labels=("1", "2"), reworded="Compare: {{ first }} | {{ second }}")
-    assert reworded is not None
     assert reworded.perturbed_prompt == "Compare: It is\n4. | It is {{ 5 }} & <b>more</b>."
     assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
     score = scored("[[1]]", "[[1]]", control=True, **JUDGE)

@@ -66,7 +66,6 @@ def test_the_change_goes_into_the_text_alone(name: str) -> None:
     assert case.perturbed is not None
     assert case.original_prompt == frame % case.original
     assert case.perturbed_prompt == frame % case.perturbed
-    assert control is not None
     assert control.perturbed_prompt == frame % control.perturbed
     assert (case.asks, case.labels) == ("generate", ("1", "2", "3"))
     assert not wants_letter(case)
@@ -166,10 +165,8 @@ def test_the_orders_of_the_options_stand_in_the_own_prompt() -> None:
 def test_controls_of_the_order_need_other_words() -> None:
     assert cases("option_order", **NUMBERS)[1] is None
     _, asked = cases("option_order", prompt="{{ text }}\n{{ options }}\n{{ ask }}")
-    assert asked is not None
     assert str(asked.perturbed_prompt).splitlines()[-1] in ("The answer:", "Your answer:", "The answer is:")
     _, reworded = cases("option_order", **NUMBERS, reworded="Test.\n{{ text }}\n{{ options }}")
-    assert reworded is not None
     assert str(reworded.perturbed_prompt).startswith("Test.\nThe box")
     assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
 

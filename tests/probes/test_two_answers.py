@@ -103,7 +103,6 @@ def test_nearly_equal_choices_are_never_further_apart_than_equal_ones_by_roundin
 def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
     assert case(options=OPTIONS, likelihoods="all", threshold="auto").chance == pytest.approx(2 / 3)
     narrow = case(options=OPTIONS, likelihoods="all").chance
-    assert narrow is not None
     assert narrow > 2 / 3
     assert case(likelihoods="all").chance is None
 
@@ -149,7 +148,6 @@ def test_only_a_reply_in_words_can_be_asked_about(reply: Completion, asked: bool
 )
 def test_a_choice_says_what_told_it(completion: Completion, index: int, step: str) -> None:
     found = read_choice(completion, labels=("A", "B", "C"), options=OPTIONS)
-    assert found is not None
     assert (found.index, found.step) == (index, step)
     assert math.fsum(found.shares) == pytest.approx(1)
     assert found.shares[index] == max(found.shares)
@@ -162,7 +160,6 @@ def test_likelihoods_that_are_no_numbers_choose_nothing(values: tuple[float, ...
 
 def test_an_impossible_option_has_no_share() -> None:
     found = read_choice(Completion(option_loglikelihoods=(-1.0, -math.inf)), labels=("A", "B"), options=("x", "y"))
-    assert found is not None
     assert found.shares == (1.0, 0.0)
 
 

@@ -136,5 +136,4 @@ def test_the_effect_of_the_order_is_held_against_other_words() -> None:
     (effect,) = [effect for effect in outcome_of("reads the first")["effects"] if effect["measure"] == "answer_changed"]
     assert effect["control"] == 0
     assert effect["case"] > 0.7
-    assert effect["interval"] is not None
     assert effect["interval"][0] > 0

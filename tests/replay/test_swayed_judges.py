@@ -138,7 +138,6 @@ def test_reruns_judge_each_draw_as_the_run_itself() -> None:
     test = asked_of("It rains. Take coat", "It is dry. Take hat")
     for name, verdict in (("even", "passes"), ("bullets", "fails")):
         reruns = simulate_reruns(rows_of(name), test.plan, rules(test.config, test.plan))
-        assert reruns is not None
         assert reruns[verdict][0] > 500  # type: ignore[literal-required]
 
 

@@ -46,15 +46,22 @@ def test_rows_without_a_value_do_not_count() -> None:
     assert mean([np.nan], ["a"]) is None
 
 
-def test_a_share_keeps_an_interval_where_every_row_agrees() -> None:
-    found = mean(np.ones(50), np.arange(50), share=True)
-    assert found.interval.low == pytest.approx(0.9286, abs=1e-3)
-
-
 def test_what_does_not_vary_or_stands_alone_has_no_interval() -> None:
     for values, cluster in (([0.5, 0.5], "ab"), ([0.2, 0.4], "aa"), ([0.5, 0.5, 0.5], "aab")):
         found = mean(values, list(cluster))
         assert found.interval is None
+
+
+def test_shares_keep_an_interval_where_every_row_agrees() -> None:
+    ones, zeros, each = np.ones(50), np.zeros(50), np.arange(50)
+    alike, never, always = (
+        mean(ones, each, share=True),
+        difference(ones, ones, each, share=True),
+        difference(ones, zeros, each, share=True),
+    )
+    assert alike.interval.low == pytest.approx(0.9286, abs=1e-3)
+    assert never.interval == pytest.approx((-0.0714, 0.0714), abs=1e-4)
+    assert 0.85 < always.interval.low < 0.93 < always.interval.high == 1
 
 
 def test_a_difference_is_taken_over_rows_that_have_both() -> None:
@@ -69,18 +76,6 @@ def test_many_clusters_are_drawn_in_groups_and_tell_the_same() -> None:
     assert found.clusters == 50_000
     width = found.interval.high - found.interval.low
     assert width == pytest.approx(2 * 1.96 / 50_000**0.5, rel=0.08)
-
-
-def test_shares_that_never_differ_still_have_an_interval() -> None:
-    found = difference(np.ones(50), np.ones(50), np.arange(50), share=True)
-    assert found.interval is not None
-    assert found.interval == pytest.approx((-0.0714, 0.0714), abs=1e-4)
-
-
-def test_shares_that_all_differ_reach_one_and_no_further() -> None:
-    found = difference(np.ones(50), np.zeros(50), np.arange(50), share=True)
-    assert found.interval.high == 1
-    assert 0.85 < found.interval.low < 0.93
 
 
 def test_an_interval_of_few_changes_holds_that_of_none() -> None:

@@ -123,8 +123,6 @@ def test_what_one_run_spends_is_counted_for_no_other() -> None:
         batch_of([keyed(2)], run=run, model="m", spent=Usage(calls=1, completion_tokens=7), failures=3, again=False)
     )
     row, beside = Store().runs.get(run), Store().runs.get(other)
-    assert row is not None
-    assert beside is not None
     assert (row.answers, row.failures, row.spent) == (2, 4, Usage(calls=3, prompt_tokens=5, completion_tokens=7))
     assert (beside.answers, beside.failures, beside.spent) == (0, 0, Usage())
     assert row.seen >= beside.seen

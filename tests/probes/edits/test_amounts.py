@@ -25,7 +25,6 @@ def test_an_stands_before_what_is_spoken_with_a_vowel_first(article: str, number
 )
 def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> None:
     found = amount(spelling)
-    assert found is not None
     assert found.value == value
     assert found.write(found.units) == spelling.lower()
 

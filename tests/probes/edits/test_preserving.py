@@ -26,7 +26,6 @@ def edited(probe: TextEdit, text: str, *, seed: int = 0, **settings: Any) -> str
 @pytest.mark.parametrize("seed", range(30))
 def test_a_typo_spares_names_numbers_and_first_letters(seed: int) -> None:
     text = edited(Typo(), TEXT, seed=seed, rate=1.0)
-    assert text is not None
     assert text != TEXT
     assert "Johnson's 12 " in text
     assert " Siemens " in text
@@ -43,7 +42,6 @@ def test_the_rate_says_how_many_words_are_mistyped() -> None:
     text = " ".join(["measure"] * 40)
     for rate, count in ((0.1, 4), (0.5, 20)):
         changed = edited(Typo(), text, rate=rate)
-        assert changed is not None
         assert sum(word != "measure" for word in changed.split()) == count
 
 
@@ -100,7 +98,6 @@ def test_capitals_that_may_mean_something_are_medium() -> None:
 
 def test_trailing_space_is_added_at_the_end() -> None:
     text = edited(Spacing(), "It is so.", kinds=["trailing"])
-    assert text is not None
     assert text.rstrip(" ") == "It is so."
     assert text != "It is so."
 
