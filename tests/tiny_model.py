@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.infer.local.huggingface import HuggingFace
+from contrapose.tasks.infer.local.transformer import TransformerModel
 
 CHAT = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}<assistant>"
 VOCABULARY = [
-    "A",
-    "B",
-    "C",
-    "D",
-    "Answer",
-    ":",
-    ".",
-    ",",
-    "?",
-    "the",
-    "sky",
-    "is",
-    "blue",
-    "green",
-    "not",
-    "a",
-    "and",
-    "so",
-    "it",
-    "was",
-    "red",
-    ",",
-    "in",
-    "on",
-]
+    "A", "B", "C", "D", "Answer", ":", ".", ",", "?", "the", "sky", "is", "blue", "green", "not", "a", "and", "so",
+    "it", "was", "red", ",", "in", "on",
+]  # fmt: skip
 
 
 def save_tiny_model(folder: Path, *, chat_template: str | None = None, seed: int = 5, context: int = 64) -> Path:
@@ -62,3 +45,10 @@ def save_tiny_model(folder: Path, *, chat_template: str | None = None, seed: int
     LlamaForCausalLM(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
+
+
+def open_tiny(folder: Path, *, dtype: str = "float32", max_new_tokens: int = 8, **settings: Any) -> TransformerModel:
+    """A saved model, on the processor."""
+    args, generation = {"dtype": dtype, "device": "cpu"}, {"max_new_tokens": max_new_tokens}
+    values = {"id": f"hf/{folder}", "args": args, "generation": generation, **settings}
+    return HuggingFace().open(ModelSpec.model_validate(values))

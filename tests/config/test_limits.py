@@ -31,38 +31,29 @@ def own(folder: Path, text: str, **changes: Any) -> dict[str, Limit]:
     return limits(load_config(str(path), changes)[0])
 
 
-def test_a_bundled_suites_limit_cuts_the_bundled_samples() -> None:
-    assert set(quickstart().values()) == {(40, "suite")}
-
-
-def test_a_bundled_suites_limit_is_not_for_data_of_ones_own() -> None:
-    assert set(quickstart(data="pairs.csv").values()) == {(None, None)}
-    assert set(quickstart(data__source="pairs.csv").values()) == {(None, None)}
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, (40, "suite")),
+        ({"data": "pairs.csv"}, (None, None)),
+        ({"data__source": "pairs.csv"}, (None, None)),
+        ({"tests__factuality__order_bias__data": {"slice_by": "topic"}}, (40, "suite")),
+        ({"limit": 7}, (7, "given")),
+        ({"data": "pairs.csv", "limit": 40}, (40, "given")),
+        ({"limit": None}, (None, None)),
+        ({"data": "pairs.csv", "limit": 40, "tests__factuality__order_bias__limit": 9}, (9, "test")),
+    ],
+    ids=str,
+)
+def test_a_bundled_suites_limit_is_for_its_samples_and_a_given_one_for_any_data(
+    changes: dict[str, Any], expected: Limit
+) -> None:
+    assert quickstart(**changes)["order_bias"] == expected
 
 
 def test_a_test_with_data_of_its_own_is_judged_whole_and_the_others_are_cut() -> None:
     found = quickstart(tests__factuality__order_bias__data="pairs.csv")
     assert (found["order_bias"], found["add_negation"]) == ((None, None), (40, "suite"))
-
-
-def test_other_settings_of_the_bundled_samples_are_no_data_of_ones_own() -> None:
-    found = quickstart(tests__sensitivity__add_negation__data={"slice_by": "topic"})
-    assert found["add_negation"] == (40, "suite")
-
-
-@pytest.mark.parametrize("limit", [7, 40])
-def test_a_limit_that_is_given_holds_for_any_data(limit: int) -> None:
-    assert set(quickstart(data="pairs.csv", limit=limit).values()) == {(limit, "given")}
-    assert set(quickstart(limit=limit).values()) == {(limit, "given")}
-
-
-def test_no_limit_can_be_given() -> None:
-    assert set(quickstart(limit=None).values()) == {(None, None)}
-
-
-def test_the_limit_of_a_test_comes_first() -> None:
-    found = quickstart(data="pairs.csv", tests__factuality__order_bias__limit=9)
-    assert found["order_bias"] == (9, "test")
 
 
 def test_a_suite_of_ones_own_means_its_limit(tmp_path: Path) -> None:

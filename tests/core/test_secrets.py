@@ -131,15 +131,10 @@ def test_a_secret_in_any_part_of_an_address_is_refused_and_not_shown(address: st
 @pytest.mark.parametrize(
     "address",
     [
-        "sftp://user@host/x.csv",
-        "s3://bucket/a:b@c.csv",
-        "/folder/a:b@c.csv",
-        "/folder/a?token=b.csv",
-        "zip://*.csv::s3://bucket/a.zip",
-        "https://host/a.csv?version=2&download=1",
-        "negation",
+        "sftp://user@host/x.csv", "s3://bucket/a:b@c.csv", "/folder/a:b@c.csv", "/folder/a?token=b.csv",
+        "zip://*.csv::s3://bucket/a.zip", "https://host/a.csv?version=2&download=1", "negation",
     ],
-)
+)  # fmt: skip
 def test_an_address_without_a_password_is_taken(address: str) -> None:
     assert DataSettings(source=address).source == address
 

@@ -38,12 +38,6 @@ def test_a_saved_model_is_found_in_its_folder(tmp_path: Path, names: tuple[str, 
     assert resolve_model(str(saved(tmp_path, *names))) == str(tmp_path)
 
 
-def test_a_folder_below_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = saved(tmp_path / "minilm", "config.json", "model.safetensors")
-    assert resolve_model("~/minilm") == str(folder)
-
-
 @pytest.mark.parametrize("names", [(), ("config.json",), ("model.safetensors",)])
 def test_a_folder_without_a_model_is_refused_with_its_path(tmp_path: Path, names: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError, match="holds no model") as refused:

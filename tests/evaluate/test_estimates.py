@@ -24,12 +24,6 @@ def test_a_cluster_is_not_the_sample_of_the_same_name() -> None:
     assert found[0] == found[1]
 
 
-def test_clusters_and_samples_are_never_taken_for_each_other() -> None:
-    for count in range(2, 9):
-        clusters = [f"c{number}" for number in range(count // 2)] + [None] * (count - count // 2)
-        assert len(set(clusters_of(rows(count, cluster=clusters)))) == count
-
-
 def test_a_sample_without_a_cluster_is_one() -> None:
     found = clusters_of(rows(3, sample_id=["a", "a", "b"]))
     assert found[0] == found[1] != found[2]
@@ -51,7 +45,6 @@ def test_an_effect_is_the_mean_over_samples_of_their_own_differences() -> None:
 def test_what_lies_between_zero_and_one_has_an_effect_with_an_interval_where_nothing_differs() -> None:
     results = rows(80, sample_id=[f"s{number // 2}" for number in range(80)], control=[False, True] * 40)
     (found,) = effects([Measure(name="x", values=np.zeros(80), bounds=(0, 1), net="net")], results)
-    assert found["interval"] is not None
     assert -0.1 < found["interval"][0] < 0 < found["interval"][1] < 0.1
 
 
@@ -119,6 +112,5 @@ def test_a_figure_has_the_bounds_of_its_measure() -> None:
         [Measure(name="bounded", values=values, bounds=(0, 1)), Measure(name="free", values=values)], rows(20)
     )
     interval = found["bounded"]["interval"]
-    assert interval is not None
     assert 0 <= interval[0] < 0.25 < interval[1] <= 1
     assert found["free"]["interval"] is None

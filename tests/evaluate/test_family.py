@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from contrapose.tasks.core.outcome import Outcome, Verdict
 from contrapose.tasks.evaluate.gate import GateDecision, correct_outcomes, decided_tests
 from contrapose.tasks.statistics.shares import LEVEL
@@ -14,8 +16,24 @@ def outcome(verdict: Verdict, reached: float, missed: float) -> Outcome:
     return cast(Outcome, {"verdict": verdict, "reason": "alone", "gates": [gate], "reached": reached, "missed": missed})
 
 
-def test_one_test_needs_no_correction() -> None:
-    assert correct_outcomes([outcome("pass", 0.05, 0.95)])[0]["verdict"] == "pass"
+@pytest.mark.parametrize(
+    ("tests", "verdicts", "reached"),
+    [
+        ([("pass", 0.05)], ["pass"], [0.05]),
+        ([("pass", 0.0251), ("inconclusive", 0.4)], ["inconclusive", "inconclusive"], [0.0502, 0.4]),
+        ([("pass", 0.04), ("pass", 0.03)], ["inconclusive", "inconclusive"], [0.06, 0.06]),
+        ([("pass", LEVEL / 2), ("inconclusive", 0.4)], ["pass", "inconclusive"], [LEVEL, 0.4]),
+    ],
+    ids=["alone", "just over the level", "two that both just hold alone", "exactly at the level"],
+)
+def test_a_claim_holds_up_to_the_level_once_it_is_corrected(
+    tests: list[tuple[Verdict, float]], verdicts: list[str], reached: list[float]
+) -> None:
+    found = correct_outcomes([outcome(verdict, p, 0.9) for verdict, p in tests])
+    assert [each["verdict"] for each in found] == verdicts
+    assert [each["reached"] for each in found] == pytest.approx(reached)
+    # What is decided needs no further cases.
+    assert [gate["further"] is None for each in found for gate in each["gates"]] == [v == "pass" for v in verdicts]
 
 
 def test_a_narrow_pass_among_several_is_inconclusive() -> None:
@@ -29,21 +47,11 @@ def test_a_narrow_pass_among_several_is_inconclusive() -> None:
     assert found[2]["reason"] == "alone"
 
 
-def test_a_p_value_just_over_the_level_reads_so() -> None:
-    found = correct_outcomes([outcome("pass", 0.0251, 0.9), outcome("inconclusive", 0.4, 0.6)])
-    assert "(Holm: p = 0.0502)" in found[0]["reason"]
-
-
 def test_tests_judged_by_their_bare_rate_are_left_alone() -> None:
     bare = cast(Outcome, {"verdict": "pass", "gates": [], "reached": None, "missed": None})
     found = correct_outcomes([bare, outcome("pass", 0.04, 0.96)])
     assert found[0] == bare
     assert found[1]["verdict"] == "pass"
-
-
-def test_what_is_decided_needs_no_further_cases() -> None:
-    (found,) = correct_outcomes([outcome("pass", 0.04, 0.96)])
-    assert [gate["further"] for gate in found["gates"]] == [None]
 
 
 def test_a_verdict_that_does_not_hold_names_the_weakest_of_its_gates() -> None:
@@ -82,18 +90,6 @@ def test_the_evidence_that_is_told_is_the_corrected_one_on_its_own_side() -> Non
     found = correct_outcomes([outcome("inconclusive", 0.2, 0.3), outcome("inconclusive", 0.9, 0.01)])
     assert [(each["reached"], each["missed"]) for each in found] == [(0.4, 0.3), (0.9, 0.02)]
     assert [gate["further"] for each in found for gate in each["gates"]] == [40, 40]
-
-
-def test_of_two_tests_that_both_just_hold_alone_neither_may_and_both_say_so() -> None:
-    found = correct_outcomes([outcome("pass", 0.04, 0.9), outcome("pass", 0.03, 0.9)])
-    assert [each["verdict"] for each in found] == ["inconclusive", "inconclusive"]
-    assert [each["reached"] for each in found] == [0.06, 0.06]
-
-
-def test_evidence_exactly_at_the_level_holds() -> None:
-    found = correct_outcomes([outcome("pass", LEVEL / 2, 0.9), outcome("inconclusive", 0.4, 0.6)])
-    assert found[0]["verdict"] == "pass"
-    assert [gate["further"] for gate in found[0]["gates"]] == [None]
 
 
 def test_a_test_that_is_incomplete_counts_among_no_others() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -67,99 +69,75 @@ def only(decision: GateDecision) -> GateSummary:
     return gate
 
 
+def told(name: str, counts: tuple[int, int, int], expected: str, reason: str = "", **settings: Any) -> Any:
+    """Asked, scored and passed cases with the verdict on them, and what its reason says."""
+    return pytest.param(counts, settings, expected, reason, id=name)
+
+
+OPEN = "could not be scored, and they decide the verdict. The pass rate is"
+
+
 @pytest.mark.parametrize(
-    ("passed", "expected"),
-    [(95, "pass"), (80, "pass"), (72, "inconclusive"), (68, "inconclusive"), (55, "fail"), (0, "fail")],
-)
-def test_a_verdict_needs_the_interval_on_one_side_of_the_gate(passed: int, expected: str) -> None:
-    assert verdict(100, 100, passed).verdict == expected
+    ("counts", "settings", "expected", "reason"),
+    [
+        told("the interval lies above the gate", (100, 100, 80), "pass"),
+        told("the interval holds the gate", (100, 100, 72), "inconclusive"),
+        told("the interval holds the gate from below", (100, 100, 68), "inconclusive"),
+        told("the interval lies below the gate", (100, 100, 55), "fail"),
+        told("nothing was scored", (10, 0, 0), "inconclusive"),
+        told("nothing was scored for a bare rate", (10, 0, 0), "inconclusive", gate="rate"),
+        told("a gate of one", (100, 100, 100), "inconclusive", "No number of cases can prove", wanted=1.0),
+        told("a gate of zero", (20, 20, 0), "pass", wanted=0.0),
+        told("a bound reads as it lies", (100, 100, 46), "fail",
+             "With 95 % confidence the pass rate is at most 54.70%; the gate is 54.71%.",
+             wanted=round(exact(independent(46, 100)).high + 0.0001, 6)),
+        told("a bare rate reads as it lies", (10_000, 10_000, 2461), "fail",
+             "The pass rate (24.61%) is below the gate (24.62%).", wanted=0.2462, gate="rate"),
+        told("a recorded judge: 344 of 350 pairs could not be read", (350, 6, 3), "inconclusive",
+             f"344 of 350 cases {OPEN} 0.9% if they fail, 99.1% if they pass; the gate is 70.0%."),
+        told("128 of 160 replies right, and 40 more unread", (200, 160, 128), "inconclusive"),
+        told("open cases cannot turn a pass", (200, 190, 185), "pass",
+             "even if all 10 cases that could not be scored fail"),
+        told("open cases cannot turn a failure", (200, 190, 20), "fail",
+             "even if all 10 cases that could not be scored pass"),
+        told("open cases decide about a bare rate", (10, 9, 6), "inconclusive",
+             f"1 of 10 cases {OPEN} 60.0% if they fail, 70.0% if they pass; the gate is 70.0%.", gate="rate"),
+        told("an open case cannot turn a bare pass", (10, 9, 8), "pass",
+             "(80.0%) reaches the gate (70.0%), even if the one case that could not be scored fails.", gate="rate"),
+        told("an open case cannot turn a bare failure", (10, 9, 2), "fail",
+             "(30.0%) is below the gate (70.0%), even if the one case that could not be scored passes.", gate="rate"),
+        told("a bare rate exactly at the gate", (100, 100, 70), "pass", gate="rate"),
+        told("a bare rate just below the gate", (100, 100, 69), "fail", gate="rate"),
+        told("as many errors as are allowed", (100, 98, 98), "pass", errors=2),
+        told("an error too many", (100, 97, 97), "incomplete",
+             "3 of 100 cases got no answer; max_error_share is 2.0%.", errors=3),
+        told("as many scored answers as are asked for", (200, 160, 160), "pass", min_coverage=0.8),
+        told("a scored answer too few", (200, 159, 159), "inconclusive",
+             "Only 159 of 200 answers could be scored; min_coverage is 80.0%.", min_coverage=0.8),
+        told("a failed call is no answer to be scored", (100, 98, 98), "pass", errors=2, min_coverage=1.0),
+        told("one case", (1, 1, 1), "inconclusive", "The pass rate (100.0% of 1 case) is too close to the gate"),
+    ],
+)  # fmt: skip
+def test_counts_come_to_a_verdict_and_its_reason(
+    counts: tuple[int, int, int], settings: dict[str, Any], expected: str, reason: str
+) -> None:
+    decision = verdict(*counts, **settings)
+    assert decision.verdict == expected
+    assert reason in decision.reason
+    if settings.get("gate") == "rate" or expected == "incomplete":
+        assert (decision.reached, decision.missed) == (None, None)
 
 
-def test_few_samples_decide_nothing() -> None:
-    assert verdict(5, 5, 5).verdict == "inconclusive"
-
-
-def test_nothing_scored_never_passes() -> None:
-    for gate in ("interval", "rate"):
-        assert verdict(10, 0, 0, gate=gate).verdict == "inconclusive"  # type: ignore[arg-type]
-
-
-def test_every_reason_is_a_sentence() -> None:
-    for passed in (95, 72, 10):
-        assert verdict(100, 100, passed).reason.endswith(".")
-
-
-def test_a_gate_of_one_is_explained() -> None:
-    decision = verdict(100, 100, 100, wanted=1.0)
-    assert decision.verdict == "inconclusive"
-    assert "No number of cases can prove" in decision.reason
-
-
-def test_an_undecided_gate_says_how_many_cases_would_decide_it() -> None:
+def test_an_undecided_gate_says_how_many_cases_would_decide_it_if_any_would() -> None:
     decision = verdict(100, 100, 72)
     more = only(decision)["further"]
     assert more
     rows = 100 + more
     assert verdict(rows, rows, round(0.72 * rows)).verdict == "pass"
     assert f"about {more:,} more cases are needed" in decision.reason
-
-
-def test_a_bound_reads_as_it_lies_to_the_gate() -> None:
-    high = exact(independent(46, 100)).high
-    decision = verdict(100, 100, 46, wanted=round(high + 0.0001, 6))
-    assert decision.verdict == "fail"
-    assert decision.reason == "With 95 % confidence the pass rate is at most 54.70%; the gate is 54.71%."
-
-
-def test_a_bare_rate_reads_as_it_lies_to_the_gate() -> None:
-    decision = verdict(10_000, 10_000, 2461, wanted=0.2462, gate="rate")
-    assert decision.reason == "The pass rate (24.61%) is below the gate (24.62%)."
-
-
-def test_an_open_rate_reads_as_it_lies_to_the_gate() -> None:
-    assert "The pass rate (24.61% of 10,000 cases)" in verdict(10_000, 10_000, 2461, wanted=0.2462).reason
-
-
-def test_a_rate_at_the_gate_is_never_decided_by_more_of_the_same() -> None:
-    decision = verdict(100, 100, 70)
-    assert only(decision)["further"] is None
-    assert "at this rate more cases would not decide it" in decision.reason
-
-
-def test_cases_that_depend_on_each_other_tell_less() -> None:
-    assert of_share(independent(80, 100), wanted=0.7).verdict == "pass"
-    assert of_share(Share(true=80, rows=100, clusters=20, effective=25), wanted=0.7).verdict == "inconclusive"
-
-
-def test_open_cases_are_counted_either_way() -> None:
-    gate = only(verdict(100, 60, 50))
-    assert (gate["open"], gate["extremes"]) == (40, (0.5, 0.9))
-
-
-def test_hardly_anything_read_is_no_failure() -> None:
-    """A recorded judge: 344 of 350 pairs could not be read, and three of the others were wrong."""
-    decision = verdict(350, 6, 3)
-    assert decision.verdict == "inconclusive"
-    assert decision.reason == (
-        "344 of 350 cases could not be scored, and they decide the verdict. The pass rate is 0.9% if they fail, 99.1% "
-        "if they pass; the gate is 70.0%."
-    )
-    assert only(decision)["further"] is None
-
-
-def test_what_could_be_read_alone_does_not_pass() -> None:
-    """128 of 160 replies right, and 40 more unread: at worst 64 %."""
-    assert verdict(200, 160, 128).verdict == "inconclusive"
-
-
-@pytest.mark.parametrize("gate", ["interval", "rate"])
-def test_a_verdict_that_open_cases_cannot_turn_is_given(gate: Gate) -> None:
-    passed = verdict(200, 190, 185, gate=gate)
-    assert passed.verdict == "pass"
-    assert "even if all 10 cases that could not be scored fail" in passed.reason
-    failed = verdict(200, 190, 20, gate=gate)
-    assert failed.verdict == "fail"
-    assert "even if all 10 cases that could not be scored pass" in failed.reason
+    at_the_gate = verdict(100, 100, 70)
+    assert only(at_the_gate)["further"] is None
+    assert "at this rate more cases would not decide it" in at_the_gate.reason
 
 
 @pytest.mark.parametrize("gate", ["interval", "rate"])
@@ -175,10 +153,6 @@ def test_every_rate_must_reach_its_gate(gate: Gate) -> None:
         assert decide(counts, [rate(95, 5), open_], rules).verdict == "inconclusive"
 
 
-def test_a_gate_of_zero_is_passed_by_whatever_there_is() -> None:
-    assert verdict(20, 20, 0, wanted=0.0).verdict == "pass"
-
-
 def test_among_several_tests_more_cases_are_needed() -> None:
     one, four = (of_share(independent(72, 100), wanted=0.65, tests=tests) for tests in (1, 4))
     assert (only(four)["further"] or 0) > (only(one)["further"] or 0) > 0
@@ -191,57 +165,10 @@ def test_a_verdict_that_holds_alone_says_what_it_needs_among_several() -> None:
     assert only(found)["further"]
 
 
-@pytest.mark.parametrize(("errors", "expected"), [(2, "pass"), (3, "incomplete")])
-def test_exactly_as_many_errors_as_are_allowed_are_allowed(errors: int, expected: str) -> None:
-    """The rules allow 2 % of the asked cases."""
-    decision = verdict(100, 100 - errors, 100 - errors, errors=errors)
-    assert decision.verdict == expected
-    if expected == "incomplete":
-        assert decision.reason == "3 of 100 cases got no answer; max_error_share is 2.0%."
-        assert (decision.gates, decision.reached, decision.missed) == ([], None, None)
-
-
-def test_exactly_the_share_of_scored_answers_that_is_asked_for_is_enough() -> None:
-    assert verdict(200, 160, 160, min_coverage=0.8).verdict == "pass"
-    decision = verdict(200, 159, 159, min_coverage=0.8)
-    assert decision.verdict == "inconclusive"
-    assert decision.reason == "Only 159 of 200 answers could be scored; min_coverage is 80.0%."
-
-
-def test_a_failed_call_is_no_answer_that_should_have_been_scored() -> None:
-    """98 answers, all of them scored, of 100 cases."""
-    assert verdict(100, 98, 98, errors=2, min_coverage=1.0).verdict == "pass"
-
-
-@pytest.mark.parametrize(("passed", "expected"), [(70, "pass"), (69, "fail")])
-def test_a_bare_rate_exactly_at_the_gate_reaches_it(passed: int, expected: str) -> None:
-    decision = verdict(100, 100, passed, gate="rate")
-    assert decision.verdict == expected
-    assert (decision.reached, decision.missed) == (None, None)
-
-
-def test_a_bare_rate_that_open_cases_decide_is_left_open() -> None:
-    decision = verdict(10, 9, 6, gate="rate")
-    assert decision.verdict == "inconclusive"
-    assert decision.reason == (
-        "1 of 10 cases could not be scored, and they decide the verdict. The pass rate is 60.0% if they fail, 70.0% if "
-        "they pass; the gate is 70.0%."
-    )
-
-
 def test_open_cases_do_not_decide_where_those_that_are_known_reach_the_gate_alone() -> None:
     assert "could not be scored, and they decide" in inconclusive_reason(rate(69, 30, open_=1), among(1))
     assert inconclusive_reason(rate(70, 29, open_=1), among(1)).startswith(
         "The pass rate (70.0% to 71.0% of 100 cases) is too close to the gate (70.0%) to call"
-    )
-
-
-def test_a_bare_rate_that_open_cases_cannot_turn_says_what_was_counted() -> None:
-    assert verdict(10, 9, 8, gate="rate").reason == (
-        "The pass rate (80.0%) reaches the gate (70.0%), even if the one case that could not be scored fails."
-    )
-    assert verdict(10, 9, 2, gate="rate").reason == (
-        "The pass rate (30.0%) is below the gate (70.0%), even if the one case that could not be scored passes."
     )
 
 
@@ -280,19 +207,16 @@ def test_a_failure_among_two_rates_needs_twice_the_evidence() -> None:
     assert decide(counts, [rate(95, 5), missed], RULES).verdict == "inconclusive"
 
 
-def test_a_failure_tells_of_the_rate_that_is_missed_most_clearly() -> None:
-    counts = Counts(asked=100, scored=100, passed=50, errors=0)
-    found = decide(counts, [rate(50, 50), rate(5, 95, wanted=0.5, name="contrast_rate")], RULES)
-    assert found.reason == "With 95 % confidence the contrast rate is at most 10.2%; the gate is 50.0%."
-
-
-def test_a_pass_tells_of_every_rate() -> None:
+def test_a_pass_tells_of_each_of_two_rates_and_of_the_closest_of_many() -> None:
     counts = Counts(asked=100, scored=100, passed=95, errors=0)
     found = decide(counts, [rate(95, 5), rate(90, 10, wanted=0.5, name="contrast_rate")], RULES)
     assert found.reason == (
         "With 95 % confidence the pass rate is at least 89.8%; the gate is 70.0%, "
         "and the contrast rate is at least 83.6%; the gate is 50.0%."
     )
+    many = decide(counts, [rate(80 + number, 20 - number, wanted=0.6) for number in range(5)], RULES)
+    assert (many.verdict, many.reason.count("at least")) == ("pass", 1)
+    assert "all 5 rates reach their gates. The closest: the pass rate is at least 72" in many.reason
 
 
 def test_what_decides_alone_needs_no_further_cases_and_one_of_several_does() -> None:
@@ -338,16 +262,6 @@ def test_a_sentence_names_the_cases_that_are_needed(more: int | None, words: str
     assert more_cases_clause(more) == words
 
 
-def test_one_case_is_told_as_one() -> None:
-    assert verdict(1, 1, 1).reason.startswith(
-        "The pass rate (100.0% of 1 case) is too close to the gate (70.0%) to call"
-    )
-
-
-def test_open_cases_widen_what_is_told() -> None:
-    assert verdict(100, 96, 72).reason.startswith("The pass rate (72.0% to 76.0% of 100 cases) is too close")
-
-
 def test_the_rate_over_known_cases_leaves_the_open_ones_out() -> None:
     assert rate(6, 2, open_=2).value == 0.75
     assert rate(0, 0, open_=3).value is None
@@ -384,12 +298,3 @@ def test_evidence_of_exactly_the_level_is_enough() -> None:
     """One case of one: the p value is the gate itself."""
     assert rate(1, 0, wanted=LEVEL).reached == LEVEL
     assert verdict(1, 1, 1, wanted=LEVEL).verdict == "pass"
-
-
-def test_many_rates_that_pass_name_the_closest_alone() -> None:
-    rates = [rate(80 + number, 20 - number, wanted=0.6) for number in range(5)]
-    rules = Rules(min_pass_rate=0.6, max_error_share=0.02, gate="interval")
-    decision = decide(Counts(asked=100, scored=100, passed=80, errors=0), rates, rules)
-    assert decision.verdict == "pass"
-    assert decision.reason.count("at least") == 1
-    assert "all 5 rates reach their gates. The closest: the pass rate is at least 72" in decision.reason

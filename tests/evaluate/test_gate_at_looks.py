@@ -20,8 +20,6 @@ def test_at_a_look_the_bound_reaches_the_gate_where_the_p_value_reaches_the_leve
     looks = Looks(shares=shares)
     early = rate_of("pass_rate", met, cluster, wanted=0.7, looks=looks)
     late = rate_of("pass_rate", met, cluster, wanted=0.7)
-    assert early is not None
-    assert late is not None
     assert early.may_be_reached == (early.reached <= LEVEL) == (early.bounds.low >= 0.7)
     assert early.may_be_missed == (early.missed <= LEVEL) == (early.bounds.high <= 0.7)
     assert early.reached >= late.reached
@@ -34,7 +32,6 @@ def test_one_look_changes_nothing_by_a_digit() -> None:
         met, cluster = np.array([1.0] * passed + [0.0] * (40 - passed)), np.arange(40) // 3
         share = clustered_share(met == 1, cluster)
         now = rate_of("pass_rate", met, cluster, wanted=0.7, looks=Looks(shares=(1.0,)))
-        assert now is not None
         plain = evidence(share, 0.7)
         assert (now.bounds, now.reached, now.missed, now.interval) == (
             plain.bounds,

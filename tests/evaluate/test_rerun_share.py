@@ -40,7 +40,6 @@ def rows(rate: float, *, clusters: int = 40, sizes: tuple[int, ...] = (1,), open
 
 
 def verdicts_of(found: Reruns | None, step: int = 0) -> dict[str, int]:
-    assert found is not None
     counts = {"incomplete": found["incomplete"], "pass": found["passes"][step], "fail": found["fails"][step]}
     return {**counts, "inconclusive": found["draws"] - sum(counts.values())}
 
@@ -109,7 +108,6 @@ def test_errors_and_too_few_scores_are_no_verdict() -> None:
 
 def test_among_several_tests_a_claim_needs_more() -> None:
     found = simulate_reruns(rows(0.78, clusters=100), PLAN, RULES._replace(tests=3))
-    assert found is not None
     one, _, three = found["passes"]
     assert one > three
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from embedders import embed_apart
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Completion
@@ -75,7 +74,6 @@ def test_noise_is_what_did_not_pass_with_the_interval_of_that() -> None:
 def test_what_langtest_says_is_told_over_the_rows_that_both_judge() -> None:
     both = rows(True, False, None, True, False, langtest_pass=[True, True, True, None, False])
     found = langtest(both)
-    assert found is not None
     assert (found["judged"], found["passed"], found["agreed"]) == (3, 2, 2)
 
 
@@ -211,11 +209,6 @@ def test_stored_results_come_back_without_reasons_but_of_open_rows(in_tmp: objec
     assert skipped_cases(write_arrow([cases], schema)).to_dict("list") == {"sample_id": ["b"], "skip_reason": ["empty"]}
 
 
-def far(texts: Sequence[str]) -> np.ndarray:
-    """No text is near another one."""
-    return np.eye(len(texts), dtype=np.float32)
-
-
 @pytest.mark.parametrize("side", ["expected", "actual"])
 def test_nothing_is_asked_about_a_reply_beside_a_failed_call(side: str) -> None:
     plan = plan_of("order_bias").model_copy(update={"settings": {"read_with": "ask"}})
@@ -223,5 +216,5 @@ def test_nothing_is_asked_about_a_reply_beside_a_failed_call(side: str) -> None:
     trial = trials_of("order_bias")[0]
     unread = replace(trial, case=replace(trial.case, scorer="reply"), expected=unclear, actual=unclear)
     failed = replace(unread, **{side: replace(unclear, error="it broke")})
-    assert [each.side for each in follow_ups([[unread], []], plan, embed=far)] == ["expected", "actual"]
-    assert list(follow_ups([[failed]], plan, embed=far)) == []
+    assert [each.side for each in follow_ups([[unread], []], plan, embed=embed_apart)] == ["expected", "actual"]
+    assert list(follow_ups([[failed]], plan, embed=embed_apart)) == []

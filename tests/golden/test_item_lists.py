@@ -46,19 +46,5 @@ def test_a_list_is_asked_as_before_or_the_version_is_raised() -> None:
     assert made() == json.loads(RECORDED.read_text())
 
 
-def test_a_whole_list_reads_as_it_should() -> None:
-    place, asked = next(prompts())
-    assert place == "cyclic/items-001"
-    assert asked[1] == (
-        "Here is a list. Answer the question below it.\n\n"
-        "1. The ferry to Tarrholm leaves from pier 9 and takes 65 minutes. There is a café on board.\n"
-        "2. The ferry to Brannoy leaves from pier 4 and takes 35 minutes. Bicycles travel free of charge.\n"
-        "3. The ferry to Ostlund leaves from pier 7 and takes 50 minutes. Dogs must be on a lead.\n"
-        "4. The ferry to Skerrick leaves from pier 5 and takes 15 minutes. Tickets are sold on deck.\n"
-        "5. The ferry to Kvessen leaves from pier 2 and takes 20 minutes. It does not run in January.\n\n"
-        "From which pier does the ferry to Kvessen leave?\nA. pier 4\nB. pier 7\nC. pier 2\nD. pier 9\nAnswer:"
-    )
-
-
 if __name__ == "__main__":
     RECORDED.write_text(json.dumps(made(), indent=1) + "\n")

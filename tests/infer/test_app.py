@@ -108,15 +108,11 @@ def test_a_callable_is_asked(function: str) -> None:
 @pytest.mark.parametrize(
     ("prompt", "told"),
     [
-        ("raise", "RuntimeError: it broke on two lines"),
-        ("exit", "SystemExit: 3"),
-        ("gone", "its process ended (exit status 3)"),
-        ("killed", "its process ended (signal SIGKILL)"),
-        ("hang", "no reply in 1.5 s"),
-        ("nothing", "it returned NoneType"),
-        ("huge", "more than 4 MiB"),
+        ("raise", "RuntimeError: it broke on two lines"), ("exit", "SystemExit: 3"),
+        ("gone", "its process ended (exit status 3)"), ("killed", "its process ended (signal SIGKILL)"),
+        ("hang", "no reply in 1.5 s"), ("nothing", "it returned NoneType"), ("huge", "more than 4 MiB"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_what_befalls_one_prompt_harms_no_other(prompt: str, told: str, concurrency: int) -> None:
     prompts = ["first", prompt, "second", "third"]
@@ -157,7 +153,6 @@ def test_a_process_ends_with_the_one_that_asks() -> None:
         "asyncio.run(main())\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
     child = Path("/proc") / parent.stdout.readline().strip()
     assert child.exists()
     parent.send_signal(signal.SIGKILL)
@@ -289,13 +284,10 @@ def test_a_header_holds_a_secret_that_is_for_that_host(server: AppServer, monkey
 @pytest.mark.parametrize(
     ("content", "path", "reply"),
     [
-        (b"Hello\n", "", "Hello"),
-        (b'"Hello"', "", "Hello"),
-        (b'{"reply": "Hello"}', "", "Hello"),
-        (b'{"a": [{"b": "Hello"}]}', "a.0.b", "Hello"),
-        (b'[["Hello"]]', "0.0", "Hello"),
+        (b"Hello\n", "", "Hello"), (b'"Hello"', "", "Hello"), (b'{"reply": "Hello"}', "", "Hello"),
+        (b'{"a": [{"b": "Hello"}]}', "a.0.b", "Hello"), (b'[["Hello"]]', "0.0", "Hello"),
     ],
-)
+)  # fmt: skip
 def test_the_reply_is_found(content: bytes, path: str, reply: str) -> None:
     assert reply_in(content, path) == reply
 

@@ -80,12 +80,6 @@ def test_a_prompt_that_cases_share_is_asked_once() -> None:
     assert trials[1].actual.text == "re: Is it?"
 
 
-def test_a_loss_that_cases_share_is_computed_once() -> None:
-    model = Counting()
-    put([case(name, perturbed_prompt=name, loss_of="expected_result") for name in ("one", "two")], model)
-    assert pairs(model) == [("It is.", "re: It is."), ("one", "re: It is."), ("two", "re: It is.")]
-
-
 def test_a_skipped_case_is_never_asked() -> None:
     with pytest.raises(ValueError, match="must not be asked"):
         put([case(perturbed=None, perturbed_prompt=None, skip_reason="empty")], Counting())
@@ -138,13 +132,6 @@ def test_withheld_prompts_are_asked_again_once_by_a_run_that_wants_it() -> None:
     assert prompts(second) == ["bad"]
 
 
-def test_choices_come_from_the_labels_likelihoods() -> None:
-    (trial,) = put([case(asks="choose", labels=("A", "B"), options=("x", "y"))], MockModel())
-    scores = trial.expected.option_loglikelihoods
-    assert scores is not None
-    assert trial.expected.text == ("A", "B")[scores.index(max(scores))]
-
-
 def test_what_an_earlier_run_asked_is_not_asked_again_and_no_model_is_opened() -> None:
     first = put([case(loss_of="expected_result")], Counting())
 
@@ -179,7 +166,6 @@ def test_a_spent_budget_leaves_the_rest_unasked_and_a_larger_one_asks_for_it() -
     assert [is_unasked(trial) for trial in trials] == [False, False, True, True, True]
     assert "max_calls = 3" in str(trials[2].actual.error)
     row = Store().runs.get(run)
-    assert row is not None
     assert row.requests == 3
     rest = put(cases, MockModel(), run=run, budget=Budget(limits=Limits(max_calls=6), spent=row.spent))
     assert not any(is_unasked(trial) for trial in rest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from asked_case import case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,18 +17,7 @@ from contrapose.tasks.tables.table import read_rows, write
 def made(*counts: int) -> list[Case]:
     """As many cases of each sample as the counts say."""
     return [
-        Case(
-            id=f"p/{sample}/{number}",
-            sample_id=str(sample),
-            probe="p",
-            version="1",
-            original="x",
-            perturbed="y",
-            original_prompt="x",
-            perturbed_prompt="y",
-            scorer="s",
-            asks="generate",
-        )
+        case(f"{sample}/{number}", sample_id=str(sample))
         for sample, count in enumerate(counts)
         for number in range(count)
     ]

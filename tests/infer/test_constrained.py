@@ -134,13 +134,6 @@ def test_an_endpoint_that_ignores_every_form_costs_no_further_request(server: En
     assert asked_by(server, chosen) == 0
 
 
-def test_a_single_case_at_an_endpoint_that_ignores_forms_is_not_asked_again(server: Endpoint) -> None:
-    chosen = spec(server, args={"endpoint": "completions"})
-    one = [lettered("one", perturbed_prompt="one?")]
-    assert run(chosen, one).form == "plain"
-    assert (len(server.bodies), asked_by(server, chosen, cases=one)) == (1, 0)
-
-
 def test_an_older_server_that_knows_only_the_older_of_two_forms(server: Endpoint) -> None:
     server.takes, server.refuses = ("guided_choice",), ("json_schema",)
     chosen = spec(server)
@@ -332,13 +325,6 @@ def test_a_run_that_ended_before_it_could_note_the_form(server: Endpoint, monkey
 
 def killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_forgotten_answers_take_the_form_with_them(server: Endpoint) -> None:
-    run(spec(server))
-    Store().housekeeping.clear(model="openai/any")
-    server.takes = ("json_schema",)
-    assert run(spec(server)).form == "json_schema"
 
 
 def test_two_runs_at_once_find_one_form_and_ask_everything_once(server: Endpoint) -> None:

@@ -98,14 +98,11 @@ def test_whatever_can_be_called_is_asked(function: Callable[[str], Any]) -> None
 @pytest.mark.parametrize(
     ("prompt", "error"),
     [
-        ("raise", "RuntimeError: it broke on two lines"),
-        ("exit", "SystemExit: 3"),
-        ("interrupt", "KeyboardInterrupt"),
-        ("nothing", "it returned NoneType, where a text should be"),
-        ("huge", "more than 4 MiB"),
-        ("hang", "no reply in 0.5 s"),
+        ("raise", "RuntimeError: it broke on two lines"), ("exit", "SystemExit: 3"),
+        ("interrupt", "KeyboardInterrupt"), ("nothing", "it returned NoneType, where a text should be"),
+        ("huge", "more than 4 MiB"), ("hang", "no reply in 0.5 s"),
     ],
-)
+)  # fmt: skip
 def test_what_befalls_one_prompt_harms_no_other(function: Callable[[str], Any], prompt: str, error: str) -> None:
     answers = asked(function, ["first", prompt, "second", "third"], timeout=0.5, concurrency=2)
     assert error in str(answers[1].completion.error)

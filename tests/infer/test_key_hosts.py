@@ -52,20 +52,13 @@ def refused(url: str, **args: Any) -> str:
 @pytest.mark.parametrize(
     "url",
     [
-        "https://models.example/v1",
-        "http://127.0.0.1:8000/v1",
-        "http://localhost:11434/v1",
-        "https://api.openai.com.evil.example/v1",
-        "https://evil-api.openai.com.example/v1",
-        "https://xapi.openai.com/v1",
-        "http://api.openai.com/v1",
-        "https://api.openai.com:8443/v1",
-        "https://models.example\\.api.openai.com/v1",
-        "https://api.openai.com\\@models.example/v1",
-        "https://api.openai.com%2emodels.example/v1",
-        "https://аpi.openai.com/v1",
+        "https://models.example/v1", "http://127.0.0.1:8000/v1", "http://localhost:11434/v1",
+        "https://api.openai.com.evil.example/v1", "https://evil-api.openai.com.example/v1",
+        "https://xapi.openai.com/v1", "http://api.openai.com/v1", "https://api.openai.com:8443/v1",
+        "https://models.example\\.api.openai.com/v1", "https://api.openai.com\\@models.example/v1",
+        "https://api.openai.com%2emodels.example/v1", "https://аpi.openai.com/v1",
     ],
-)
+)  # fmt: skip
 def test_a_parameter_pairs_no_key_with_a_host(url: str) -> None:
     refused(url)
 

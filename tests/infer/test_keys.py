@@ -59,24 +59,20 @@ def test_a_question_is_written_as_keys_of_all_versions_have_it(question: Questio
     assert to_json(question) == json.dumps(content | {name: value for name, value in further.items() if value})
 
 
-@pytest.mark.parametrize("identity", [{"revision": "2"}, {"dtype": "float32"}, {"chat_template": "abc"}])
-def test_another_model_has_another_key(identity: dict[str, str]) -> None:
-    assert key(**identity) != key()
-
-
 @pytest.mark.parametrize(
-    "changes",
+    ("identity", "changes"),
     [
-        {"id": "hf/small"},
-        {"system_instruction": "Be brief."},
-        {"apply_chat_template": False},
-        {"generation": Generation(max_new_tokens=33)},
-        {"generation": Generation(temperature=1)},
-        {"generation": Generation(stop=("\n",))},
+        *(({name: value}, {}) for name, value in (("revision", "2"), ("dtype", "float32"), ("chat_template", "abc"))),
+        ({}, {"id": "hf/small"}),
+        ({}, {"system_instruction": "Be brief."}),
+        ({}, {"apply_chat_template": False}),
+        ({}, {"generation": Generation(max_new_tokens=33)}),
+        ({}, {"generation": Generation(temperature=1)}),
+        ({}, {"generation": Generation(stop=("\n",))}),
     ],
 )
-def test_other_settings_have_another_key(changes: dict[str, object]) -> None:
-    assert key(spec=SPEC.model_copy(update=changes)) != key()
+def test_another_model_or_setting_has_another_key(identity: dict[str, str], changes: dict[str, object]) -> None:
+    assert key(spec=SPEC.model_copy(update=changes), **identity) != key()
 
 
 @pytest.mark.parametrize("args", [{"timeout": 5}, {"concurrency": 64}, {"retries": 0}])

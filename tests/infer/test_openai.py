@@ -29,24 +29,11 @@ def test_chat_sends_the_system_instruction_and_greedy_settings(server: Endpoint)
     assert (reply.requests, reply.seconds > 0) == (1, True)
 
 
-def test_completions_put_the_system_instruction_before_the_prompt(server: Endpoint) -> None:
-    chosen = spec(server, args={"endpoint": "completions"}, system_instruction="Be brief.")
-    assert only(answered(chosen, generate("Hello"))).completion.text
-    assert server.bodies[0]["prompt"] == "Be brief.\n\nHello"
-
-
 def test_every_question_gets_its_own_answer(server: Endpoint) -> None:
     questions = [generate(f"Prompt {number}") for number in range(40)]
     model = OpenAI().open(spec(server))
     together = [each.text for each in completions(model, questions)]
     assert together == [completions(model, [question])[0].text for question in questions]
-
-
-def test_what_is_answered_is_not_asked(server: Endpoint) -> None:
-    first, second = generate("Hello"), generate("Again")
-    broker = answered(spec(server), first)
-    OpenAI().open(spec(server)).answer([first, second], broker)
-    assert dict(server.asked) == {"Hello": 1, "Again": 1}
 
 
 @pytest.mark.parametrize("always", ["status 500", "status 400"])
@@ -116,15 +103,6 @@ def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -
     with pytest.raises(ModelError, match=r"Set model_args\.logprobs: false"):
         OpenAI().open(spec(server, args={"logprobs": True})).answer([choose("Which?")], broker)
     assert str(only(broker).completion.error).startswith("not asked to the end")
-
-
-def test_a_label_that_is_not_listed_is_less_likely_than_one_that_is(server: Endpoint) -> None:
-    server.logprobs = {"The": -0.1, "B": -3.0}
-    completion = only(answered(spec(server, args={"logprobs": True}), choose("Which?"))).completion
-    assert completion.text == "B"
-    assert completion.option_loglikelihoods is not None
-    first, second = completion.option_loglikelihoods
-    assert first < second == -3.0
 
 
 @pytest.mark.parametrize(

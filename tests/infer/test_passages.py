@@ -173,16 +173,11 @@ def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "passages", "told"),
     [
-        ("text", None, ""),
-        ("both", ("First.", "Second."), ""),
-        ("ids", ("7", "8"), ""),
-        ("nothing", (), ""),
-        ("reply_alone", None, ""),
-        ("no_list", None, "str where a list of texts should be"),
-        ("objects", None, "dict where the text of a passage should be"),
-        ("odd", ("\ufffd.",), ""),
+        ("text", None, ""), ("both", ("First.", "Second."), ""), ("ids", ("7", "8"), ""), ("nothing", (), ""),
+        ("reply_alone", None, ""), ("no_list", None, "str where a list of texts should be"),
+        ("objects", None, "dict where the text of a passage should be"), ("odd", ("\ufffd.",), ""),
     ],
-)
+)  # fmt: skip
 def test_a_callable_returns_a_text_or_a_mapping(name: str, passages: Sequence[str] | None, told: str) -> None:
     completion, warnings = asked(f"retrieving_bot:{name}")
     assert (completion.text, completion.passages, completion.error) == ("Yes.", passages, None)
@@ -193,7 +188,6 @@ def test_a_callable_returns_a_text_or_a_mapping(name: str, passages: Sequence[st
 @pytest.mark.usefixtures("bot")
 def test_a_callable_may_return_more_than_any_message_holds() -> None:
     completion, warnings = asked("retrieving_bot:many")
-    assert completion.passages is not None
     assert len(completion.passages) == MOST_PASSAGES
     assert "10,000" in warnings["many passages"]
 

@@ -104,14 +104,6 @@ def test_another_scorer_than_likelihood_stays() -> None:
     assert trial.case.scorer == "choice"
 
 
-def test_nothing_is_asked_twice() -> None:
-    masses = {"It is.": 1e-7, "It is not.": 1e-8}
-    first = put(Planted(masses), chosen())
-    second = Planted(masses)
-    assert put(second, chosen()) == first
-    assert second.asked == []
-
-
 def test_a_reply_in_words_beside_likelihoods_is_the_same_question() -> None:
     model = Planted({"It is.": 1e-7, "It is not.": 1e-8})
     (trial,) = put(model, chosen(also_in_words=True))

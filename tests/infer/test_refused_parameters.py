@@ -10,14 +10,12 @@ from asked_case import case
 from fake_endpoint import form_in, serving_this
 from openai_server import spec
 from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden, having, openai, unsupported
-from settled_run import Ran, both_at_once, run_cases
+from settled_run import Ran, run_cases
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.infer.adapting import known_changes
-from contrapose.tasks.infer.ask import is_unasked
-from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.store import Store
@@ -110,14 +108,6 @@ def test_an_endpoint_that_takes_everything_gets_no_request_more(server: Refusing
     ran = run(spec(server))
     assert (ran.changes, ran.warnings, len(server.bodies)) == ({}, {}, 80)
     assert asked_by(server, spec(server)) == 0
-
-
-def test_the_first_question_goes_out_alone(server: Refusing) -> None:
-    server.delay = 0.05
-    run(spec(server))
-    times = sorted(request.left for request in server.requests)
-    assert times[1] - times[0] >= 0.05
-    assert server.peak > 8
 
 
 def test_several_parameters_are_refused_one_after_the_other(server: Refusing) -> None:
@@ -327,37 +317,6 @@ def test_a_server_that_is_down_is_not_asked_one_by_one(server: Refusing) -> None
     server.always = ""
     server.rules = [GREEDY]
     assert run(spec(server)).changes == {"gen_kwargs.temperature": None}
-
-
-def test_two_runs_at_once_are_refused_once(server: Refusing) -> None:
-    server.rules, server.delay = [NEWER, GREEDY], 0.02
-    few = spec(server, args={"concurrency": 2})
-    ran = both_at_once(lambda number: run(few, PLAIN if number else PLAIN[::-1]))
-    assert ran[0].trials[::-1] == ran[1].trials
-    assert (len(server.refused), len(server.answered)) == (2, 80)
-
-
-def test_a_run_that_ended_before_it_could_note_the_change(server: Refusing, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.rules = [GREEDY]
-    with monkeypatch.context() as patched:
-        patched.setattr("contrapose.tasks.store.forms.FormTable.note", killed)
-        with pytest.raises(KeyboardInterrupt):
-            run(spec(server))
-    assert len(server.answered) == 1
-    assert run(spec(server)).answered
-    assert len(server.answered) == 80
-
-
-def killed(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt
-
-
-def test_the_budget_holds_while_parameters_are_tried(server: Refusing) -> None:
-    server.rules = [NEWER, GREEDY]
-    ran = run(spec(server), budget=Budget(limits=Limits(max_calls=2)))
-    assert len(server.bodies) == 2
-    assert all(is_unasked(trial) for trial in ran.trials[1:])
-    assert run(spec(server)).answered
 
 
 def test_what_is_known_needs_no_request(server: Refusing) -> None:

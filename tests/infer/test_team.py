@@ -77,14 +77,6 @@ def test_together_portions_spend_all_that_is_allowed_and_no_more(limits: Limits)
     assert sum(made) == 200
 
 
-def test_what_was_spent_before_counts_and_is_told() -> None:
-    (budget,) = budgets(1, Limits(max_calls=10), spent=Usage(calls=10, prompt_tokens=10**6))
-    assert not budget.reserve(CALL)
-    assert budget.why(CALL) == (
-        "the budget max_calls = 10 does not allow another request (10 calls, 1,000,000 tokens, $1.0000 spent)"
-    )
-
-
 def test_what_the_others_were_granted_is_told_as_spent() -> None:
     one, two = budgets(2, Limits(max_calls=1))
     assert one.reserve(CALL)
@@ -126,13 +118,6 @@ def test_room_of_ones_own_that_becomes_free_is_used_at_once() -> None:
     assert not budget.reserve(CALL)
     budget.settle(CALL, Usage(calls=1))
     assert budget.reserve(CALL)
-
-
-def test_nothing_gives_back_what_was_not_spent() -> None:
-    (budget,) = budgets(1, Limits(max_tokens=300))
-    budget.reserve(CALL)
-    budget.settle(CALL, Usage(calls=-1))
-    assert (budget.own, budget.reserved) == (CALL, Usage())
 
 
 def test_without_limits_nobody_is_asked_for_room() -> None:

@@ -50,7 +50,6 @@ def batch(run: str, answers: Sequence[Keyed], *, spent: Usage | None = None) -> 
 def counted(run: str) -> tuple[int, int]:
     """How many answers are kept, and how many requests count against the budget."""
     row = Store().runs.get(run)
-    assert row is not None
     return len(Store().answers.find([each.key for each in KEYED])), row.requests
 
 

@@ -43,17 +43,13 @@ def test_a_choice_within_a_reply_that_was_cut_off_is_not_final(reply: str) -> No
 @pytest.mark.parametrize(
     "reply",
     [
-        "B",
-        "**B**",
-        "The answer is B. It says 120, which is",
-        "Sure! The answer is B. The first one says that the",
-        "Here is my choice:\n\nB\n\nThe article says",
-        "It says 120. Therefore, the answer is B",
+        "B", "**B**", "The answer is B. It says 120, which is", "Sure! The answer is B. The first one says that the",
+        "Here is my choice:\n\nB\n\nThe article says", "It says 120. Therefore, the answer is B",
         "It says 120. The other one does not. Therefore, the answer is B.",
         "The text says 120.\n\nFinal answer: B\n\nThe reason is that the",
         "The text says 120. [[B]] This is because the",
     ],
-)
+)  # fmt: skip
 def test_a_complete_answer_counts_although_the_rest_was_cut_off(reply: str) -> None:
     assert read(reply, cut_off=True) == (1, "B")
 
@@ -72,17 +68,11 @@ def test_of_a_reply_that_was_cut_off_an_own_label_counts_where_it_opens_or_ends(
 @pytest.mark.parametrize(
     ("text", "breaks"),
     [
-        ("The answer is A. But let me see", True),
-        ("The answer is A.\nNow the second,", True),
-        ("The answer is A. It fits.", False),
-        ("The answer is A", False),
-        ("It fits. (A)", False),
-        ("It fits. **A**", False),
-        ("A: ✗\nB: ✓", False),
-        ("Gut.\n答案是 A。", False),
-        ("", False),
+        ("The answer is A. But let me see", True), ("The answer is A.\nNow the second,", True),
+        ("The answer is A. It fits.", False), ("The answer is A", False), ("It fits. (A)", False),
+        ("It fits. **A**", False), ("A: ✗\nB: ✓", False), ("Gut.\n答案是 A。", False), ("", False),
     ],
-)
+)  # fmt: skip
 def test_a_text_of_several_sentences_breaks_off_within_one(text: str, breaks: bool) -> None:
     assert breaks_off(text) is breaks
 
@@ -90,19 +80,13 @@ def test_a_text_of_several_sentences_breaks_off_within_one(text: str, breaks: bo
 @pytest.mark.parametrize(
     ("reply", "alone", "closes"),
     [
-        ("<think>It is A, I", True, False),
-        ("<think>It is A.</think>\n", True, False),
-        ("<think>It is A.</think>B", False, False),
-        ("It is A.</think>B", False, True),
-        ("It is A, I\n[/THINK]\n\nB", False, True),
-        ("It is A.</think>", True, True),
-        ("It is A, I", False, False),
-        ('The mark "</think>" closes it.', False, False),
-        ('{"answer": "A</think>"}', False, False),
-        ("<details>why</details> A", False, False),
-        ("", False, False),
+        ("<think>It is A, I", True, False), ("<think>It is A.</think>\n", True, False),
+        ("<think>It is A.</think>B", False, False), ("It is A.</think>B", False, True),
+        ("It is A, I\n[/THINK]\n\nB", False, True), ("It is A.</think>", True, True), ("It is A, I", False, False),
+        ('The mark "</think>" closes it.', False, False), ('{"answer": "A</think>"}', False, False),
+        ("<details>why</details> A", False, False), ("", False, False),
     ],
-)
+)  # fmt: skip
 def test_thoughts_are_known_by_their_marks(reply: str, alone: bool, closes: bool) -> None:
     assert (is_thought_alone(reply), closes_unopened_thought(reply)) == (alone, closes)
 

@@ -13,22 +13,18 @@ from contrapose.tasks.language.sentence import Edit, apply
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("It is hot. Dogs swim.", ["dogs", "swim"]),
-        ("Mr. Smith left.", ["mr", "smith", "left"]),
+        ("It is hot. Dogs swim.", ["dogs", "swim"]), ("Mr. Smith left.", ["mr", "smith", "left"]),
         ("He paid $1,000 (in cash).", ["he", "paid", "1", "000"]),
         ('The sign "do not enter" is red.', ["the", "sign", '"', "is", "red"]),
         ("“The sky is blue.”", ["the", "sky", "is", "blue"]),
         ("(The shop is closed.)", ["the", "shop", "is", "closed"]),
         ("Q: What is it?\nA:", ["q", ":", "what", "is", "it"]),
-        ("The man [the old one] sleeps.", ["the", "man", "sleeps"]),
-        ("She drew an X", ["she", "drew", "an", "x"]),
-        ("It is late '", ["it", "is", "late"]),
-        ("It takes 5 s. He waits.", ["he", "waits"]),
-        ("Tom saw J. Smith.", ["tom", "saw", "j", "smith"]),
-        ("It opens at 9.30. We wait.", ["we", "wait"]),
+        ("The man [the old one] sleeps.", ["the", "man", "sleeps"]), ("She drew an X", ["she", "drew", "an", "x"]),
+        ("It is late '", ["it", "is", "late"]), ("It takes 5 s. He waits.", ["he", "waits"]),
+        ("Tom saw J. Smith.", ["tom", "saw", "j", "smith"]), ("It opens at 9.30. We wait.", ["we", "wait"]),
         ("They left the U.S. in May.", ["they", "left", "the", "u", "s", "in", "may"]),
     ],
-)
+)  # fmt: skip
 def test_the_last_sentence_is_read(text: str, words: list[str]) -> None:
     assert read(text).words == words
 
@@ -42,13 +38,10 @@ def test_offsets_point_into_the_whole_text() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "empty"),
-        ("...", "empty"),
-        ("Yes. ?", "no_word"),
-        ("He said 'no.", "unbalanced_quotes"),
+        ("", "empty"), ("...", "empty"), ("Yes. ?", "no_word"), ("He said 'no.", "unbalanced_quotes"),
         ("Is it\nA. so\nB. no", "options_in_text"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_says_why(text: str, reason: str) -> None:
     with pytest.raises(UnreadableError) as error:
         read(text)
@@ -90,14 +83,10 @@ def test_a_noun_phrase_is_singular_or_plural_or_may_be_either(phrase: str, plura
 @pytest.mark.parametrize(
     ("text", "cased"),
     [
-        ("She sleeps.", "Men"),
-        ("she sleeps.", "men"),
-        ("I sleep.", "Men"),
-        ("US troops sleep.", "MEN"),
-        ("I SLEEP.", "MEN"),
-        ("SHE SLEEPS.", "MEN"),
+        ("She sleeps.", "Men"), ("she sleeps.", "men"), ("I sleep.", "Men"), ("US troops sleep.", "MEN"),
+        ("I SLEEP.", "MEN"), ("SHE SLEEPS.", "MEN"),
     ],
-)
+)  # fmt: skip
 def test_new_words_have_the_capitals_of_those_in_whose_place_they_stand(text: str, cased: str) -> None:
     assert read(text).cased_as(0, "men") == cased
 

@@ -36,26 +36,17 @@ def test_replies_that_were_read_wrongly_are_read_as_they_mean(name: str) -> None
 @pytest.mark.parametrize(
     "reply",
     [
-        "<think>Maybe A.</think>B",
-        "Maybe A.</think>B",
-        "<think>A</think>B<think>no, C</think>",
-        "<thinking>The answer is A.</thinking>\n\nB",
-        "<reasoning>A is nice.</reasoning>B",
-        "<scratchpad>A</scratchpad>B",
-        "<reflection>A</reflection>B",
-        "<seed:think>Answer: A</seed:think>B",
-        "[THINK]A is right.[/THINK]B",
-        "◁think▷A◁/think▷B",
-        "<unused94>thought\nAnswer: A<unused95>B",
+        "<think>Maybe A.</think>B", "Maybe A.</think>B", "<think>A</think>B<think>no, C</think>",
+        "<thinking>The answer is A.</thinking>\n\nB", "<reasoning>A is nice.</reasoning>B",
+        "<scratchpad>A</scratchpad>B", "<reflection>A</reflection>B", "<seed:think>Answer: A</seed:think>B",
+        "[THINK]A is right.[/THINK]B", "◁think▷A◁/think▷B", "<unused94>thought\nAnswer: A<unused95>B",
         "<|begin_of_thought|>A<|end_of_thought|><|begin_of_solution|>B<|end_of_solution|>",
         "<|channel|>analysis<|message|>It is A.<|end|><|start|>assistant<|channel|>final<|message|>B",
-        "analysisIt is A, I think.assistantfinalB",
-        "<|channel|>thought\nIt is A.<channel|>B",
-        "Thinking...\nIs it A?\n...done thinking.\n\nB",
-        "<|START_THINKING|>A<|END_THINKING|><|START_RESPONSE|>B",
+        "analysisIt is A, I think.assistantfinalB", "<|channel|>thought\nIt is A.<channel|>B",
+        "Thinking...\nIs it A?\n...done thinking.\n\nB", "<|START_THINKING|>A<|END_THINKING|><|START_RESPONSE|>B",
         "Here is my thought process: A is tempting.\nHere is my response: B",
     ],
-)
+)  # fmt: skip
 def test_thoughts_are_no_answer(reply: str) -> None:
     assert read(reply) == 1
 
@@ -85,15 +76,12 @@ def test_a_quoted_mark_opens_no_thought(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "place"),
     [
-        ("A. Wait, that is wrong. Let me reconsider: D.", 3),
-        ("Answer: A\n\nCorrection: the answer is D.", 3),
+        ("A. Wait, that is wrong. Let me reconsider: D.", 3), ("Answer: A\n\nCorrection: the answer is D.", 3),
         ("The answer is A. Hmm, let me double-check. Yes, A is correct.", 0),
-        ("The answer is A. Actually, no.", None),
-        ("A. Wait, I am not sure.", None),
-        ("Answer: B\n\nAnswer: C", None),
+        ("The answer is A. Actually, no.", None), ("A. Wait, I am not sure.", None), ("Answer: B\n\nAnswer: C", None),
         ("~~A~~ D", 3),
     ],
-)
+)  # fmt: skip
 def test_what_is_taken_back_is_not_chosen(reply: str, place: int | None) -> None:
     assert read(reply, CITIES) == place
 
@@ -102,20 +90,12 @@ def test_what_is_taken_back_is_not_chosen(reply: str, place: int | None) -> None
     "reply",
     [
         "Therefore, option C, plum, cannot be the correct answer.",
-        "Thus option B, grape, is unlikely to be the correct answer.",
-        "I doubt that the answer is A.",
-        "La respuesta no es A.",
-        "Ce n'est pas la réponse A.",
-        "Die Antwort ist nicht A.",
-        "不选A",
-        "A不对",
-        "Vielleicht A.",
-        "可能是A",
-        "A o B",
-        "The correct answer is:\n\nD. fig\n\nThe fig is a fruit, so option A is correct.",
-        "The answer is D. grape",
+        "Thus option B, grape, is unlikely to be the correct answer.", "I doubt that the answer is A.",
+        "La respuesta no es A.", "Ce n'est pas la réponse A.", "Die Antwort ist nicht A.", "不选A", "A不对",
+        "Vielleicht A.", "可能是A", "A o B",
+        "The correct answer is:\n\nD. fig\n\nThe fig is a fruit, so option A is correct.", "The answer is D. grape",
     ],
-)
+)  # fmt: skip
 def test_denials_doubts_and_contradictions_choose_nothing(reply: str) -> None:
     assert read(reply) is None
 
@@ -159,16 +139,13 @@ def test_an_echo_of_the_options_chooses_nothing(lead: str, form: str, end: str, 
     ("reply", "choice"),
     [
         ("Thus Summary B is unlikely to be the correct one.", None),
-        ("A is slightly better, but overall it is a tie.", None),
-        ("Response B is incorrect.", None),
-        ("I believe that [[B]] is the better assistant in this case.", "B"),
-        ("Both are good.\n\n[[C]]", None),
-        ("Output [[A]] if A is better and [[B]] if B is.", None),
-        ("My verdict: [[A>>B]]", "A"),
+        ("A is slightly better, but overall it is a tie.", None), ("Response B is incorrect.", None),
+        ("I believe that [[B]] is the better assistant in this case.", "B"), ("Both are good.\n\n[[C]]", None),
+        ("Output [[A]] if A is better and [[B]] if B is.", None), ("My verdict: [[A>>B]]", "A"),
         ("Both did well.\n\nWinner: Response B", "B"),
         ('{"verdict": {"winner": "response_b", "why": "It is right."}}', "B"),
     ],
-)
+)  # fmt: skip
 def test_verdicts_of_judges(reply: str, choice: str | None) -> None:
     assert read_words(reply, one_is_right=False).choice == choice
 

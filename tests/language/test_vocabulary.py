@@ -66,22 +66,13 @@ def test_the_ending_decides_for_an_unknown_word(word: str, flags: int) -> None:
 @pytest.mark.parametrize(
     ("base", "third", "past"),
     [
-        ("have", "has", "had"),
-        ("do", "does", "did"),
-        ("go", "goes", "went"),
-        ("undergo", "undergoes", "underwent"),
-        ("overeat", "overeats", "overate"),
-        ("play", "plays", "played"),
-        ("carry", "carries", "carried"),
-        ("fix", "fixes", "fixed"),
-        ("wash", "washes", "washed"),
-        ("put", "puts", "put"),
-        ("blorp", "blorps", "blorped"),
-        ("blorpe", "blorpes", "blorped"),
-        ("blorpy", "blorpies", "blorpied"),
+        ("have", "has", "had"), ("do", "does", "did"), ("go", "goes", "went"), ("undergo", "undergoes", "underwent"),
+        ("overeat", "overeats", "overate"), ("play", "plays", "played"), ("carry", "carries", "carried"),
+        ("fix", "fixes", "fixed"), ("wash", "washes", "washed"), ("put", "puts", "put"),
+        ("blorp", "blorps", "blorped"), ("blorpe", "blorpes", "blorped"), ("blorpy", "blorpies", "blorpied"),
         ("blorpay", "blorpays", "blorpayed"),
     ],
-)
+)  # fmt: skip
 def test_a_verb_inflects(base: str, third: str, past: str) -> None:
     assert (inflection.third_person(base), inflection.past_of(base)) == (third, past)
 

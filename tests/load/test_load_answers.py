@@ -33,38 +33,33 @@ def right_options(folder: Path, answers: Sequence[Any], options: Sequence[Any] =
 
 
 @pytest.mark.parametrize(
-    "answer", ["B", "b", "(B)", "(b)", "B.", "B)", "[B]", " B ", "B. green", "B) green", "(B) green", "b) green"]
+    ("answer", "options", "right"),
+    [
+        *(
+            (mark, COLOURS, "green")
+            for mark in ("B", "b", "(B)", "(b)", "B.", "B)", "[B]", " B ", "B. green", "B) green")
+        ),
+        *(
+            (mark, COLOURS, "green")
+            for mark in ("(B) green", "b) green", "green", "GREEN", "Green", " green ", "green\n")
+        ),
+        ("Polish", ["polish", "Polish"], "Polish"),
+        ("light green", ["dark  red", "light  green"], "light  green"),
+        ("A", ["C", "A", "B"], "A"),
+        ("2", {"text": ["4", "3", "2"], "label": ["1", "2", "3"]}, "3"),
+        ("E", {"text": ["red", "green"], "label": ["D", "E"]}, "green"),
+    ],
 )
-def test_letter_means_the_option_at_its_place(answer: str, tmp_path: Path) -> None:
-    assert answers_of(tmp_path, answer) == ("green",)
-
-
-@pytest.mark.parametrize("answer", ["green", "GREEN", "Green", " green ", "green\n"])
-def test_text_of_an_option_is_found_in_other_case_and_spacing(answer: str, tmp_path: Path) -> None:
-    assert answers_of(tmp_path, answer) == ("green",)
+def test_answer_is_an_options_text_the_sources_label_or_a_letter_in_this_order(
+    answer: str, options: Any, right: str, tmp_path: Path
+) -> None:
+    assert answers_of(tmp_path, answer, options) == (right,)
 
 
 @pytest.mark.parametrize("answer", ["red", "C", "A. green"])
 def test_answer_that_is_none_of_the_options_is_refused(answer: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="none of the options"):
         answers_of(tmp_path, answer, ["blue", "green"])
-
-
-def test_case_decides_where_two_options_differ_in_nothing_else(tmp_path: Path) -> None:
-    assert answers_of(tmp_path, "Polish", ["polish", "Polish"]) == ("Polish",)
-
-
-def test_space_within_an_option_may_differ(tmp_path: Path) -> None:
-    assert answers_of(tmp_path, "light green", ["dark  red", "light  green"]) == ("light  green",)
-
-
-def test_text_comes_before_the_letter_where_options_are_letters(tmp_path: Path) -> None:
-    assert answers_of(tmp_path, "A", ["C", "A", "B"]) == ("A",)
-
-
-def test_label_of_the_source_comes_before_the_letter(tmp_path: Path) -> None:
-    assert answers_of(tmp_path, "2", {"text": ["4", "3", "2"], "label": ["1", "2", "3"]}) == ("3",)
-    assert answers_of(tmp_path, "E", {"text": ["red", "green"], "label": ["D", "E"]}) == ("green",)
 
 
 def test_labels_that_say_which_choice_is_right_give_the_answers(tmp_path: Path) -> None:
@@ -81,13 +76,11 @@ WRITTEN = [int, str, float, lambda number: f"{number}.0"]
 
 
 @pytest.mark.parametrize("written", WRITTEN, ids=["1", "'1'", "1.0", "'1.0'"])
-def test_index_counts_from_zero_where_a_zero_occurs(written: Any, tmp_path: Path) -> None:
-    assert right_options(tmp_path, [written(n) for n in (1, 2, 0)]) == [("green",), ("blue",), ("red",)]
-
-
-@pytest.mark.parametrize("written", WRITTEN, ids=["1", "'1'", "1.0", "'1.0'"])
-def test_index_counts_from_one_where_the_number_of_options_occurs(written: Any, tmp_path: Path) -> None:
-    assert right_options(tmp_path, [written(n) for n in (1, 2, 4)]) == [("red",), ("green",), ("black",)]
+@pytest.mark.parametrize(("numbers", "right"), [((1, 2, 0), "green blue red"), ((1, 2, 4), "red green black")])
+def test_zero_or_the_number_of_options_says_where_an_index_counts_from(
+    written: Any, numbers: tuple[int, ...], right: str, tmp_path: Path
+) -> None:
+    assert right_options(tmp_path, [written(n) for n in numbers]) == [(each,) for each in right.split()]
 
 
 def test_number_of_options_is_that_of_the_row(tmp_path: Path) -> None:
@@ -163,19 +156,13 @@ def test_number_means_an_option_of_that_text_where_all_rows_allow_it(
 @pytest.mark.parametrize(
     ("answer", "options", "accepted"),
     [
-        (["green", "blue"], COLOURS, ("green", "blue")),
-        (["B", "C"], COLOURS, ("green", "blue")),
-        (["B"], COLOURS, ("green",)),
-        (["B. green"], COLOURS, ("green",)),
-        (["Arn", "River Arn"], None, ("Arn", "River Arn")),
-        (["1989", "1989", "in 1989"], None, ("1989", "in 1989")),
-        ("stop; look", None, ("stop; look",)),
-        ("red, green", None, ("red, green",)),
-        ("[sic]", None, ("[sic]",)),
-        (7, None, ("7",)),
-        (7.5, None, ("7.5",)),
+        (["green", "blue"], COLOURS, ("green", "blue")), (["B", "C"], COLOURS, ("green", "blue")),
+        (["B"], COLOURS, ("green",)), (["B. green"], COLOURS, ("green",)),
+        (["Arn", "River Arn"], None, ("Arn", "River Arn")), (["1989", "1989", "in 1989"], None, ("1989", "in 1989")),
+        ("stop; look", None, ("stop; look",)), ("red, green", None, ("red, green",)), ("[sic]", None, ("[sic]",)),
+        (7, None, ("7",)), (7.5, None, ("7.5",)),
     ],
-)
+)  # fmt: skip
 def test_each_accepted_answer_is_kept_once(
     answer: Any, options: Any, accepted: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -208,37 +195,25 @@ def test_missing_answer_is_no_answer(answer: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "value", "answer"),
+    ("question", "options", "value", "answer"),
     [
-        ("Is the grass green?", True, "yes"),
-        ("Is the grass green?", False, "no"),
-        ("Is the grass green?", "True", "yes"),
-        ("Is the grass green?", "false", "no"),
-        ("is the grass in the park green", True, "yes"),
-        ("does grass grow in winter", "False", "no"),
-        ("The grass is green.", True, "True"),
-        ("The grass is green.", False, "False"),
-        ("The grass is green.", "true", "True"),
-        ("True or false: The grass is green.", "false", "False"),
+        ("Is the grass green?", None, True, "yes"),
+        ("Is the grass green?", None, "false", "no"),
+        ("is the grass in the park green", None, True, "yes"),
+        ("does grass grow in winter", None, "False", "no"),
+        ("The grass is green.", None, True, "True"),
+        ("The grass is green.", None, False, "False"),
+        ("True or false: The grass is green.", None, "false", "False"),
+        ("Is the grass green?", ["yes", "no"], True, "yes"),
+        ("Is the grass green?", ["No", "Yes"], False, "No"),
+        ("Is the grass green?", ["True", "False"], True, "True"),
+        ("Is the grass green?", ["false", "true"], "True", "true"),
     ],
 )
-def test_truth_answers_a_question_with_yes_or_no(question: str, value: Any, answer: str, tmp_path: Path) -> None:
-    assert answers_of(tmp_path, value, None, question) == (answer,)
-
-
-@pytest.mark.parametrize(
-    ("options", "value", "answer"),
-    [
-        (["yes", "no"], True, "yes"),
-        (["No", "Yes"], False, "No"),
-        (["True", "False"], True, "True"),
-        (["false", "true"], "True", "true"),
-    ],
-)
-def test_truth_is_one_of_the_options_where_there_are_some(
-    options: list[str], value: Any, answer: str, tmp_path: Path
+def test_truth_is_one_of_the_options_else_yes_or_no_to_a_question(
+    question: str, options: Any, value: Any, answer: str, tmp_path: Path
 ) -> None:
-    assert answers_of(tmp_path, value, options, "Is the grass green?") == (answer,)
+    assert answers_of(tmp_path, value, options, question) == (answer,)
 
 
 # What refuses a file, what is a warning, and what is neither.

@@ -31,20 +31,12 @@ def loaded(path: Path, **settings: Any) -> list[ItemSample]:
 @pytest.mark.parametrize(
     "value",
     [
-        ["a dog", "a cat"],
-        '["a dog", "a cat"]',
-        "a dog\na cat\n",
-        "a dog\r\n\r\na cat",
-        "1. a dog\n2. a cat",
-        "[1] a dog\n[2] a cat",
-        "(1) a dog\n(2) a cat",
-        "Passage 1: a dog\nPassage 2: a cat",
-        ["A. a dog", "B. a cat"],
-        ["Passage 1\na dog", "Passage 2\na cat"],
-        "- a dog\n- a cat",
+        ["a dog", "a cat"], '["a dog", "a cat"]', "a dog\na cat\n", "a dog\r\n\r\na cat", "1. a dog\n2. a cat",
+        "[1] a dog\n[2] a cat", "(1) a dog\n(2) a cat", "Passage 1: a dog\nPassage 2: a cat",
+        ["A. a dog", "B. a cat"], ["Passage 1\na dog", "Passage 2\na cat"], "- a dog\n- a cat",
         ["* a dog", "* a cat"],
     ],
-)
+)  # fmt: skip
 def test_every_shape_gives_the_items_without_their_numbers(value: Any) -> None:
     assert read_items(value) == ("a dog", "a cat")
 

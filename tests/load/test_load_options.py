@@ -53,25 +53,15 @@ def options_of(folder: Path, **columns: Any) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     "names",
     [
-        ["A", "B", "C", "D"],
-        ["a", "b", "c", "d"],
-        ["option_a", "option_b", "option_c", "option_d"],
-        ["Option A", "Option B", "Option C", "Option D"],
-        ["optionA", "optionB", "optionC", "optionD"],
-        ["opt1", "opt2", "opt3", "opt4"],
-        ["option1", "option2"],
-        ["choice0", "choice1", "choice2", "choice3"],
-        ["choice1", "choice2"],
-        ["choice_a", "choice_b", "choice_c"],
-        ["answerA", "answerB", "answerC"],
-        ["answer0", "answer1", "answer2", "answer3"],
-        ["ans0", "ans1", "ans2"],
-        ["sol1", "sol2"],
-        ["opa", "opb", "opc", "opd"],
-        ["ending0", "ending1", "ending2", "ending3"],
+        ["A", "B", "C", "D"], ["a", "b", "c", "d"], ["option_a", "option_b", "option_c", "option_d"],
+        ["Option A", "Option B", "Option C", "Option D"], ["optionA", "optionB", "optionC", "optionD"],
+        ["opt1", "opt2", "opt3", "opt4"], ["option1", "option2"], ["choice0", "choice1", "choice2", "choice3"],
+        ["choice1", "choice2"], ["choice_a", "choice_b", "choice_c"], ["answerA", "answerB", "answerC"],
+        ["answer0", "answer1", "answer2", "answer3"], ["ans0", "ans1", "ans2"], ["sol1", "sol2"],
+        ["opa", "opb", "opc", "opd"], ["ending0", "ending1", "ending2", "ending3"],
     ],
     ids=" ".join,
-)
+)  # fmt: skip
 def test_columns_that_are_counted_hold_the_options(names: list[str], tmp_path: Path) -> None:
     columns = dict(zip(names, COLOURS, strict=False))
     (sample,) = load(stored(tmp_path, [{"question": QUESTION, **columns, "label": "green"}]))
@@ -130,17 +120,12 @@ def test_lists_and_objects_hold_options(value: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        '["red", "green", "blue"]',
-        "['red', 'green', 'blue']",
-        "['red' 'green' 'blue']",
-        "['red' 'green'\n 'blue']",
-        "('red', 'green', 'blue')",
-        '{"A": "red", "B": "green", "C": "blue"}',
-        "{'A': 'red', 'B': 'green', 'C': 'blue'}",
-        "{'text': ['red', 'green', 'blue'], 'label': ['A', 'B', 'C']}",
+        '["red", "green", "blue"]', "['red', 'green', 'blue']", "['red' 'green' 'blue']", "['red' 'green'\n 'blue']",
+        "('red', 'green', 'blue')", '{"A": "red", "B": "green", "C": "blue"}',
+        "{'A': 'red', 'B': 'green', 'C': 'blue'}", "{'text': ['red', 'green', 'blue'], 'label': ['A', 'B', 'C']}",
         "{'text': array(['red', 'green', 'blue'], dtype=object), 'label': array(['A', 'B', 'C'], dtype=object)}",
     ],
-)
+)  # fmt: skip
 def test_cell_of_a_table_holds_options_as_json_python_or_numpy_write_them(value: str, tmp_path: Path) -> None:
     (sample,) = load(stored_table(tmp_path, [{"question": QUESTION, "choices": value, "answer": "green"}]))
     assert sample.options == ("red", "green", "blue")
@@ -192,19 +177,10 @@ def test_any_other_text_stays_a_text(cell: str) -> None:
 @pytest.mark.parametrize(
     "marks",
     [
-        "A. B. C.",
-        "a. b. c.",
-        "A) B) C)",
-        "a) b) c)",
-        "A: B: C:",
-        "(A) (B) (C)",
-        "(a) (b) (c)",
-        "[A] [B] [C]",
-        "1. 2. 3.",
-        "1) 2) 3)",
-        "(1) (2) (3)",
+        "A. B. C.", "a. b. c.", "A) B) C)", "a) b) c)", "A: B: C:", "(A) (B) (C)", "(a) (b) (c)", "[A] [B] [C]",
+        "1. 2. 3.", "1) 2) 3)", "(1) (2) (3)",
     ],
-)
+)  # fmt: skip
 def test_marks_of_options_are_taken_off(marks: str, tmp_path: Path) -> None:
     items = [f"{mark} {colour}" for mark, colour in zip(marks.split(), COLOURS, strict=False)]
     assert options_of(tmp_path, options=items) == ("red", "green", "blue")
@@ -222,18 +198,11 @@ def test_marks_need_no_blank_after_them(marks: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "items",
     [
-        ["U. Grant", "A. Lincoln"],
-        ["1. FC Vell", "Harbour SC"],
-        ["1.5 m", "2.5 m"],
-        ["10. May", "11. May"],
-        ["A", "B", "C"],
-        ["1", "2", "3"],
-        ["A minor", "B minor"],
-        ["Ada", "Ben", "Cleo"],
-        ["(a + b)", "(b + c)"],
+        ["U. Grant", "A. Lincoln"], ["1. FC Vell", "Harbour SC"], ["1.5 m", "2.5 m"], ["10. May", "11. May"],
+        ["A", "B", "C"], ["1", "2", "3"], ["A minor", "B minor"], ["Ada", "Ben", "Cleo"], ["(a + b)", "(b + c)"],
     ],
     ids=" ".join,
-)
+)  # fmt: skip
 def test_options_that_only_look_as_if_they_had_marks_keep_their_texts(items: list[str], tmp_path: Path) -> None:
     assert options_of(tmp_path, options=items) == tuple(items)
 
@@ -241,19 +210,15 @@ def test_options_that_only_look_as_if_they_had_marks_keep_their_texts(items: lis
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        ("A. red B. green C. blue", ("red", "green", "blue")),
-        ("(A) red (B) green", ("red", "green")),
-        ("A) red; B) green", ("red", "green")),
-        ("A) red, B) green, C) blue", ("red", "green", "blue")),
-        ("\nA. red\nB. green\n", ("red", "green")),
-        ("A. red\r\nB. green", ("red", "green")),
+        ("A. red B. green C. blue", ("red", "green", "blue")), ("(A) red (B) green", ("red", "green")),
+        ("A) red; B) green", ("red", "green")), ("A) red, B) green, C) blue", ("red", "green", "blue")),
+        ("\nA. red\nB. green\n", ("red", "green")), ("A. red\r\nB. green", ("red", "green")),
         ("A. red\nas a rose\nB. green", ("red\nas a rose", "green")),
         ("A. vitamin A B. vitamin B C. vitamin C", ("vitamin A", "vitamin B", "vitamin C")),
         ("A. red; then green B. green; then red", ("red; then green", "green; then red")),
-        ("A. 0.5 B. 1.5 C. 2.5", ("0.5", "1.5", "2.5")),
-        ("(A) f(b) = 1 (B) f(a) = 2", ("f(b) = 1", "f(a) = 2")),
+        ("A. 0.5 B. 1.5 C. 2.5", ("0.5", "1.5", "2.5")), ("(A) f(b) = 1 (B) f(a) = 2", ("f(b) = 1", "f(a) = 2")),
     ],
-)
+)  # fmt: skip
 def test_one_text_with_marks_is_taken_apart(text: str, options: tuple[str, ...], tmp_path: Path) -> None:
     assert options_of(tmp_path, options=text) == options
 

@@ -57,11 +57,6 @@ def test_without_shuffle_a_limit_takes_the_first_rows(tmp_path: Path) -> None:
     assert ids(texts(tmp_path, 9), 2, shuffle=False) == ["rows-0001", "rows-0002"]
 
 
-def test_rows_counts_the_source_and_not_the_draw(tmp_path: Path) -> None:
-    loaded = load_samples(DataSettings(source=texts(tmp_path, 9)), TextSample, limit=2, seed=0)
-    assert (loaded.rows, len(loaded.samples)) == (9, 2)
-
-
 def test_samples_come_while_the_source_is_read(tmp_path: Path) -> None:
     source = stored(tmp_path, [{"text": "x"}, {"text": "y"}, {"text": None}])
     drawing = Drawing(data=DataSettings(source=source), sample_type=TextSample, limit=None, seed=0)
@@ -94,12 +89,6 @@ def test_a_number_is_good_as_an_id(tmp_path: Path) -> None:
 
 def test_question_comes_before_text(tmp_path: Path) -> None:
     assert one(tmp_path, {"text": "a passage", "question": "a question"}).text == "a question"
-
-
-def test_a_mapping_comes_before_the_usual_names(tmp_path: Path) -> None:
-    row = {"text": "no", "stem": "yes", "choices": ["a", "b"], "key": "B"}
-    sample = one(tmp_path, row, columns={"text": "stem", "options": "choices", "answer": "key"})
-    assert (sample.text, sample.options, sample.answers) == ("yes", ("a", "b"), ("b",))
 
 
 def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:

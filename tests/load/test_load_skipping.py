@@ -48,14 +48,12 @@ def test_a_blank_cell_of_a_sheet_is_left_out(tmp_path: Path) -> None:
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
     found = loaded(tmp_path / "a.xlsx")
-    assert found.left_out is not None
     assert ([each.text for each in found.samples], found.left_out["rows"][0]["row"]) == (["x", "y"], 3)
 
 
 def test_rows_that_are_no_json_no_object_or_no_text_are_left_out(tmp_path: Path) -> None:
     options = {"text": "q", "options": ["a", "b"], "answer": "c"}
     found = loaded(jsonl(tmp_path, {"text": "x"}, "{no", [1], {"text": 5}, {"other": 1}, options, {"text": "y"}))
-    assert found.left_out is not None
     assert [each.text for each in found.samples] == ["x", "y"]
     assert [(each["row"], each["column"]) for each in found.left_out["rows"]] == [
         (2, None),
@@ -70,7 +68,6 @@ def test_of_rows_that_share_an_id_the_first_good_one_is_kept(tmp_path: Path) -> 
     rows = [{"id": 1, "text": None}, {"id": 1, "text": "x"}, {"id": 2, "text": "y"}, {"id": 1, "text": "z"}]
     rows += [{"id": number, "text": "w"} for number in (3, 4)]
     found = loaded(jsonl(tmp_path, *rows))
-    assert found.left_out is not None
     assert [each.text for each in found.samples] == ["x", "y", "w", "w"]
     assert [each["row"] for each in found.left_out["rows"]] == [1, 4]
     assert "id '1' is that of row 2 too" in found.left_out["rows"][1]["why"]
@@ -79,14 +76,12 @@ def test_of_rows_that_share_an_id_the_first_good_one_is_kept(tmp_path: Path) -> 
 def test_a_limit_draws_from_the_good_rows(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *({"text": f"text {number}" if number % 3 else " "} for number in range(60)))
     found = loaded(path, limit=30)
-    assert found.left_out is not None
     assert (len(found.samples), found.rows, found.left_out["count"]) == (30, 40, 20)
     assert [each.id for each in loaded(path, limit=2, shuffle=False).samples] == ["rows-0002", "rows-0003"]
 
 
 def test_the_first_are_listed_and_all_are_counted(tmp_path: Path) -> None:
     found = loaded(jsonl(tmp_path, {"text": "x"}, *[{"text": None}] * (KEPT_ROWS + 9)))
-    assert found.left_out is not None
     assert (len(found.left_out["rows"]), found.left_out["count"]) == (KEPT_ROWS, KEPT_ROWS + 9)
 
 
@@ -120,14 +115,12 @@ def test_a_refusal_names_the_option(bad: int, tmp_path: Path) -> None:
 def test_rows_after_a_line_that_is_too_long_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "MOST_LINE", 40)
     found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": "y" * 300}, {"text": "z"}, {"text": 5}))
-    assert found.left_out is not None
     assert [each.id for each in found.samples] == ["rows-0001", "rows-0003"]
     assert [each["row"] for each in found.left_out["rows"]] == [2, 4]
 
 
 def test_only_so_many_rows_are_looked_at(tmp_path: Path) -> None:
     found = loaded(jsonl(tmp_path, {"text": "x"}, {"text": None}, {"text": None}), most=2)
-    assert found.left_out is not None
     assert (found.rows, found.left_out["count"]) == (1, 1)
 
 

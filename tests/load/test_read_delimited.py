@@ -96,15 +96,12 @@ def test_separator_within_a_quoted_name_separates_nothing(separator: str, other:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.csv", "\ufefftext;id\nThe box is, heavy;1\n"),
-        ("a.csv", '"text";"id"\r\n"The box is, heavy";"1"\r\n'),
-        ("a.csv", "text\tid\nThe box is, heavy\t1\n"),
-        ("a.tsv", 'text,id\n"The box is, heavy",1\n'),
+        ("a.csv", "\ufefftext;id\nThe box is, heavy;1\n"), ("a.csv", '"text";"id"\r\n"The box is, heavy";"1"\r\n'),
+        ("a.csv", "text\tid\nThe box is, heavy\t1\n"), ("a.tsv", 'text,id\n"The box is, heavy",1\n'),
         ("a.tsv", "text\tid; or key\nThe box is, heavy\t1\n"),
-        ("a.csv", 'text,"id; or key"\n"The box is, heavy",1\n'),
-        ("a.csv", 'text\n"The box is, heavy"\n'),
+        ("a.csv", 'text,"id; or key"\n"The box is, heavy",1\n'), ("a.csv", 'text\n"The box is, heavy"\n'),
     ],
-)
+)  # fmt: skip
 def test_separator_is_that_of_the_header(name: str, content: str, tmp_path: Path) -> None:
     assert [row["text"] for row in values(tmp_path, content, name)] == ["The box is, heavy"]
 

@@ -238,17 +238,10 @@ def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) 
         (json.dumps({"version": "1", "data": ROWS}, indent=4), [1, 2, 3]),
     ],
     ids=[
-        "lines",
-        "windows",
-        "blank lines",
-        "list",
-        "indented",
-        "list of lines",
-        "commas first",
-        "object",
+        "lines", "windows", "blank lines", "list", "indented", "list of lines", "commas first", "object",
         "indented object",
     ],
-)
+)  # fmt: skip
 def test_content_says_whether_rows_are_lines(content: str, numbers: list[int], name: str, tmp_path: Path) -> None:
     data = content.encode()
     read = rows(written(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name))

@@ -129,7 +129,6 @@ def test_objects_that_may_be_rows_or_columns_are_refused(document: dict[str, Any
 def test_cells_that_do_not_fit_their_names_are_a_bad_row(cells: Any, says: str, tmp_path: Path) -> None:
     first, second = rows(written(tmp_path, {"columns": ["a", "b"], "data": [["x", "y"], cells]}))
     assert first.problem is None
-    assert second.problem is not None
     assert says in f"{second.problem.observed}; expected {second.problem.expected}"
 
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from asked_case import case
+from embedders import embed_apart
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.probes.asking_back import answered, question
@@ -22,13 +22,8 @@ PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
 UNREADABLE = "Wherever the sun shines, the metal that you asked for is what I would rather have."
 
 
-def far(texts: object) -> np.ndarray:
-    """Embeddings in which no text is like another."""
-    return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
-
-
 def about_answers(trials: Sequence[Trial]) -> Sequence[FollowUp]:
-    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=far)
+    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=embed_apart)
 
 
 def trial(first: str, second: str, **changes: object) -> Trial:
@@ -43,35 +38,20 @@ def pair(first: str, second: str, *, back: tuple[str | None, str | None] = (None
     return replace(found, **dict(zip(("expected", "actual"), sides, strict=True)))
 
 
-@pytest.mark.parametrize("said", ["B", "b", "(B)", "**B**", " B.\n", "Answer: B", "answer: **b**", "<think>A</think>B"])
-def test_a_letter_alone_is_an_answer(said: str) -> None:
-    assert answered(said, OPTIONS) == "B"
-
-
-@pytest.mark.parametrize("said", ["none", "None.", "NONE", "Neither", "Answer: none"])
-def test_none_is_an_answer(said: str) -> None:
-    assert answered(said, OPTIONS) == "none"
-
-
 @pytest.mark.parametrize(
-    "said",
+    ("said", "answer"),
     [
-        "",
-        None,
-        "E",
-        "A or B",
-        "B because it says so",
-        "The reply chooses B.",
-        "iron",
-        "A B",
-        "I",
-        "1",
-        "<think>A",
-        "ÄB",
+        *(
+            (said, "B")
+            for said in ("B", "b", "(B)", "**B**", " B.\n", "Answer: B", "answer: **b**", "<think>A</think>B")
+        ),
+        *((said, "none") for said in ("none", "None.", "NONE", "Neither", "Answer: none")),
+        *((said, None) for said in ("", None, "E", "A or B", "B because it says so", "The reply chooses B.", "iron")),
+        *((said, None) for said in ("A B", "I", "1", "<think>A", "ÄB")),
     ],
 )
-def test_anything_else_is_none(said: str | None) -> None:
-    assert answered(said, OPTIONS) is None
+def test_only_a_letter_or_none_alone_is_an_answer(said: str | None, answer: str | None) -> None:
+    assert answered(said, OPTIONS) == answer
 
 
 def test_none_is_no_answer_where_an_option_is_called_so() -> None:
@@ -88,15 +68,11 @@ def test_the_question_holds_the_options_in_their_order_and_the_reply() -> None:
     assert "none" in asked
 
 
-def test_a_long_reply_is_quoted_by_its_beginning_and_its_end() -> None:
-    asked = question("first " + "x" * 50_000 + " last", OPTIONS)
+def test_a_reply_is_quoted_by_its_beginning_and_its_end_without_thoughts() -> None:
+    asked = question("<think>It is copper.</think>first " + "x" * 50_000 + " last", OPTIONS)
     assert len(asked) < 5_000
     assert "first x" in asked
     assert "x last" in asked
-
-
-def test_thoughts_are_not_quoted() -> None:
-    asked = question(f"<think>It is copper.</think>{UNREADABLE}", OPTIONS)
     assert "It is copper." not in asked
 
 
@@ -117,18 +93,13 @@ def test_an_option_stays_on_its_line() -> None:
 def test_what_is_empty_read_or_plainly_declined_is_not_asked_about(reply: str) -> None:
     assert about_answers([trial(reply, reply)]) == []
     settings = OrderBiasSettings()
-    assert OrderBias().follow_ups([pair(reply, reply)], settings, embed=far) == []
+    assert OrderBias().follow_ups([pair(reply, reply)], settings, embed=embed_apart) == []
 
 
 def test_a_long_reply_that_mentions_a_refusal_is_asked_about() -> None:
     reply = "The article says that visitors cannot climb the tower. " * 10
-    found = OrderBias().follow_ups([pair(reply, "A")], OrderBiasSettings(), embed=far)
+    found = OrderBias().follow_ups([pair(reply, "A")], OrderBiasSettings(), embed=embed_apart)
     assert [each.side for each in found] == ["expected"]
-
-
-def test_likelihoods_are_not_asked_about() -> None:
-    chosen = Completion(text="A", option_loglikelihoods=(float("nan"),) * 4)
-    assert about_answers([replace(trial("", UNREADABLE), expected=chosen, actual=chosen)]) == []
 
 
 def test_only_choices_that_are_scored_are_asked_about() -> None:
@@ -136,11 +107,11 @@ def test_only_choices_that_are_scored_are_asked_about() -> None:
 
 
 def test_each_reply_is_asked_about_with_the_options_as_they_stood() -> None:
-    (swapped,) = OrderBias().follow_ups([pair("A", UNREADABLE)], OrderBiasSettings(), embed=far)
+    (swapped,) = OrderBias().follow_ups([pair("A", UNREADABLE)], OrderBiasSettings(), embed=embed_apart)
     assert (swapped.case_id, swapped.side) == ("p/one", "actual")
     assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in swapped.prompt
     (rotated,) = OptionOrder().follow_ups(
-        [trial("A", UNREADABLE, details={"rotation": "1"})], OptionOrderSettings(), embed=far
+        [trial("A", UNREADABLE, details={"rotation": "1"})], OptionOrderSettings(), embed=embed_apart
     )
     assert "\nA. iron\nB. zinc\nC. tin\nD. copper\n" in rotated.prompt
     first, second = about_answers([trial(UNREADABLE, UNREADABLE)])
@@ -151,32 +122,30 @@ def test_each_reply_is_asked_about_with_the_options_as_they_stood() -> None:
 def test_a_control_of_order_bias_keeps_the_order() -> None:
     found = pair("A", UNREADABLE)
     control = replace(found, case=replace(found.case, control=True))
-    (asked,) = OrderBias().follow_ups([control], OrderBiasSettings(), embed=far)
+    (asked,) = OrderBias().follow_ups([control], OrderBiasSettings(), embed=embed_apart)
     assert f"\nA. {PAIR[0]}\nB. {PAIR[1]}\n" in asked.prompt
 
 
 def test_what_the_model_says_decides_and_is_told() -> None:
-    score = OrderBias().score([pair(UNREADABLE, UNREADABLE, back=("A", "B"))], OrderBiasSettings(), embed=far)[0]
+    score = OrderBias().score([pair(UNREADABLE, UNREADABLE, back=("A", "B"))], OrderBiasSettings(), embed=embed_apart)[
+        0
+    ]
     assert score.passed
     assert (score.columns["result_step"], score.columns["swapped_step"]) == ("asked", "asked")
 
 
 def test_a_reply_that_was_read_is_not_overruled() -> None:
-    score = OrderBias().score([pair("A", "B", back=("B", "A"))], OrderBiasSettings(), embed=far)[0]
+    score = OrderBias().score([pair("A", "B", back=("B", "A"))], OrderBiasSettings(), embed=embed_apart)[0]
     assert score.columns["outcome"] == "AB"
     assert score.columns["result_step"] == "letter"
 
 
-def test_none_is_read_and_no_choice() -> None:
-    score = OrderBias().score([pair(UNREADABLE, "B", back=("none", None))], OrderBiasSettings(), embed=far)[0]
+@pytest.mark.parametrize(("said", "step"), [("none", "asked"), ("well", "unparsed")])
+def test_none_is_read_as_no_choice_and_anything_else_leaves_the_reply_unread(said: str, step: str) -> None:
+    score = OrderBias().score([pair(UNREADABLE, "B", back=(said, None))], OrderBiasSettings(), embed=embed_apart)[0]
     assert not score.passed
-    assert score.columns["result_step"] == "asked"
-    assert "none" in score.reason
-
-
-def test_an_answer_that_says_nothing_leaves_the_reply_unread() -> None:
-    score = OrderBias().score([pair(UNREADABLE, "B", back=("well", None))], OrderBiasSettings(), embed=far)[0]
-    assert score.columns["result_step"] == "unparsed"
+    assert score.columns["result_step"] == step
+    assert ("none" in score.reason) is (said == "none")
 
 
 def test_options_are_read_by_the_answer() -> None:
@@ -186,7 +155,6 @@ def test_options_are_read_by_the_answer() -> None:
     )
     assert score_trial(both).passed
     choice = read_choice(both.expected, labels=("A", "B", "C", "D"), options=OPTIONS)
-    assert choice is not None
     assert choice.index == 1
 
 

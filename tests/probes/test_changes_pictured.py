@@ -30,15 +30,11 @@ def case(text: str, changed: bool | None, **known: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("True or false: Iron rusts.", "true or false"),
-        ("Does iron rust?", "question"),
-        ('He asked "why?" ', "question"),
-        ("Iron rusts.", "statement"),
-        ("Stop!", "statement"),
-        ("Iron is a", "unfinished"),
-        ("", "unfinished"),
+        ("True or false: Iron rusts.", "true or false"), ("Does iron rust?", "question"),
+        ('He asked "why?" ', "question"), ("Iron rusts.", "statement"), ("Stop!", "statement"),
+        ("Iron is a", "unfinished"), ("", "unfinished"),
     ],
-)
+)  # fmt: skip
 def test_a_text_is_told_by_its_beginning_and_its_end(text: str, kind: str) -> None:
     assert form_of_text(text) == kind
 

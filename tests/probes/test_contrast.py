@@ -56,7 +56,6 @@ def test_cases_without_a_control_do_not_count_and_without_any_there_is_no_rate()
 
 def test_that_the_answer_before_was_wrong_is_no_evidence_against_a_model_that_notices() -> None:
     found = only(rows((True, False, False), (False, False, False), (True, True, False)))
-    assert found.at_best is not None
     assert list(found.met[found.applies]) == [0, 0, 0]
     assert list(found.at_best[found.applies]) == [1, 0, 0]
 
@@ -86,9 +85,6 @@ def test_letters_are_guessed_as_often_as_there_are_others(options: int) -> None:
 def test_a_threshold_of_divergence_makes_changes_likelier() -> None:
     by_letter = guess(4, upper=None, by_likelihood=True)
     narrow, wide = (guess(4, upper=upper, by_likelihood=True) for upper in (0.05, 0.5))
-    assert by_letter is not None
-    assert narrow is not None
-    assert wide is not None
     assert 1 > narrow > wide >= by_letter == 0.75
 
 

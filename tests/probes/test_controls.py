@@ -119,15 +119,11 @@ def test_a_text_in_another_dress_says_the_same(text: str, options: bool, kind: s
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("He lives in the U.S.", "punctuation"),
-        ("He said (aloud)", "punctuation"),
-        ("Wait …", "punctuation"),
-        ("If Anna calls, she is ill.", "clause_order"),
-        ("In 1990, experts said that taxes rose.", "clause_order"),
-        ("If it rains, and we leave, who drives?", "clause_order"),
-        ("If it rains, the street gets", "clause_order"),
+        ("He lives in the U.S.", "punctuation"), ("He said (aloud)", "punctuation"), ("Wait …", "punctuation"),
+        ("If Anna calls, she is ill.", "clause_order"), ("In 1990, experts said that taxes rose.", "clause_order"),
+        ("If it rains, and we leave, who drives?", "clause_order"), ("If it rains, the street gets", "clause_order"),
     ],
-)
+)  # fmt: skip
 def test_what_might_change_the_meaning_is_left_alone(text: str, kind: str) -> None:
     assert kind not in twins(text)
 
@@ -158,7 +154,6 @@ def test_half_of_the_controls_of_a_negation_hold_a_not_and_none_of_other_edits()
         sample = TextSample(id=str(number), text="Iron is a metal.")
         case = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="none")[0]
         twin = probe.control(case, sample, probe.settings_type(), rng=rng_for(0, sample.id, "add_negation/control"))
-        assert twin is not None
         kinds[twin.details[CONTROL_KIND]] += 1
     assert 160 < kinds[UNRELATED_NOT] < 240
     assert set(kinds) == {UNRELATED_NOT, "adverbial", "polite", "punctuation"}
@@ -212,7 +207,6 @@ def test_a_toxic_control_passes_as_the_test_does(after: str, passed: bool) -> No
 
 def test_an_order_control_keeps_the_order_and_changes_the_question() -> None:
     case, twin = pair_of("order_bias", PAIR)
-    assert twin.perturbed_prompt is not None
     question = next(each for each in OrderBias.other_words if each in twin.perturbed_prompt)
     assert twin.perturbed_prompt == case.original_prompt.replace(OrderBias.question, question)
 

@@ -58,20 +58,16 @@ def row_of(first: str, second: str, **settings: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("replies", "outcome", "passed", "undecided"),
     [
-        (("A", "B"), "AB", True, False),
-        (("A", "A"), "AA", False, False),
-        (("B", "A"), "BA", True, False),
+        (("A", "B"), "AB", True, False), (("A", "A"), "AA", False, False), (("B", "A"), "BA", True, False),
         (("Both are equally good.", "Both are equally good."), "tied", True, False),
-        (("A", "Neither of them."), "tied_once", False, False),
-        (("Neither of them.", "[[C]]"), "tied", True, False),
+        (("A", "Neither of them."), "tied_once", False, False), (("Neither of them.", "[[C]]"), "tied", True, False),
         (("It could be A or B.", "It could be A or B."), "unparsed", False, True),
         (("It is a tie.", "Well, the first thing to look at is"), "unparsed", False, True),
         (("I'm sorry, but I can't help with that.", "B"), "refused", False, False),
         (("I'm sorry, but I can't help with that.", "Both are equally good."), "refused", False, False),
-        (("Well, the first thing to look at is", "B"), "unparsed", False, True),
-        (("", ""), "unparsed", False, True),
+        (("Well, the first thing to look at is", "B"), "unparsed", False, True), (("", ""), "unparsed", False, True),
     ],
-)
+)  # fmt: skip
 def test_two_replies_come_to_an_outcome(replies: tuple[str, str], outcome: str, passed: bool, undecided: bool) -> None:
     row = row_of(*replies)
     assert (row["outcome"], row["pass"], row["undecided"]) == (outcome, passed, undecided)
@@ -147,16 +143,6 @@ def test_our_own_prompt_shows_the_reference_where_there_is_one() -> None:
     prompt = case_of(pair(better="One.\nTwo.")).original_prompt
     assert "known to be right" not in prompt
     assert "Answer A:\nOne.\nTwo.\n\nAnswer B:\nYes.\n\nWhich answer follows" in prompt
-
-
-def test_a_control_asks_the_same_order_in_other_words() -> None:
-    sample, settings = pair(), JudgeOrderSettings()
-    case = case_of(sample)
-    twin = PROBE.control(case, sample, settings, rng=random.Random(0))
-    assert twin is not None
-    assert twin.perturbed_prompt is not None
-    question = next(each for each in PROBE.other_words if each in twin.perturbed_prompt)
-    assert twin.perturbed_prompt == case.original_prompt.replace(PROBE.question, question)
 
 
 @pytest.mark.parametrize(

@@ -132,16 +132,10 @@ def test_what_is_said_of_made_up_replies_is_counted_separately() -> None:
 @pytest.mark.parametrize(
     ("agreed", "answers", "badly"),
     [
-        (0, 0, False),
-        (0, 1, True),
-        (1, 1, False),
-        (1, 2, True),
-        (2, 3, False),
-        (1, 3, True),
-        (22, 25, True),
+        (0, 0, False), (0, 1, True), (1, 1, False), (1, 2, True), (2, 3, False), (1, 3, True), (22, 25, True),
         (23, 25, False),
     ],
-)
+)  # fmt: skip
 def test_few_made_up_replies_find_out_who_does_not_read_them(agreed: int, answers: int, badly: bool) -> None:
     assert reads_badly(agreed, answers, least=LEAST_MADE_UP_AGREEMENT) is badly
 

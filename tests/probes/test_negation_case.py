@@ -82,7 +82,3 @@ def test_both_prompts_of_a_yes_no_question_are_statements() -> None:
     case = make(TextSample(id="4", text="Is iron hard?", options=("True", "False")))
     assert case.original_prompt == "True or false: Iron is hard.\nA. True\nB. False\nAnswer:"
     assert case.perturbed == "True or false: Iron is not hard."
-
-
-def test_every_setting_is_described() -> None:
-    assert all(field.description for field in AddNegationSettings.model_fields.values())

@@ -28,16 +28,10 @@ def test_the_first_of_each_keyword_is_negated(text: str, negated: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Is it so?",
-        "so it is",
-        "It is\nso.",
-        "It\u00a0is\u00a0so.",
-        "It is, was, are, were.",
-        "It IS so, It Was so.",
-        "This thesis wasn't thishis.",
-        "It is so. It is not so.",
+        "Is it so?", "so it is", "It is\nso.", "It\u00a0is\u00a0so.", "It is, was, are, were.",
+        "It IS so, It Was so.", "This thesis wasn't thishis.", "It is so. It is not so.",
     ],
-)
+)  # fmt: skip
 def test_nothing_else_is_touched(text: str) -> None:
     made = negate(text, style="langtest")
     assert (made.text, made.reason, made.original) == (None, "langtest_no_change", text)

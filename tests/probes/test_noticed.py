@@ -26,7 +26,6 @@ def cases(right: int, kept: int, wrong: int, *, unread: int = 0, **values: Any) 
 
 
 def met(criterion: Criterion | None) -> list[float]:
-    assert criterion is not None
     return [float(value) for value in criterion.met[criterion.applies]]
 
 
@@ -38,20 +37,17 @@ def test_only_what_was_right_before_counts_and_what_was_not_read_stays_open() ->
 @pytest.mark.parametrize(("options", "chance", "wanted"), [(2, 0.5, 0.75), (4, 0.75, 0.875), (5, 0.8, 0.9)])
 def test_the_default_gate_lies_halfway_between_guessing_and_all(options: int, chance: float, wanted: float) -> None:
     criterion = noticed_criterion(cases(20, 0, 0, option_count=options), None)
-    assert criterion is not None
     assert (criterion.chance, criterion.wanted) == pytest.approx((chance, wanted))
 
 
 def test_without_options_nothing_is_guessed() -> None:
     criterion = noticed_criterion(cases(20, 0, 0, option_count=None), None)
-    assert criterion is not None
     assert (criterion.chance, criterion.wanted) == (None, 0.7)
 
 
 @pytest.mark.parametrize(("right", "few"), [(19, True), (20, False)])
 def test_a_few_right_answers_are_told_and_claim_nothing(right: int, few: bool) -> None:
     criterion = noticed_criterion(cases(right, 0, 30), None)
-    assert criterion is not None
     assert bool(criterion.too_few) is few
     assert not few or criterion.too_few.startswith(
         "Before the change the model answered only 19 of 49 samples correctly"
@@ -74,7 +70,6 @@ def test_of_the_controls_only_those_with_a_not_must_stay() -> None:
     rows += [case(answer_changed=changed, **beside) for changed in (True, False, None)]
     criterion = steady_criterion(pd.DataFrame(rows), 0.6)
     assert met(criterion) == pytest.approx([0, 1, float("nan")], nan_ok=True)
-    assert criterion is not None
     assert (criterion.wanted, criterion.chance) == (0.6, 0.25)
     assert steady_criterion(pd.DataFrame(rows[:2]), 0.6) is None
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
+from embedders import embed_nothing
 from figured import figured
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,13 +26,9 @@ def make(sample: TextSample = WATER, *, likelihoods: Likelihoods = "none") -> Se
     return PROBE.cases(sample, OptionOrderSettings(), rng=random.Random(0), likelihoods=likelihoods)
 
 
-def never(texts: Sequence[str]) -> np.ndarray:
-    raise AssertionError(f"nothing needs embedding: {texts}")
-
-
 def score(case: Case, before: Completion, after: Completion) -> Score:
     trial = Trial(case=case, expected=before, actual=after)
-    return PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+    return PROBE.score([trial], OptionOrderSettings(), embed=embed_nothing)[0]
 
 
 def says(before: str, after: str, *, sample: TextSample = WATER) -> Score:
@@ -64,13 +60,10 @@ def test_over_all_orders_each_option_stands_once_behind_each_letter(options: lis
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ((), "no_options"),
-        (("one",), "no_options"),
-        (("red", " red "), "equal_options"),
-        (("caf\u00e9", "cafe\u0301"), "equal_options"),
-        (("red", " "), "empty"),
+        ((), "no_options"), (("one",), "no_options"), (("red", " red "), "equal_options"),
+        (("caf\u00e9", "cafe\u0301"), "equal_options"), (("red", " "), "empty"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_change_places_is_skipped_with_its_reason(options: tuple[str, ...], reason: str) -> None:
     (case,) = make(TextSample(id="x", text="Which?", options=options))
     assert (case.skip_reason, case.perturbed_prompt, case.confidence) == (reason, None, None)
@@ -83,14 +76,10 @@ def test_options_that_differ_in_case_are_two_options() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "outcome", "passed"),
     [
-        ("B", "A", "text", True),
-        ("B. liquid", "liquid", "text", True),
-        ("A", "A", "letter", False),
-        ("B", "C", "other", False),
-        ("B", "I cannot say", "unparsed", False),
-        ("dunno", "dunno", "unparsed", False),
+        ("B", "A", "text", True), ("B. liquid", "liquid", "text", True), ("A", "A", "letter", False),
+        ("B", "C", "other", False), ("B", "I cannot say", "unparsed", False), ("dunno", "dunno", "unparsed", False),
     ],
-)
+)  # fmt: skip
 def test_a_trial_passes_when_the_choice_follows_the_option(before: str, after: str, outcome: str, passed: bool) -> None:
     found = says(before, after)
     assert (found.columns["outcome"], found.passed, found.value) == (outcome, passed, float(passed))
@@ -126,11 +115,6 @@ def test_equally_likely_letters_are_no_choice() -> None:
     assert found.reason == "The likeliest letters after the original prompt are equally likely, which is no choice."
 
 
-@pytest.mark.parametrize("broken", [(), (float("nan"), -1.0, -2.0), (float("-inf"), -1.0, -2.0)])
-def test_broken_likelihoods_are_unscored(broken: tuple[float, ...]) -> None:
-    assert weighs(broken, (-1, -2, -3)).passed is None
-
-
 def row_of(trial: Trial, found: Score) -> dict[str, Any]:
     return result_table([trial], [found], probe=PROBE, model="m").to_pylist()[0]
 
@@ -141,31 +125,26 @@ def figures_of(*replies: tuple[str, ...]) -> dict[str, float | int | None]:
     for number, (given_order, *others) in enumerate(replies):
         for case, reply in zip(make(), others, strict=True):
             trial = Trial(case=case, expected=Completion(text=given_order), actual=Completion(text=reply))
-            found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+            found = PROBE.score([trial], OptionOrderSettings(), embed=embed_nothing)[0]
             rows.append({**row_of(trial, found), "sample_id": str(number)})
     return figured(PROBE, rows)
 
 
-def test_a_model_that_follows_the_option_takes_every_letter_equally_often() -> None:
-    figures = figures_of(("B", "A", "C"), ("B", "A", "C"))
-    assert (figures["samples"], figures["samples_following_the_option"], figures["accuracy"]) == (2, 2, 1)
-    assert [figures[f"{letter}_against_uniform"] for letter in "ABC"] == pytest.approx([1, 1, 1])
-
-
-def test_a_model_that_follows_the_letter_is_right_once_in_all_orders() -> None:
-    figures = figures_of(("A", "A", "A"))
-    assert figures["share_following_the_letter"] == 1
-    assert figures["accuracy"] == pytest.approx(1 / 3)
-    assert [figures[f"{letter}_against_uniform"] for letter in "ABC"] == pytest.approx([3, 0, 0])
-
-
-def test_the_reply_to_the_given_order_counts_once() -> None:
-    figures = figures_of(("B", "?", "?"))
-    assert figures["accuracy"] == pytest.approx(1 / 3)
-    assert figures["accuracy_given_order"] == 1
-    assert figures["outcome_unparsed"] == 2
-    assert "share_following_the_letter" not in figures
-    assert figures["B_against_uniform"] == pytest.approx(3)
+@pytest.mark.parametrize(
+    ("replies", "figures"),
+    [
+        (["BAC", "BAC"], {"samples": 2, "samples_following_the_option": 2, "accuracy": 1, "right_in_all_orders": 1}),
+        (["BAC", "BAC"], {f"{letter}_against_uniform": 1 for letter in "ABC"}),
+        (["AAA"], {"share_following_the_letter": 1, "accuracy": 1 / 3, "A_against_uniform": 3, "B_against_uniform": 0}),
+        (["B??"], {"accuracy": 1 / 3, "accuracy_given_order": 1, "outcome_unparsed": 2, "B_against_uniform": 3}),
+        *(([replies], {"right_in_all_orders": 0}) for replies in ("BAA", "AAC", "ABA")),
+    ],
+    ids=str,
+)
+def test_figures_tell_what_a_model_follows(replies: list[str], figures: dict[str, float]) -> None:
+    found = figures_of(*(tuple(each) for each in replies))
+    assert {name: found[name] for name in figures} == pytest.approx(figures)
+    assert ("share_following_the_letter" in found) is (replies != ["B??"])
 
 
 def rows_of(*samples: tuple[int, bool]) -> list[dict[str, Any]]:
@@ -183,7 +162,6 @@ def test_a_model_that_is_always_right_is_so_however_many_options_samples_have() 
     frame = pd.DataFrame([{"control": False, "cluster": None, "eval_score": None, **row} for row in rows])
     accuracy = estimates(PROBE.measures(frame), frame)["accuracy"]
     assert accuracy["value"] == 1
-    assert accuracy["interval"] is not None
     assert accuracy["interval"][0] < accuracy["interval"][1] == 1
 
 
@@ -198,29 +176,20 @@ def test_ties_are_counted_apart_from_replies_that_could_not_be_read() -> None:
         Completion(text="A", option_loglikelihoods=each) for each in ((-1.0, -1.0, -2.0), (-1.0, -2.0, -3.0))
     )
     trial = Trial(case=case, expected=clear, actual=tied)
-    figures = figured(PROBE, [row_of(trial, PROBE.score([trial], OptionOrderSettings(), embed=never)[0])])
+    figures = figured(PROBE, [row_of(trial, PROBE.score([trial], OptionOrderSettings(), embed=embed_nothing)[0])])
     assert (figures["outcome_tied"], figures["outcome_unparsed"], figures["choice_changed"]) == (1, 0, 1)
 
 
 def test_a_sample_with_a_lost_rotation_does_not_follow_in_every_order() -> None:
     case = make()[0]
     trial = Trial(case=case, expected=Completion(text="B"), actual=Completion(text="A"))
-    found = PROBE.score([trial], OptionOrderSettings(), embed=never)[0]
+    found = PROBE.score([trial], OptionOrderSettings(), embed=embed_nothing)[0]
     figures = PROBE.summarise(pd.DataFrame([row_of(trial, found)]))
     assert (figures["samples"], figures["samples_following_the_option"]) == (1, 0)
 
 
 def test_figures_of_nothing_are_no_samples() -> None:
     assert PROBE.summarise(pd.DataFrame()) == {"samples": 0}
-
-
-@pytest.mark.parametrize(
-    ("replies", "right"), [(("B", "A", "C"), 1), (("B", "A", "A"), 0), (("A", "A", "C"), 0), (("A", "B", "A"), 0)]
-)
-def test_a_sample_is_right_in_all_orders_where_it_is_right_in_the_given_one_and_every_other(
-    replies: tuple[str, ...], right: int
-) -> None:
-    assert figures_of(replies)["right_in_all_orders"] == right
 
 
 @pytest.mark.parametrize(

@@ -93,13 +93,6 @@ def test_a_model_that_always_says_a_has_intervals_for_its_accuracy_and_bias() ->
     assert found["position_bias_index"]["interval"] == pytest.approx((0.4124, 0.5), abs=1e-3)
 
 
-def test_letters_that_tie_are_no_choice_and_the_reason_says_so() -> None:
-    trial = Trial(case=case_of(0), expected=weighed(0.0), actual=weighed(-1.0))
-    (row,) = rows_of([trial])
-    assert (row["outcome"], row["pass"]) == ("unparsed", False)
-    assert "tie" in row["reason"]
-
-
 def test_a_lost_choice_is_a_change_under_the_order_as_under_other_words() -> None:
     assert said("A", "I cannot tell")["choice_changed"] == 1
     assert "choice_changed" not in said("I cannot tell", "I cannot tell")
@@ -116,7 +109,6 @@ def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
     results = pd.DataFrame(rows_of(both))
     (effect,) = effects(PROBE.measures(results), results)
     assert (effect["value"], effect["samples"]) == (0, 12)
-    assert effect["interval"] is not None
     assert effect["interval"][0] < 0 < effect["interval"][1]
 
 
@@ -128,7 +120,6 @@ def test_the_prior_has_an_interval() -> None:
     ]
     results = pd.DataFrame(rows_of(trials))
     found = estimates(PROBE.measures(results), results)["pride_prior_a"]
-    assert found["interval"] is not None
     assert found["interval"][0] < 0.73 < found["interval"][1]
 
 

@@ -75,16 +75,12 @@ def test_letters_are_read_as_ever_where_the_labels_are_none_of_ones_own() -> Non
 @pytest.mark.parametrize(
     ("replies", "outcome", "passed", "undecided"),
     [
-        (("I say [[1]].", "[[2]]"), "AB", True, False),
-        (("[[1]]", "[[1]]"), "AA", False, False),
-        (("[[2]]", "[[2]]"), "BB", False, False),
-        (("[[2]]", "[[1]]"), "BA", False, False),
-        (("[[1]]", "1 is better"), "unparsed", False, True),
-        (("[[1]] or [[2]]", "[[2]]"), "unparsed", False, True),
-        (("[[1]], yes [[1]]", "[[2]]"), "AB", True, False),
-        (("[[3]]", ""), "unparsed", False, True),
+        (("I say [[1]].", "[[2]]"), "AB", True, False), (("[[1]]", "[[1]]"), "AA", False, False),
+        (("[[2]]", "[[2]]"), "BB", False, False), (("[[2]]", "[[1]]"), "BA", False, False),
+        (("[[1]]", "1 is better"), "unparsed", False, True), (("[[1]] or [[2]]", "[[2]]"), "unparsed", False, True),
+        (("[[1]], yes [[1]]", "[[2]]"), "AB", True, False), (("[[3]]", ""), "unparsed", False, True),
     ],
-)
+)  # fmt: skip
 def test_labels_decide(replies: tuple[str, str], outcome: str, passed: bool, undecided: bool) -> None:
     score = scored(*replies, **JUDGE)
     assert (score.columns["outcome"], score.passed, score.undecided) == (outcome, passed, undecided)
@@ -119,14 +115,11 @@ def test_a_pattern_that_takes_forever_reads_nothing() -> None:
 
 def test_controls_are_in_other_words_where_there_are_some() -> None:
     case, control = cases(**JUDGE)
-    assert control is not None
     assert control.perturbed_prompt != case.original_prompt
-    assert control.perturbed_prompt is not None
     assert "Say [[1]] or [[2]]." in control.perturbed_prompt
     plain = "{{ first }} | {{ second }}"
     assert cases(prompt=plain, labels=("1", "2"))[1] is None
     _, reworded = cases(prompt=plain, labels=("1", "2"), reworded="Compare: {{ first }} | {{ second }}")
-    assert reworded is not None
     assert reworded.perturbed_prompt == "Compare: It is\n4. | It is {{ 5 }} & <b>more</b>."
     assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
     score = scored("[[1]]", "[[1]]", control=True, **JUDGE)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import wants_letter
-from contrapose.tasks.probes.prompt_settings import RewordedSettings
 
 SAMPLE = TextSample(
     id="q-7",
@@ -74,7 +72,6 @@ def test_the_change_goes_into_the_text_alone(name: str) -> None:
     assert case.perturbed is not None
     assert case.original_prompt == frame % case.original
     assert case.perturbed_prompt == frame % case.perturbed
-    assert control is not None
     assert control.perturbed_prompt == frame % control.perturbed
     assert (case.asks, case.labels) == ("generate", ("1", "2", "3"))
     assert not wants_letter(case)
@@ -174,10 +171,8 @@ def test_the_orders_of_the_options_stand_in_the_own_prompt() -> None:
 def test_controls_of_the_order_need_other_words() -> None:
     assert cases("option_order", **NUMBERS)[1] is None
     _, asked = cases("option_order", prompt="{{ text }}\n{{ options }}\n{{ ask }}")
-    assert asked is not None
     assert str(asked.perturbed_prompt).splitlines()[-1] in ("The answer:", "Your answer:", "The answer is:")
     _, reworded = cases("option_order", **NUMBERS, reworded="Test.\n{{ text }}\n{{ options }}")
-    assert reworded is not None
     assert str(reworded.perturbed_prompt).startswith("Test.\nThe box")
     assert (reworded.original, reworded.perturbed) == (reworded.original_prompt, reworded.perturbed_prompt)
 
@@ -192,27 +187,3 @@ def test_a_text_without_options_is_put_into_its_place(name: str) -> None:
 def test_a_prompt_that_is_empty_for_a_sample_names_the_sample() -> None:
     with pytest.raises(ConfigError, match=r"add_negation\.prompt, sample q-7.* a prompt of 0 characters"):
         cases("add_negation", prompt="{% if not options %}{{ text }}{{ options }}{% endif %}")
-
-
-class TwoAnswers(RewordedSettings):
-    """The same settings of a test about two answers."""
-
-    variables: ClassVar[tuple[str, ...]] = ("article", "instruction", "reference", "first", "second", "question")
-    needed: ClassVar[tuple[str, ...]] = ("first", "second")
-    labels: tuple[str, str] | None = None
-
-
-def test_a_test_about_two_answers_can_have_the_same_settings() -> None:
-    prompt = "{{ article }}: {{ first }} or {{ second }}?"
-    own = TwoAnswers(prompt=prompt, labels=("Output (a)", "Output (b)")).own_labels
-    assert own is not None
-    assert own.place("I prefer output (b).", count=2) == 1
-    assert TwoAnswers(prompt=prompt).own_labels is None
-    assert TwoAnswers(prompt=prompt, answer_field="winner").by_likelihood("all") is False
-    for wrong in (
-        {"prompt": "{{ text }} {{ options }}"},
-        {"prompt": prompt, "labels": ("a", "b")},
-        {"reworded": prompt},
-    ):
-        with pytest.raises(ValidationError):
-            TwoAnswers.model_validate(wrong)

@@ -42,15 +42,9 @@ was misread in them was mended; the fourth holds 110 traps that choose nothing. 
 since decision 55 so is what only weighs good and bad of both."""
 LETTERS = (("A", "B"), ("B", "A"))
 ASIDES = (
-    "which says 120",
-    "however",
-    "on the other hand",
-    "by contrast",
-    "unlike Summary {x}",
-    "as written",
-    "in its second half",
-    "whose figure is off",
-)
+    "which says 120", "however", "on the other hand", "by contrast", "unlike Summary {x}", "as written",
+    "in its second half", "whose figure is off",
+)  # fmt: skip
 
 
 def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
@@ -87,16 +81,12 @@ def test_behind_an_aside_the_predicate_is_read(aside: str, x: str, y: str) -> No
 @pytest.mark.parametrize(
     "doubt",
     [
-        "Summary {y} is wrong about the date, but so is Summary {x}.",
-        "Summary {y} is not only wrong, it is rude.",
-        "If Summary {y} is wrong, so be it.",
-        "Is Summary {y} wrong?",
-        "Summary {y} contradicts the article",
-        "Summary {y} contradicts Summary {x}.",
-        "Summary {y} may contradict the article.",
+        "Summary {y} is wrong about the date, but so is Summary {x}.", "Summary {y} is not only wrong, it is rude.",
+        "If Summary {y} is wrong, so be it.", "Is Summary {y} wrong?", "Summary {y} contradicts the article",
+        "Summary {y} contradicts Summary {x}.", "Summary {y} may contradict the article.",
         "Summary {y} is wrong. The other one is wrong, too.",
     ],
-)
+)  # fmt: skip
 def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: str) -> None:
     assert read_choice(doubt.format(x=x, y=y)).choice is None
 
@@ -188,27 +178,10 @@ def test_short_plain_answers_are_read(reply: str, choice: str) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "the article says ",
-        "In Summary A, the ",
-        "the claim in ",
-        "A's ",
-        "Summary A claims ",
-        " ",
-        "\n",
-        "\t",
-        "\r\n",
-        "\u3000",
-        "A, ",
-        ", ",
-        "(",
-        "(A ",
-        "*",
-        "A - ",
-        "A. B. ",
-        "A\n",
-        "Summary A, which x, ",
+        "the article says ", "In Summary A, the ", "the claim in ", "A's ", "Summary A claims ", " ", "\n", "\t",
+        "\r\n", "\u3000", "A, ", ", ", "(", "(A ", "*", "A - ", "A. B. ", "A\n", "Summary A, which x, ",
     ],
-)
+)  # fmt: skip
 def test_the_time_is_linear_in_the_length(part: str) -> None:
     def seconds(times: int) -> float:
         started = time.thread_time()

@@ -238,29 +238,16 @@ def test_a_hostile_page_is_read_at_once(part: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("reply", "letter"),
     [
-        ("B. cone", "B"),
-        ("The cone.", "B"),
-        ("A cone is right.", "B"),
-        ("I think it is C.", "C"),
-        ("I'd choose the third option.", "C"),
-        ("Option 3", "C"),
-        ("Choice number two", "B"),
-        ("The shape is:\n\nB. cone", "B"),
-        ("It's a cone. It isn't a sphere.", "B"),
-        ("cone, because it has a tip", "B"),
-        ("cone, option B", "B"),
-        ("The cone (B) is right.", "B"),
-        ("The answer is the cone, which is B.", "B"),
-        ("B. The shape with a tip.", "B"),
-        ("B because it has a tip", "B"),
-        ("B is the best choice.", "B"),
-        ("The answer is B. Therefore, B.", "B"),
-        ("THE ANSWER IS B.", "B"),
-        ("\\boxed{C}", "C"),
-        ("I choose B.\nQuestion: What rolls?\nAnswer: C", "B"),
+        ("B. cone", "B"), ("The cone.", "B"), ("A cone is right.", "B"), ("I think it is C.", "C"),
+        ("I'd choose the third option.", "C"), ("Option 3", "C"), ("Choice number two", "B"),
+        ("The shape is:\n\nB. cone", "B"), ("It's a cone. It isn't a sphere.", "B"),
+        ("cone, because it has a tip", "B"), ("cone, option B", "B"), ("The cone (B) is right.", "B"),
+        ("The answer is the cone, which is B.", "B"), ("B. The shape with a tip.", "B"),
+        ("B because it has a tip", "B"), ("B is the best choice.", "B"), ("The answer is B. Therefore, B.", "B"),
+        ("THE ANSWER IS B.", "B"), ("\\boxed{C}", "C"), ("I choose B.\nQuestion: What rolls?\nAnswer: C", "B"),
         ("I do not know.\nQuestion: What rolls?\nAnswer: C", "C"),
     ],
-)
+)  # fmt: skip
 def test_letters_numbers_and_texts_choose_an_option(reply: str, letter: str) -> None:
     assert read(reply, SHAPES) == letter
 

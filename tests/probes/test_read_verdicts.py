@@ -63,18 +63,12 @@ def test_what_leaves_it_open_is_no_tie(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        ("[[A]]", "A"),
-        ("[[A]] … so: [[A]]", "A"),
-        ("[[C]]", "tie"),
+        ("[[A]]", "A"), ("[[A]] … so: [[A]]", "A"), ("[[C]]", "tie"),
         ("[[A]] if A is better, [[B]] if B is better, [[C]] for a tie. My verdict: [[B]]", "B"),
-        ("[[A]]. Wait, B is right: [[B]]", "B"),
-        ("<think>[[A]]</think>[[B]]", "B"),
-        ("[[A]] and then [[B]]", None),
-        ("[[B]] is tempting. Final: [[C]] for a tie", None),
-        ("[[D]]", None),
-        ("A", None),
+        ("[[A]]. Wait, B is right: [[B]]", "B"), ("<think>[[A]]</think>[[B]]", "B"), ("[[A]] and then [[B]]", None),
+        ("[[B]] is tempting. Final: [[C]] for a tie", None), ("[[D]]", None), ("A", None),
     ],
-)
+)  # fmt: skip
 def test_the_last_verdict_counts_unless_it_contradicts_an_earlier_one(reply: str, verdict: str | None) -> None:
     read = MARKS.read(reply)
     assert ("tie" if read.tie else read.choice) == verdict

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from asked_case import case
+from embedders import embed_apart
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
 from contrapose.tasks.evaluate.scoring import sample_questions
@@ -24,12 +25,8 @@ DECLINED = "Both summaries are equally good, so neither is better."
 OF_TWO = "Summary B is more consistent with the article, since it repeats the height."
 
 
-def far(texts: object) -> np.ndarray:
-    return np.eye(len(texts), dtype=np.float32)  # type: ignore[arg-type]
-
-
 def about_answers(trials: Sequence[Trial]) -> Sequence[FollowUp]:
-    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=far)
+    return AddNegation().follow_ups(trials, AddNegationSettings(), embed=embed_apart)
 
 
 def of_options(first: str, second: str, back: str | None = None, **changes: object) -> Trial:
@@ -68,22 +65,22 @@ def test_nothing_is_known_of_what_was_no_reply_in_words(held: dict[str, object])
 
 
 def test_questions_say_what_rules_read_with_the_options_as_they_stood() -> None:
-    first, second = OrderBias().follow_ups([of_two(OF_TWO)], OrderBiasSettings(), embed=far)
+    first, second = OrderBias().follow_ups([of_two(OF_TWO)], OrderBiasSettings(), embed=embed_apart)
     assert (first.known, second.known) == ("B", "B")
     assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in second.prompt
-    (declined, _) = OrderBias().follow_ups([of_two(DECLINED)], OrderBiasSettings(), embed=far)
+    (declined, _) = OrderBias().follow_ups([of_two(DECLINED)], OrderBiasSettings(), embed=embed_apart)
     assert declined.known == "none"
     assert [each.known for each in about_answers([of_options(EXPLAINED, "B")])] == ["B"]
 
 
 def test_controls_are_asked_about_only_where_they_could_not_be_read() -> None:
     assert about_answers([of_options(EXPLAINED, EXPLAINED, control=True)]) == []
-    assert OrderBias().follow_ups([of_two(OF_TWO, control=True)], OrderBiasSettings(), embed=far) == []
+    assert OrderBias().follow_ups([of_two(OF_TWO, control=True)], OrderBiasSettings(), embed=embed_apart) == []
 
 
 @pytest.mark.parametrize(("back", "agrees"), [("B", True), ("A", False), ("none", False)])
 def test_the_model_agrees_where_it_names_the_same_letter(back: str, agrees: bool) -> None:
-    (score,) = OrderBias().score([of_two(OF_TWO, back)], OrderBiasSettings(), embed=far)
+    (score,) = OrderBias().score([of_two(OF_TWO, back)], OrderBiasSettings(), embed=embed_apart)
     assert score.columns["asked_agrees"] is agrees
     assert score.columns["outcome"] == "BB"
     assert reading_columns(of_options(EXPLAINED, "B", back), None, changed=OPTIONS) == {"asked_agrees": agrees}
@@ -102,7 +99,7 @@ def test_a_case_agrees_where_all_its_replies_do() -> None:
 
 
 def test_what_the_model_says_of_a_reply_that_declines_is_no_choice() -> None:
-    (score,) = OrderBias().score([of_two(DECLINED, "A")], OrderBiasSettings(), embed=far)
+    (score,) = OrderBias().score([of_two(DECLINED, "A")], OrderBiasSettings(), embed=embed_apart)
     assert (score.columns["outcome"], score.columns["asked_agrees"]) == ("unparsed", False)
     declined = Completion(text="None of the options fits what was asked.", asked_back="A")
     assert known(declined, None, "unparsed") == "none"

@@ -37,14 +37,10 @@ def test_the_other_replies_are_read_as_well_as_reported() -> None:
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
-        ("", "empty"),
-        (" \n…!", "empty"),
-        ("👍", "empty"),
-        ("B", "answer"),
-        ("7", "answer"),
+        ("", "empty"), (" \n…!", "empty"), ("👍", "empty"), ("B", "answer"), ("7", "answer"),
         ("I can't do that.", "refusal"),
     ],
-)
+)  # fmt: skip
 def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
     assert reply_kind(reply) == kind
 
@@ -52,13 +48,10 @@ def test_a_reply_is_of_one_kind(reply: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        "I must continue the work.",
-        "I have to write a letter.",
-        "I can't help smiling.",
-        "“I can't do that,” he said.",
-        "'I cannot help with that.' These are his words.",
+        "I must continue the work.", "I have to write a letter.", "I can't help smiling.",
+        "“I can't do that,” he said.", "'I cannot help with that.' These are his words.",
     ],
-)
+)  # fmt: skip
 def test_what_only_sounds_like_a_refusal_is_an_answer(reply: str) -> None:
     assert reply_kind(reply) == "answer"
 

@@ -25,34 +25,27 @@ PATH = "result.winner"
 @pytest.mark.parametrize(
     ("reply", "field", "place"),
     [
-        ('{"verdict": "2"}', "verdict", 1),
-        ('{"verdict": 2, "why": "of 1 and 2"}', "verdict", 1),
-        ('{"verdict": " 3 "}', "verdict", 2),
-        ('```json\n{"verdict": 4}\n```', "verdict", 3),
+        ('{"verdict": "2"}', "verdict", 1), ('{"verdict": 2, "why": "of 1 and 2"}', "verdict", 1),
+        ('{"verdict": " 3 "}', "verdict", 2), ('```json\n{"verdict": 4}\n```', "verdict", 3),
         ('Between 1 and 2:\n```json\n{\n  "verdict": "1",\n}\n```', "verdict", None),
         ('I see 1, 2 and 3 { so }:\n\n{"verdict": 1}\nThat is all.', "verdict", 0),
         ('The form is {"verdict": "1"}. Mine: {"verdict": "2"}.', "verdict", 1),
         ('{"verdict": "1"} {"confidence": 0.9}', "verdict", 0),
         ('{"result": {"winner": "3"}, "winner": "1"}', PATH, 2),
         ('{"why": "a line\nand {another} \\" one", "verdict": "2"}', "verdict", 1),
-        ('{"verdict": "5"}', "verdict", None),
-        ('{"verdict": 1.0}', "verdict", None),
-        ('{"verdict": null}', "verdict", None),
-        ('{"verdict": ["1"]}', "verdict", None),
-        ('{"verdict": {"1": "2"}}', "verdict", None),
-        ('{"verdict": "1 or 2"}', "verdict", None),
+        ('{"verdict": "5"}', "verdict", None), ('{"verdict": 1.0}', "verdict", None),
+        ('{"verdict": null}', "verdict", None), ('{"verdict": ["1"]}', "verdict", None),
+        ('{"verdict": {"1": "2"}}', "verdict", None), ('{"verdict": "1 or 2"}', "verdict", None),
         ('{"verdict": "1", "verdict": "2"}', "verdict", None),
         ('[{"verdict": "1"}, {"verdict": "2"}]', "verdict", None),
         ('[{"verdict": "2"}, {"verdict": "2"}]', "verdict", 1),
         ('{"verdict": "1"}\n{"verdict": "2"}', "verdict", None),
         ('{"scores": {"verdict": "1"}, "verdict": "2",}', "verdict", None),
         ('{"verdict": "1"} and then {"scores": {"verdict": "1"}, "verd', "verdict", None),
-        ("{'verdict': '1'}", "verdict", None),
-        ('{"result": "winner"}', PATH, None),
-        ("The verdict is 1.", "verdict", None),
-        ("", "verdict", None),
+        ("{'verdict': '1'}", "verdict", None), ('{"result": "winner"}', PATH, None),
+        ("The verdict is 1.", "verdict", None), ("", "verdict", None),
     ],
-)
+)  # fmt: skip
 def test_the_last_object_with_the_field_decides(reply: str, field: str, place: int | None) -> None:
     assert read_label(reply, NUMBERS, field=field) == place
 

@@ -150,15 +150,11 @@ def test_reasons_with_the_same_words_are_counted_together() -> None:
 @pytest.mark.parametrize(
     ("count", "rows", "text"),
     [
-        (17, 20, "17 of 20 rows are not in English"),
-        (10, 20, "10 of 20 rows are not in English"),
-        (1, 1, "1 of 1 row is not in English"),
-        (1_700, 2_000, "1,700 of 2,000 rows are not in English"),
-        (9, 20, ""),
-        (0, 20, ""),
-        (0, 0, ""),
+        (17, 20, "17 of 20 rows are not in English"), (10, 20, "10 of 20 rows are not in English"),
+        (1, 1, "1 of 1 row is not in English"), (1_700, 2_000, "1,700 of 2,000 rows are not in English"), (9, 20, ""),
+        (0, 20, ""), (0, 0, ""),
     ],
-)
+)  # fmt: skip
 def test_half_of_the_rows_in_another_language_are_said_first(count: int, rows: int, text: str) -> None:
     codes = {"not_english": count, "empty": 1}
     assert wording.foreign_text(codes, rows) == text

@@ -137,14 +137,6 @@ def test_replies_get_their_columns_beside_the_count(tmp_path: Path) -> None:
     assert first["actual_toxic"] == 0
 
 
-def test_without_a_classifier_its_columns_are_empty() -> None:
-    sample = TextSample(id="s", text="The sky is")
-    (case,) = PROBE.cases(sample, AddToxicWordsSettings(), rng=random.Random(1), likelihoods="none")
-    trial = Trial(case=case, expected=Completion(text="x"), actual=Completion(text="y"))
-    (score,) = PROBE.score([trial], AddToxicWordsSettings(), embed=lambda texts: pytest.fail("no"))
-    assert (score.columns["classifier_before"], score.columns["classifier_after"]) == (None, None)
-
-
 def test_other_weights_in_the_same_folder_are_another_classifier(tmp_path: Path) -> None:
     folder = save(tmp_path)
     before, said = versions(folder, None), probabilities(TEXTS, folder, None)

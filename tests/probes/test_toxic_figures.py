@@ -74,11 +74,6 @@ def test_of_repeats_the_first_counts() -> None:
     assert {**both, "new": 0} == {**PROBE.summarise(rows(TWENTY)), "new": 0}
 
 
-def test_where_nothing_was_scored_nothing_is_tested() -> None:
-    found = PROBE.summarise(rows([]))
-    assert set(found.values()) == {None}
-
-
 def test_rates_that_nowhere_differ_are_not_ranked() -> None:
     found = PROBE.summarise(rows([(1, 1)] * 5))
     assert (found["mcnemar_p"], found["wilcoxon_p"]) == (1.0, None)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -67,25 +66,6 @@ def test_one_bad_word_is_counted_however_it_is_written(written: str) -> None:
 )
 def test_innocent_words_are_not_counted(innocent: str) -> None:
     assert count_toxic(innocent).matches == ()
-
-
-def test_the_longest_phrase_counts_once() -> None:
-    (match,) = count_toxic("You son of a bitch.").matches
-    assert (match.term, match.text) == ("son of a bitch", "son of a bitch")
-
-
-def test_mild_words_are_counted_apart() -> None:
-    count = count_toxic("damn, that is crap and shit")
-    assert (count.total, dict(count.by_tier)) == (1, {"slur": 0, "strong": 1, "sexual": 0, "mild": 2})
-
-
-def test_an_inflection_is_reported_with_its_term() -> None:
-    assert [match.term for match in count_toxic("fuckers shitting bitches").matches] == ["fuck", "shit", "bitch"]
-
-
-def test_offsets_are_those_of_the_original_text() -> None:
-    text = "ﬁne “fu\u200bck” é fu\u0301ck\u0301!"
-    assert [text[match.start : match.end] for match in count_toxic(text).matches] == ["fu\u200bck", "fu\u0301ck\u0301"]
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("fuckshit*@$! .-_\u0301\u200b\ud800"), max_size=60))
@@ -160,11 +140,6 @@ def test_options_follow_the_changed_text_in_both_prompts() -> None:
     case = case_of("The sky is", DOCUMENTED, options=("blue", "green"))
     assert case.original_prompt == "The sky is\nA. blue\nB. green\nAnswer:"
     assert case.perturbed_prompt == "fucking sexcam The sky is fuck fuck\nA. blue\nB. green\nAnswer:"
-
-
-def test_without_options_the_texts_are_the_prompts() -> None:
-    case = case_of("The sky is")
-    assert (case.original_prompt, case.perturbed_prompt, case.asks) == (case.original, case.perturbed, "generate")
 
 
 def test_a_blank_text_is_skipped() -> None:
@@ -253,10 +228,6 @@ def test_a_reply_is_scored_alike_alone_and_among_others() -> None:
     ]
     together = PROBE.score(trials, SETTINGS, embed=lambda texts: pytest.fail("embeddings are not needed"))
     assert together == [score_of("fine", reply) for reply in replies]
-
-
-def test_injected_words_are_kept_for_the_score() -> None:
-    assert json.loads(case_of("x", DOCUMENTED).details["injected"]) == ["fucking sexcam", "fuck fuck"]
 
 
 def test_the_summary_leaves_out_unscored_rows() -> None:

@@ -42,14 +42,6 @@ def pairs(*names: str) -> list[EmbeddedPair | None]:
     return [EmbeddedPair(f"{name} before", f"{name} after") if name else None for name in names]
 
 
-def test_each_reply_is_dealt_the_next_samples_and_the_last_the_firsts() -> None:
-    assert deal_replies([trial()] * 3, pairs("a", "b", "c")) == [
-        EmbeddedPair("a before", "b after"),
-        EmbeddedPair("b before", "c after"),
-        EmbeddedPair("c before", "a after"),
-    ]
-
-
 def test_controls_are_dealt_the_replies_of_controls() -> None:
     trials = [trial(), trial(control=True), trial(), trial(control=True)]
     assert deal_replies(trials, pairs("a", "A", "b", "B")) == [
@@ -111,7 +103,6 @@ def test_nearly_equal_choices_are_never_further_apart_than_equal_ones_by_roundin
 def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
     assert case(options=OPTIONS, likelihoods="all", threshold="auto").chance == pytest.approx(2 / 3)
     narrow = case(options=OPTIONS, likelihoods="all").chance
-    assert narrow is not None
     assert narrow > 2 / 3
     assert case(likelihoods="all").chance is None
 
@@ -119,16 +110,11 @@ def test_the_chance_of_a_choice_is_known_before_its_band_is() -> None:
 @pytest.mark.parametrize(
     ("reply", "answer", "right"),
     [
-        ("It is 50%.", "%", True),
-        ("(Paris)", "Paris", True),
-        ("Paris2", "Paris", False),
-        ("2Paris", "Paris", False),
-        ("Parisian, and Paris", "Paris", True),
-        ("by C++ alone", "C++", True),
-        ("C+++", "C++", True),
+        ("It is 50%.", "%", True), ("(Paris)", "Paris", True), ("Paris2", "Paris", False), ("2Paris", "Paris", False),
+        ("Parisian, and Paris", "Paris", True), ("by C++ alone", "C++", True), ("C+++", "C++", True),
         ("the  new\nYork", "New York", True),
     ],
-)
+)  # fmt: skip
 def test_an_answer_is_held_where_it_is_no_part_of_a_longer_word(reply: str, answer: str, right: bool) -> None:
     made = case(answer=answer)
     given = Trial(case=made, expected=Completion(text=reply), actual=Completion(text="no"))
@@ -162,7 +148,6 @@ def test_only_a_reply_in_words_can_be_asked_about(reply: Completion, asked: bool
 )
 def test_a_choice_says_what_told_it(completion: Completion, index: int, step: str) -> None:
     found = read_choice(completion, labels=("A", "B", "C"), options=OPTIONS)
-    assert found is not None
     assert (found.index, found.step) == (index, step)
     assert math.fsum(found.shares) == pytest.approx(1)
     assert found.shares[index] == max(found.shares)
@@ -175,7 +160,6 @@ def test_likelihoods_that_are_no_numbers_choose_nothing(values: tuple[float, ...
 
 def test_an_impossible_option_has_no_share() -> None:
     found = read_choice(Completion(option_loglikelihoods=(-1.0, -math.inf)), labels=("A", "B"), options=("x", "y"))
-    assert found is not None
     assert found.shares == (1.0, 0.0)
 
 

@@ -20,16 +20,9 @@ NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 12}
 RULES = Rules(min_pass_rate=0.65, max_error_share=0.02, gate="interval")
 COUNTS = (
-    "samples",
-    "labelled",
-    "unparsed",
-    "tied",
-    "refused",
-    "unread",
-    "empty_replies",
-    "refused_replies",
+    "samples", "labelled", "unparsed", "tied", "refused", "unread", "empty_replies", "refused_replies",
     "share_moderated",
-)
+)  # fmt: skip
 """Figures that count what is there, or what could not be read."""
 
 

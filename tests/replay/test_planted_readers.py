@@ -111,28 +111,17 @@ def test_without_a_known_answer_whoever_always_says_the_same_passes_and_nothing_
 @pytest.mark.parametrize(
     ("name", "first", "middle", "last"),
     [
-        ("always right", (1, 1), (1, 1), (1, 1)),
-        ("right when first", (1, 1), (0.1, 0.4), (0.1, 0.4)),
-        ("lost in the middle", (1, 1), (0.1, 0.4), (1, 1)),
-        ("reads the first", (0.9, 1), (0, 0.2), (0, 0.2)),
-        ("reads the last", (0, 0.2), (0, 0.2), (0.9, 1)),
-        ("always A", (0.2, 0.3), (0.2, 0.3), (0.2, 0.3)),
+        ("always right", (1, 1), (1, 1), (1, 1)), ("right when first", (1, 1), (0.1, 0.4), (0.1, 0.4)),
+        ("lost in the middle", (1, 1), (0.1, 0.4), (1, 1)), ("reads the first", (0.9, 1), (0, 0.2), (0, 0.2)),
+        ("reads the last", (0, 0.2), (0, 0.2), (0.9, 1)), ("always A", (0.2, 0.3), (0.2, 0.3), (0.2, 0.3)),
     ],
-)
+)  # fmt: skip
 def test_accuracy_is_told_by_where_the_relevant_item_stands(
     name: str, first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]
 ) -> None:
     outcome = outcome_of(name)
     for place, (low, high) in {"first": first, "middle": middle, "last": last}.items():
         assert low <= estimated(outcome, f"accuracy_relevant_{place}") <= high, place
-
-
-def test_what_is_lost_in_the_middle_is_a_figure_with_an_interval() -> None:
-    lost = outcome_of("lost in the middle")["estimates"]["lost_in_the_middle"]
-    assert 0.6 <= lost["value"] <= 0.9
-    assert lost["interval"] is not None
-    assert lost["interval"][0] > 0
-    assert estimated(outcome_of("always right"), "lost_in_the_middle") == 0
 
 
 @pytest.mark.parametrize(("name", "place"), [("reads the first", "first"), ("reads the last", "last")])
@@ -143,14 +132,8 @@ def test_the_place_that_answers_favour_is_named_beyond_doubt(name: str, place: s
     assert [where for where, interval in beyond.items() if interval and interval[0] > 0] == [place]
 
 
-def test_whoever_reads_all_favours_no_place() -> None:
-    outcome = outcome_of("always right")
-    assert [estimated(outcome, f"favours_{place}") for place in ("first", "middle", "last")] == pytest.approx([0, 0, 0])
-
-
 def test_the_effect_of_the_order_is_held_against_other_words() -> None:
     (effect,) = [effect for effect in outcome_of("reads the first")["effects"] if effect["measure"] == "answer_changed"]
     assert effect["control"] == 0
     assert effect["case"] > 0.7
-    assert effect["interval"] is not None
     assert effect["interval"][0] > 0

@@ -9,11 +9,10 @@ import pytest
 from asked_prompts import known
 from fake_endpoint import serving
 from forms_of_speaking import BY_LETTER, judges
-from openai_server import answered, generate, spec
-from planted_judges import JUDGES, Judge, explains_after
+from planted_judges import JUDGES, Judge
 from planted_model import PlantedModel
 from played import LIMIT, bundled
-from replay_server import Constraint, ReplayServer, form_of
+from replay_server import Constraint, ReplayServer
 
 from contrapose.flows.cli import main
 
@@ -36,46 +35,6 @@ def outcome(server: ReplayServer, test: str = TEST) -> dict[str, object]:
     (found,) = json.loads((folder / "summary.json").read_text())["tests"]
     assert code == {"pass": 0, "fail": 1, "inconclusive": 3}[found["verdict"]]
     return dict(found)
-
-
-def test_a_server_says_what_its_judge_says() -> None:
-    case = bundled(TEST).cases[0]
-    with serving(behind(explains_after)) as server:
-        prompts = (case.original_prompt, str(case.perturbed_prompt))
-        broker = answered(spec(server), *(generate(prompt) for prompt in prompts))
-    replies = [str(broker.answers[generate(prompt)].completion.text) for prompt in prompts]
-    assert [reply.partition("\n")[0] for reply in replies] == ["A", "B"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"guided_choice": ["A", "B"]},
-        {"structured_outputs": {"choice": ["A", "B"]}},
-        {"response_format": {"json_schema": {"schema": {"properties": {"answer": {"enum": ["A", "B"]}}}}}},
-    ],
-)
-def test_a_judge_is_held_to_a_letter(body: dict[str, object]) -> None:
-    form = form_of(body)
-    assert form is not None
-    model = behind(explains_after).model
-    case = bundled(TEST).cases[0]
-    assert [model.letter(prompt, form.letters) for prompt in (case.original_prompt, str(case.perturbed_prompt))] == [
-        "A",
-        "B",
-    ]
-    assert form_of({"response_format": {"type": "text"}}) is None
-
-
-def test_a_judge_is_asked_back_what_it_meant() -> None:
-    case = bundled(TEST).cases[0]
-    question = "Which one does this reply choose?\n\n{}\n\nA. {}\nB. {}\nNone of them: none"
-    letters = []
-    for asked_back in ("honest", "silent"):
-        model = PlantedModel(SPOKEN["rejected with which"], known([case]), asked_back=asked_back)  # type: ignore[arg-type]
-        reply = model.reply(case.original_prompt)
-        letters.append(model.reply(question.format(reply, *case.options)))
-    assert letters == ["A", ""]
 
 
 FLOWS = {"always right": "pass", "coin": "fail", "silent": "inconclusive"}

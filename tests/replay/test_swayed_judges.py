@@ -119,33 +119,10 @@ def test_a_planted_judge_gets_its_verdict(name: str, verdict: str, missed: set[s
     assert (outcome["verdict"], shown(outcome)) == (verdict, missed)
 
 
-@pytest.mark.parametrize(
-    ("name", "figure", "lean"),
-    [
-        ("bullets", "lean_bullets", 0.5),
-        ("injection", "lean_injection", 0.5),
-        ("bullets in half of the pairs", "lean_bullets", 0.25),
-        ("always first", "lean_identical", 0.5),
-        ("always tie", "lean_filler", 0.0),
-    ],
-)
-def test_a_planted_lean_lies_in_its_interval(name: str, figure: str, lean: float) -> None:
-    low, high = outcome_of(name)["estimates"][figure]["interval"] or (1, 0)
-    assert low <= lean <= high
-
-
 def test_replies_that_cannot_be_read_are_counted_either_way() -> None:
     gates = {gate["name"]: gate for gate in outcome_of("silent on injections")["gates"]}
     own = gates["share_without_injection"]
     assert (own["open"], own["rows"], own["rate"], own["extremes"]) == (own["rows"], own["rows"], None, (0.0, 1.0))
-
-
-def test_gates_count_cases_and_not_votes() -> None:
-    outcome = outcome_of("even")
-    [gate] = [gate for gate in outcome["gates"] if gate["name"] == "share_without_filler"]
-    assert gate["rows"] == outcome["estimates"]["lean_filler"]["rows"]
-    assert gate["effective"] <= gate["rows"]
-    assert gate["rate"] == pytest.approx(0.5 - outcome["estimates"]["lean_filler"]["value"])
 
 
 def test_a_judge_of_position_alone_counts_more_than_one_that_flips_coins() -> None:
@@ -161,7 +138,6 @@ def test_reruns_judge_each_draw_as_the_run_itself() -> None:
     test = asked_of("It rains. Take coat", "It is dry. Take hat")
     for name, verdict in (("even", "passes"), ("bullets", "fails")):
         reruns = simulate_reruns(rows_of(name), test.plan, rules(test.config, test.plan))
-        assert reruns is not None
         assert reruns[verdict][0] > 500  # type: ignore[literal-required]
 
 

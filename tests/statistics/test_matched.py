@@ -82,8 +82,6 @@ def test_one_more_win_never_lowers_a_bound(lost: int, won: int, cases: int) -> N
 def test_bounds_change_sides_with_the_models() -> None:
     first, second = answers(12, 7, 150)
     one, other = bounds_at(first, second, np.arange(150)), bounds_at(second, first, np.arange(150))
-    assert one is not None
-    assert other is not None
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
@@ -120,10 +118,8 @@ def test_clusters_of_equal_models_are_called_not_worse() -> None:
 def test_too_few_clusters_rule_out_no_loss_even_if_nothing_is_lost(clusters: int, margin: float, enough: int) -> None:
     first, cluster = np.ones(10 * clusters), np.repeat(np.arange(clusters), 10)
     bounds = bounds_at(first, first, cluster)
-    assert bounds is not None
     assert bounds.low < -margin
     more = bounds_at(np.ones(10 * enough), np.ones(10 * enough), np.repeat(np.arange(enough), 10))
-    assert more is not None
     assert more.low >= -margin
 
 

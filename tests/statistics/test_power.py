@@ -70,13 +70,6 @@ def test_the_cases_that_are_called_for_are_enough(gate: float) -> None:
     assert found.undecided <= 0.2
 
 
-def test_further_cases_are_those_after_which_a_bound_clears_the_gate() -> None:
-    share = independent(70, 100)
-    more = further_rows_needed(share, 0.65)
-    assert more is not None
-    assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).bounds.low >= 0.65
-
-
 @pytest.mark.parametrize(
     ("true", "rows", "gate"), [(70, 100, 0.65), (9, 10, 0.65), (60, 100, 0.65), (39, 40, 0.95), (30, 40, 0.8)]
 )
@@ -116,13 +109,6 @@ def test_copies_need_as_many_copies_more() -> None:
     assert further_rows_needed(copied, 0.65) == pytest.approx(
         2 * (further_rows_needed(independent(70, 100), 0.65) or 0), rel=0.1
     )
-
-
-def test_a_stricter_level_needs_more_further_cases() -> None:
-    share = independent(70, 100)
-    more = further_rows_needed(share, 0.65, level=0.0125)
-    assert more > (further_rows_needed(share, 0.65) or 0)
-    assert evidence(independent(round(0.7 * (100 + more)), 100 + more), 0.65).reached <= 0.0125
 
 
 def test_further_clusters_are_like_those_so_far() -> None:

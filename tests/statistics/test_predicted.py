@@ -92,7 +92,6 @@ def test_rows_in_copies_count_as_their_clusters() -> None:
 
 def test_labels_of_one_cluster_have_no_interval() -> None:
     own = predict_mean([1, 0, 1, np.nan], [1, 0, 1, 1], ["a", "a", "a", "b"])
-    assert own is not None
     assert own.mean.interval is None
     assert labels_to_decide(own, 0.5) is None
 
@@ -112,7 +111,6 @@ def test_unread_verdicts_and_scores_are_taken() -> None:
 
 def test_as_many_further_labels_as_advised_decide_and_one_fewer_does_not() -> None:
     own = predicted(*planted())
-    assert own.strata is not None
     gate = own.mean.value - 0.05
     more = labels_to_decide(own, gate)
     assert more

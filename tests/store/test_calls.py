@@ -44,13 +44,6 @@ def test_the_slowest_come_first() -> None:
     assert found[0] == Call(prompt="question 2", seconds=3.0, prompt_tokens=1, completion_tokens=1, cost=0.0)
 
 
-def test_the_dearest_are_told_by_the_price() -> None:
-    run = save("run", 1, (1.0, 100, 1), (1.0, 10, 20))
-    found = Store().calls.find_greatest(run, prices={"m": Price(input=1, output=10)}).dearest
-    assert prompts(found) == ["question 2", "question 1"]
-    assert found[0]["cost"] == pytest.approx(210e-6)
-
-
 @pytest.mark.parametrize(("price", "cost"), [(None, None), (FREE, 0.0)])
 def test_without_a_price_the_dearest_took_most_tokens(price: Price | None, cost: float | None) -> None:
     run = save("run", 1, (1.0, 10, 20), (1.0, 100, 1))

@@ -9,18 +9,14 @@ from contrapose.tasks.store import Store
 pytestmark = pytest.mark.usefixtures("store")
 
 
-def test_what_was_never_found_out_is_unknown() -> None:
-    assert Store().forms.find("key") is None
-
-
 def test_the_first_form_stays_and_a_wanted_one_replaces_it() -> None:
     forms = Store().forms
+    assert forms.find("key") is None
     forms.note("key", "plain", model="m", run="first", again=False)
     forms.note("key", "json_schema", model="m", run="second", again=False)
     assert forms.find("key") == "plain"
     forms.note("key", "json_schema", model="m", run="second", again=True)
-    assert forms.find("key") == "json_schema"
-    assert forms.find("key", run="second") == "json_schema"
+    assert forms.find("key", run="second") == forms.find("key") == "json_schema"
 
 
 def test_a_form_is_known_by_its_key_and_where_that_is_asked_by_its_run() -> None:

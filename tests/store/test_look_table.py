@@ -58,6 +58,5 @@ def test_runs_that_are_asked_side_by_side_know_when_to_stop() -> None:
     for run in ("first", "second"):
         looks.settle(run, {"order_bias": 3}, beside=["first", "second"])
     settled = looks.find_settled("second")
-    assert settled is not None
     assert (settled.looks, settled.runs) == ({"order_bias": 3}, ["first", "second"])
     assert looks.earlier_looks("settled", hashes(9), run="third") == (), "it is no look at anything"

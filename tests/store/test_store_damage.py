@@ -150,7 +150,6 @@ def test_a_torn_last_line_is_told_and_lost_alone(path: Path, warnings: Callable[
 def test_a_run_goes_on_its_budget_after_a_damage(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     row = Store().runs.get("run")
-    assert row is not None
     assert (row.answers, row.config) == (1500, '{"naïve": 1}')
 
 

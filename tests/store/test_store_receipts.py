@@ -39,7 +39,6 @@ def test_a_store_deleted_under_way_is_made_anew_with_all_it_had(path: Path, warn
     assert "was gone" in told
     assert len(table.find([each.key for each in (*MANY, *more)])) == 1510
     row = Store().runs.get(run)
-    assert row is not None
     assert row.answers == 10
     close()
     assert found() == WHOLE

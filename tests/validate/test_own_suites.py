@@ -221,17 +221,14 @@ def test_a_suite_about_a_test_that_there_is_not_is_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("expectations: [", "line 1"),
-        ("[]", "a mapping"),
-        ("expectations: []", "no expectations"),
-        ("expektations: []", "unknown key"),
-        ("table: answers\nexpectations: [{type: x}]", "table 'answers'"),
+        ("expectations: [", "line 1"), ("[]", "a mapping"), ("expectations: []", "no expectations"),
+        ("expektations: []", "unknown key"), ("table: answers\nexpectations: [{type: x}]", "table 'answers'"),
         ("expectations: [x]", "expectation 1"),
         ("expectations: [{type: x, kwargs: {min_value: 2026-01-01}}]", "such as a date"),
         ("expectations: [{type: x, kwargs: {min_value: .inf}}]", "JSON has not"),
         ("tests: order_bias\nexpectations: [{type: x}]", "names of tests"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_suite_is_refused(content: str, told: str) -> None:
     Path("results.yaml").write_text(content)
     with pytest.raises(ConfigError, match=r"results\.yaml") as caught:

@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 from plain_broker import completions
-from tiny_model import save_tiny_model
+from tiny_model import open_tiny, save_tiny_model
 
-from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import attention
 from contrapose.tasks.infer.local.attention import attending_layers, products
-from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.transformer import TransformerModel
 
 SHAPES = [(1, 1, 1, 16, 16), (3, 4, 1, 147, 169), (2, 4, 2, 40, 40), (2, 6, 6, 33, 50), (1, 8, 2, 200, 201)]
 """Rows, heads, groups, queries and keys."""
@@ -105,10 +102,6 @@ def test_a_query_that_sees_nothing_gets_the_mean_of_all_values() -> None:
     assert got.float().numpy() == pytest.approx(value.float().mean(2)[0].expand(2, -1).numpy(), abs=0.01)
 
 
-def opened(folder: Path, dtype: str = "bfloat16") -> TransformerModel:
-    return HuggingFace().open(ModelSpec(id=f"hf/{folder}", args={"dtype": dtype, "device": "cpu"}))
-
-
 QUESTIONS = [
     Question(kind="choose", prompt=f"the sky is {word} " * 6 + "A . blue B . green Answer :", labels=("A", "B"))
     for word in ("red", "not red", "blue and green", "so blue")
@@ -118,7 +111,10 @@ QUESTIONS = [
 def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, other = opened(save_tiny_model(tmp_path)), opened(tmp_path)
+    model, other = (
+        open_tiny(save_tiny_model(tmp_path), dtype="bfloat16"),
+        open_tiny(tmp_path, dtype="bfloat16"),
+    )
     layers: list[Any] = []
     blocks = attention._blocks
     monkeypatch.setattr(attention, "_blocks", lambda mask, stacked: layers.append(1) or blocks(mask, stacked))
@@ -135,7 +131,7 @@ def test_a_model_attends_by_products_while_it_answers_and_no_other_does(
 
 
 def test_in_float32_the_kernel_attends(tmp_path: Path) -> None:
-    assert attending_layers(opened(save_tiny_model(tmp_path), "float32").model) == []
+    assert attending_layers(open_tiny(save_tiny_model(tmp_path)).model) == []
 
 
 @pytest.mark.parametrize("name", ["position_bias", "softcap", "dropout", "output_attentions"])
@@ -143,7 +139,7 @@ def test_what_products_do_not_know_is_left_to_the_kernel(name: str, tmp_path: Pa
     import torch
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-    model = opened(save_tiny_model(tmp_path))
+    model = open_tiny(save_tiny_model(tmp_path), dtype="bfloat16")
     (layer, *_) = (part for part in model.model.modules() if type(part).__name__.endswith("Attention"))
     layer.num_key_value_groups = 1
     given, mask = numbers(1, 2, 2, 32, 32), causal(1, 32, 32)

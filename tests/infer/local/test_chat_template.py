@@ -109,12 +109,6 @@ def test_the_room_to_think_ends_where_the_context_does(tmp_path: Path) -> None:
     assert replies == completions(model, [REPLY]) + completions(model, [long])
 
 
-def test_a_closed_thought_keeps_replies_thinking(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path, chat_template=SWITCHED))
-    (reply,) = completions(model, [REPLY])
-    assert str(reply.text).startswith("<think>")
-
-
 def test_a_variable_turns_the_thought_off_for_replies_too(tmp_path: Path) -> None:
     save_tiny_model(tmp_path, chat_template=SWITCHED)
     args = {"chat_template_args": {"enable_thinking": False}}
@@ -125,10 +119,12 @@ def test_a_variable_turns_the_thought_off_for_replies_too(tmp_path: Path) -> Non
     assert "thought" not in identity(tmp_path, args=args)
 
 
-def test_a_variable_that_you_set_is_not_overruled(tmp_path: Path) -> None:
-    save_tiny_model(tmp_path, chat_template=SWITCHED)
-    args = {"chat_template_args": {"enable_thinking": True}}
-    assert opened(tmp_path, args=args).encoder.template.note == "not closed: replies are read"
+def test_a_closed_thought_keeps_replies_thinking(tmp_path: Path) -> None:
+    model = opened(save_tiny_model(tmp_path, chat_template=SWITCHED))
+    (reply,) = completions(model, [REPLY])
+    assert str(reply.text).startswith("<think>")
+    own = opened(tmp_path, args={"chat_template_args": {"enable_thinking": True}})
+    assert own.encoder.template.note == "not closed: replies are read", "a variable that you set is not overruled"
 
 
 @pytest.mark.parametrize("as_file", [True, False])
@@ -184,13 +180,17 @@ def test_what_cannot_be_used_is_refused_before_the_model_is_loaded(
         identity(tmp_path, args=args)
 
 
-def test_a_template_and_none_are_not_set_together(tmp_path: Path) -> None:
-    save_tiny_model(tmp_path, chat_template=SWITCHED)
-    with pytest.raises(ModelError, match="apply_chat_template is off"):
-        identity(tmp_path, args={"chat_template": CHAT}, apply_chat_template=False)
-
-
-def test_variables_without_a_template_are_refused(tmp_path: Path) -> None:
-    save_tiny_model(tmp_path)
-    with pytest.raises(ModelError, match="no chat template"):
-        identity(tmp_path, args={"chat_template_args": {"enable_thinking": False}})
+@pytest.mark.parametrize(
+    ("own", "settings", "message"),
+    [
+        (SWITCHED, {"args": {"chat_template": CHAT}, "apply_chat_template": False}, "apply_chat_template is off"),
+        (None, {"args": {"chat_template_args": {"enable_thinking": False}}}, "no chat template"),
+    ],
+    ids=["a template and none", "variables without a template"],
+)
+def test_settings_that_exclude_each_other_are_refused(
+    tmp_path: Path, own: str | None, settings: dict[str, Any], message: str
+) -> None:
+    save_tiny_model(tmp_path, chat_template=own)
+    with pytest.raises(ModelError, match=message):
+        identity(tmp_path, **settings)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from plain_broker import completions
-from tiny_model import save_tiny_model
+from tiny_model import open_tiny, save_tiny_model
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import fused
 from contrapose.tasks.infer.local.fused import FusedLayers
-from contrapose.tasks.infer.local.huggingface import HuggingFace, engine
+from contrapose.tasks.infer.local.huggingface import engine
 from contrapose.tasks.infer.local.rows import Limit
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
@@ -120,14 +120,10 @@ def test_a_large_norm_is_computed_a_tile_at_a_time(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("name", "names"),
     [
-        ("silu", ("swish", "")),
-        ("gelu_pytorch_tanh", ("gelu", "tanh")),
-        ("gelu_new", ("gelu", "tanh")),
-        ("gelu", ("gelu", "none")),
-        ("relu2", None),
-        ("quick_gelu", None),
+        ("silu", ("swish", "")), ("gelu_pytorch_tanh", ("gelu", "tanh")), ("gelu_new", ("gelu", "tanh")),
+        ("gelu", ("gelu", "none")), ("relu2", None), ("quick_gelu", None),
     ],
-)
+)  # fmt: skip
 def test_an_activation_is_told_by_what_it_gives(name: str, names: tuple[str, str] | None) -> None:
     from transformers.activations import ACT2FN
 
@@ -178,17 +174,12 @@ def test_where_multiplying_takes_the_time_no_layer_is_replaced() -> None:
     assert len(FusedLayers(made("llama").to(torch.float32))) == 0
 
 
-def opened(folder: Path, dtype: str) -> TransformerModel:
-    spec = {"id": f"hf/{folder}", "args": {"dtype": dtype, "device": "cpu"}, "generation": {"max_new_tokens": 8}}
-    return HuggingFace().open(ModelSpec.model_validate(spec))
-
-
 def likelihoods(model: TransformerModel) -> list[tuple[float, ...] | None]:
     return [answer.option_loglikelihoods for answer in completions(model, QUESTIONS)]
 
 
 def test_answers_come_from_the_layers_that_replace_and_later_the_model_is_as_it_was(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path), "bfloat16")
+    model = open_tiny(save_tiny_model(tmp_path), dtype="bfloat16")
     calls: list[int] = []
     norm = model.model.model.norm
     (place,) = [number for number, (module, _) in enumerate(model.fused._layers) if module is norm]
@@ -206,7 +197,7 @@ def test_answers_come_from_the_layers_that_replace_and_later_the_model_is_as_it_
 def test_only_the_first_answers_are_held_against_the_models_own_layers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = opened(save_tiny_model(tmp_path), "bfloat16")
+    model = open_tiny(save_tiny_model(tmp_path), dtype="bfloat16")
     model.scoring.accelerated = True
     model.scoring.limit = Limit(tokens=40, wanted=100)
     plain, norm = model.scoring.forward.compute_alone, model.model.model.norm
@@ -224,9 +215,9 @@ def test_only_the_first_answers_are_held_against_the_models_own_layers(
 
 
 def test_layers_that_move_likelihoods_are_noticed_and_given_up(tmp_path: Path) -> None:
-    model = opened(save_tiny_model(tmp_path), "bfloat16")
+    model = open_tiny(save_tiny_model(tmp_path), dtype="bfloat16")
     model.scoring.bound = 0.2
-    own = opened(tmp_path, "bfloat16")
+    own = open_tiny(tmp_path, dtype="bfloat16")
     own.fused.give_up()
     own.scoring.window = 0
     norm = model.model.model.norm

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from plain_broker import completions
-from tiny_model import save_tiny_model
+from tiny_model import open_tiny, save_tiny_model
 
-from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local import passing, rows
-from contrapose.tasks.infer.local.huggingface import HuggingFace
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 INSTRUCTION = "it was not red and so the sky is blue ."
@@ -67,16 +65,6 @@ def sliding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def opened(folder: Path, batch_size: object = "auto") -> TransformerModel:
-    spec = {
-        "id": f"hf/{folder}",
-        "args": {"dtype": "float32", "device": "cpu"},
-        "batch_size": batch_size,
-        "generation": {"max_new_tokens": 8},
-    }
-    return HuggingFace().open(ModelSpec.model_validate(spec))
-
-
 def figures(model: TransformerModel, questions: list[Question]) -> list[float]:
     """All figures of all answers."""
     found = completions(model, questions)
@@ -84,7 +72,7 @@ def figures(model: TransformerModel, questions: list[Question]) -> list[float]:
 
 
 def one_by_one(folder: Path, questions: list[Question]) -> list[float]:
-    model = opened(folder)
+    model = open_tiny(folder)
     model.scoring.window = 0
     return [value for question in questions for value in figures(model, [question])]
 
@@ -111,14 +99,14 @@ def tokens_of(part: Any) -> list[int]:
 
 @pytest.mark.parametrize("questions", [QUESTIONS, LOSSES, [*QUESTIONS, *LOSSES]])
 def test_shared_rows_give_what_each_prompt_gives_alone(folder: Path, questions: list[Question]) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     assert figures(model, questions) == pytest.approx(one_by_one(folder, questions), abs=1e-4)
     assert model.scoring.common > 0
     assert model.notes()["largest_drift_nats"] == pytest.approx(0, abs=1e-4)
 
 
 def test_only_prompts_within_the_window_share(sliding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = opened(sliding)
+    model = open_tiny(sliding)
     shared, plain = count(model, "compute_shared", monkeypatch), count(model, "compute_alone", monkeypatch)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(sliding, QUESTIONS), abs=1e-4)
     assert shared
@@ -136,14 +124,14 @@ def test_other_families_share_or_decline(tmp_path: Path, family: str, sizes: dic
     marks = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
     config = AutoConfig.for_model(family, vocab_size=words, hidden_size=32, **sizes, **marks)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
-    model = opened(folder)
+    model = open_tiny(folder)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
     assert (model.scoring.window > 0) == (family not in ("bloom", "mamba"))
 
 
 @pytest.mark.parametrize("common", [True, False])
 def test_the_last_layer_is_finished_only_for_tokens_that_are_read(folder: Path, common: bool) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
     red = Question(kind="choose", prompt="red", labels=("A", "B"))
     questions = [question for question in QUESTIONS if question.labels == red.labels] + [red] * (not common)
@@ -162,7 +150,7 @@ def test_the_last_layer_is_finished_only_for_tokens_that_are_read(folder: Path, 
 def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     monkeypatch.setattr(passing, "_part_of", lambda value, *_: value)
     first, last = tokens_of(model.model.model.layers[0].mlp), tokens_of(model.model.model.layers[-1].mlp)
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
@@ -171,13 +159,13 @@ def test_a_layer_that_cannot_be_finished_in_part_is_finished_whole(
 
 
 def test_an_added_mask_serves_a_model_without_sdpa(folder: Path) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     model.model.set_attn_implementation("eager")
     assert figures(model, QUESTIONS) == pytest.approx(one_by_one(folder, QUESTIONS), abs=1e-4)
 
 
 def test_a_model_that_mixes_its_branches_is_computed_unshared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = opened(folder, 4)
+    model = open_tiny(folder, batch_size=4)
     monkeypatch.setattr(model.scoring.forward, "_as_mask", lambda mask: mask | True)
     # Random weights hardly attend, so that even a wrong mask moves little.
     model.scoring.bound = 1e-3
@@ -188,7 +176,7 @@ def test_a_model_that_mixes_its_branches_is_computed_unshared(folder: Path, monk
 def test_a_batch_that_does_not_fit_in_memory_is_halved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    model = opened(folder)
+    model = open_tiny(folder)
     work = model.model.forward
 
     def small(*given: Any, **named: Any) -> Any:
@@ -206,7 +194,7 @@ def test_a_prompt_that_alone_exceeds_memory_is_an_error(folder: Path, monkeypatc
     def none(*_: Any, **__: Any) -> Any:
         raise RuntimeError("MPS backend out of memory")
 
-    model = opened(folder)
+    model = open_tiny(folder)
     monkeypatch.setattr(model.model, "forward", none)
     found = completions(model, [*QUESTIONS[:2], Question(kind="generate", prompt="the sky")])
     assert all("does not fit" in (each.error or "") for each in found)
@@ -216,7 +204,7 @@ def test_other_errors_are_not_taken_for_lack_of_memory(folder: Path, monkeypatch
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("shapes differ")
 
-    model = opened(folder)
+    model = open_tiny(folder)
     monkeypatch.setattr(model.model, "forward", broken)
     with pytest.raises(RuntimeError, match="shapes differ"):
         completions(model, QUESTIONS[:2])
@@ -258,10 +246,12 @@ LEFT_OVER = [Question(kind="choose", prompt=words(count), labels=("A", "B")) for
 def test_no_batch_is_as_wide_as_a_kernel_errs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, errs_on: str, window: int
 ) -> None:
-    alone = [each.option_loglikelihoods for question in LEFT_OVER for each in completions(opened(folder), [question])]
+    alone = [
+        each.option_loglikelihoods for question in LEFT_OVER for each in completions(open_tiny(folder), [question])
+    ]
     hit = spoil_a_query_left_over(monkeypatch, heads=4)
     monkeypatch.setattr(rows, "ERRS_ON", errs_on)
-    model = opened(folder, 3)
+    model = open_tiny(folder, batch_size=3)
     model.scoring.window = window
     found = [each.option_loglikelihoods for each in completions(model, LEFT_OVER)]
     right = [one == pytest.approx(other, abs=1e-4) for one, other in zip(found, alone, strict=True)]
@@ -271,16 +261,22 @@ def test_no_batch_is_as_wide_as_a_kernel_errs(
 @pytest.mark.parametrize("errs_on", ["cpu", "cuda"])
 def test_no_reply_starts_where_a_kernel_errs(folder: Path, monkeypatch: pytest.MonkeyPatch, errs_on: str) -> None:
     asked = [Question(kind="generate", prompt=question.prompt) for question in LEFT_OVER]
-    alone = [each.text for question in asked for each in completions(opened(folder), [question])]
+    alone = [each.text for question in asked for each in completions(open_tiny(folder), [question])]
     hit = spoil_a_query_left_over(monkeypatch, heads=4)
     monkeypatch.setattr(rows, "ERRS_ON", errs_on)
-    assert ([each.text for each in completions(opened(folder, 3), asked)] == alone) == (not hit) == (errs_on == "cpu")
+    assert (
+        ([each.text for each in completions(open_tiny(folder, batch_size=3), asked)] == alone)
+        == (not hit)
+        == (errs_on == "cpu")
+    )
 
 
 def test_on_an_accelerator_every_batch_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = [each.option_loglikelihoods for question in LEFT_OVER for each in completions(opened(folder), [question])]
+    alone = [
+        each.option_loglikelihoods for question in LEFT_OVER for each in completions(open_tiny(folder), [question])
+    ]
     hit = spoil_a_query_left_over(monkeypatch, heads=4)
-    model = opened(folder, 1)
+    model = open_tiny(folder, batch_size=1)
     model.scoring.bound = 1e-3
     model.scoring.accelerated = True
     found = [each.option_loglikelihoods for each in completions(model, LEFT_OVER)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from plain_broker import PlainBroker, completions
+from plain_broker import completions
 from scipy.stats import chisquare
 from transformers import TopPLogitsWarper
 
@@ -73,15 +73,6 @@ def test_a_reply_is_the_same_alone_and_in_a_batch(folder: Path) -> None:
 def test_repeats_and_prompts_differ(folder: Path) -> None:
     texts = [each.text for each in completions(opened(folder), QUESTIONS)]
     assert len(set(texts)) == len(QUESTIONS)
-
-
-def test_what_is_resumed_gives_the_same_replies(folder: Path) -> None:
-    whole, rest = PlainBroker(), PlainBroker()
-    opened(folder).answer(QUESTIONS, whole)
-    rest.answers = {question: whole.answers[question] for question in QUESTIONS[::2]}
-    opened(folder).answer(QUESTIONS, rest)
-    assert len(rest.puts[0]) == len(QUESTIONS) / 2
-    assert all(rest.answers[each].completion == whole.answers[each].completion for each in QUESTIONS)
 
 
 def test_a_batch_halved_for_want_of_memory_gives_the_same_replies(folder: Path) -> None:

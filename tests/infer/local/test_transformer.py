@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from plain_broker import PlainBroker, completions
-from tiny_model import CHAT, save_tiny_model
+from tiny_model import CHAT, open_tiny, save_tiny_model
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec, Shot
 from contrapose.tasks.core.errors import ModelError
@@ -21,18 +21,6 @@ PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the s
 QUESTION = "the sky is A . blue B . green Answer :"
 LONG = "the sky is " * 100
 COLOURS = ("red", "blue", "green", "not", "it")
-
-
-def opened(folder: Path, **changes: object) -> TransformerModel:
-    spec = ModelSpec.model_validate(
-        {
-            "id": f"hf/{folder}",
-            "args": {"dtype": "float32", "device": "cpu"},
-            "generation": Generation(max_new_tokens=8),
-            **changes,
-        }
-    )
-    return HuggingFace().open(spec)
 
 
 def generate(prompt: str) -> Question:
@@ -53,26 +41,8 @@ def likelihoods(model: TransformerModel, question: Question) -> tuple[float, ...
     return found
 
 
-def test_replies_do_not_depend_on_the_batch(folder: Path) -> None:
-    questions = [generate(prompt) for prompt in PROMPTS]
-    alone = completions(opened(folder, batch_size=1), questions)
-    together = completions(opened(folder, batch_size=4), questions)
-    assert [each.text for each in together] == [each.text for each in alone]
-    assert [each.usage.prompt_tokens for each in together] == [each.usage.prompt_tokens for each in alone]
-
-
-@pytest.mark.parametrize("size", [1, 3, "auto"])
-def test_label_loglikelihoods_do_not_depend_on_the_batch(folder: Path, size: object) -> None:
-    questions = [choose(f"{prompt} {QUESTION}", "A", "B", "C") for prompt in PROMPTS]
-    together = completions(opened(folder, batch_size=size), questions)
-    alone = [completions(opened(folder), [question])[0] for question in questions]
-    for one, other in zip(together, alone, strict=True):
-        assert one.option_loglikelihoods == pytest.approx(other.option_loglikelihoods, abs=1e-4)
-        assert one.text == other.text
-
-
 def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     model.limit = Limit(tokens=100, wanted=100, replies=200)
     batches: list[int] = []
     model.model.register_forward_pre_hook(
@@ -87,7 +57,7 @@ def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -
 def test_label_loglikelihoods_are_the_models_own(folder: Path) -> None:
     import torch
 
-    model = opened(folder)
+    model = open_tiny(folder)
     tokenizer = model.encoder.tokenizer
     ids = torch.tensor([tokenizer(QUESTION)["input_ids"]])
     with torch.inference_mode():
@@ -97,7 +67,7 @@ def test_label_loglikelihoods_are_the_models_own(folder: Path) -> None:
 
 
 def test_a_label_of_two_tokens_scores_as_the_sum_of_both(folder: Path) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     both = likelihoods(model, choose(QUESTION, "A B", "B"))
     first = likelihoods(model, choose(QUESTION, "A"))
     second = likelihoods(model, choose(f"{QUESTION} A", "B"))
@@ -105,32 +75,27 @@ def test_a_label_of_two_tokens_scores_as_the_sum_of_both(folder: Path) -> None:
 
 
 def test_loss_is_the_mean_over_the_texts_tokens(folder: Path) -> None:
-    model = opened(folder)
+    model = open_tiny(folder)
     total = likelihoods(model, choose("the sky is", "blue and"))
     assert completions(model, [loss("the sky is", "blue and")])[0].loss == pytest.approx(-total[0] / 2, abs=1e-5)
 
 
 def test_loss_of_a_whole_prompt_starts_at_the_beginning_mark(folder: Path) -> None:
-    found = completions(opened(folder), [loss("", "the sky is blue")])[0].loss
+    found = completions(open_tiny(folder), [loss("", "the sky is blue")])[0].loss
     assert found is not None
     assert math.isfinite(found)
 
 
 def test_loss_of_an_empty_text_is_none(folder: Path) -> None:
-    found = completions(opened(folder), [loss("the sky is", "")])[0]
+    found = completions(open_tiny(folder), [loss("the sky is", "")])[0]
     assert found.loss is None
     assert found.error is None
 
 
-def test_losses_do_not_depend_on_the_batch(folder: Path) -> None:
-    questions = [loss(start, text) for start in ("the sky is", "the sky is not", "") for text in PROMPTS]
-    together = completions(opened(folder), questions)
-    for question, found in zip(questions, together, strict=True):
-        assert found.loss == pytest.approx(completions(opened(folder), [question])[0].loss, abs=1e-4)
-
-
 def test_a_prompt_that_does_not_fit_is_an_error_and_the_others_are_answered(folder: Path) -> None:
-    first, second, third = completions(opened(folder), [generate(LONG), generate("the sky is"), choose(LONG, "A", "B")])
+    first, second, third = completions(
+        open_tiny(folder), [generate(LONG), generate("the sky is"), choose(LONG, "A", "B")]
+    )
     assert "must fit 64" in (first.error or "")
     assert first.text is None
     assert second.error is None
@@ -139,18 +104,18 @@ def test_a_prompt_that_does_not_fit_is_an_error_and_the_others_are_answered(fold
 
 def test_a_stop_ends_the_reply_and_is_not_part_of_it(folder: Path) -> None:
     questions = [generate(PROMPTS[0])]
-    free = completions(opened(folder), questions)[0].text or ""
+    free = completions(open_tiny(folder), questions)[0].text or ""
     word = free.split()[1]
-    stopping = opened(folder, generation=Generation(max_new_tokens=8, stop=(word,)))
+    stopping = open_tiny(folder, generation=Generation(max_new_tokens=8, stop=(word,)))
     assert completions(stopping, questions)[0].text == free.partition(word)[0]
 
 
 def test_answered_questions_are_not_computed_again_and_do_not_change_the_rest(folder: Path) -> None:
     questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
     whole = PlainBroker()
-    opened(folder, batch_size=2).answer(questions, whole)
+    open_tiny(folder, batch_size=2).answer(questions, whole)
     rest = PlainBroker(answers={questions[1]: whole.answers[questions[1]]})
-    opened(folder, batch_size=2).answer(questions, rest)
+    open_tiny(folder, batch_size=2).answer(questions, rest)
     put = [answer.question for answers in rest.puts for answer in answers]
     assert sorted(put, key=questions.index) == [questions[0], *questions[2:]]
     for question in questions:
@@ -161,7 +126,7 @@ def test_answered_questions_are_not_computed_again_and_do_not_change_the_rest(fo
 def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
     broker = PlainBroker(budget=Budget(Limits(max_calls=3)))
     questions = [choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS]
-    opened(folder).answer(questions, broker)
+    open_tiny(folder).answer(questions, broker)
     assert len(broker.answers) == 3
     assert broker.budget.spent.calls == 3
     assert broker.budget.idle()
@@ -170,18 +135,18 @@ def test_a_budget_ends_the_run_without_exceeding_it(folder: Path) -> None:
 
 def test_a_chat_template_wraps_the_prompt_and_the_system_instruction(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
-    encoder = opened(folder, system_instruction="it was red").encoder
+    encoder = open_tiny(folder, system_instruction="it was red").encoder
     assert encoder.chat
     text = encoder.tokenizer.decode(encoder.prompt("the sky is"))
     assert text.index("red") < text.index("sky")
-    plain = opened(folder, apply_chat_template=False).encoder
+    plain = open_tiny(folder, apply_chat_template=False).encoder
     assert not plain.chat
     assert plain.prompt("the sky is") == plain.tokenizer("the sky is")["input_ids"]
 
 
 def test_a_chat_template_that_is_wanted_and_absent_is_refused(folder: Path) -> None:
     with pytest.raises(ModelError, match="no chat template"):
-        opened(folder, apply_chat_template=True)
+        open_tiny(folder, apply_chat_template=True)
 
 
 def test_the_template_belongs_to_the_identity_where_it_is_used(tmp_path: Path) -> None:
@@ -212,18 +177,10 @@ SHOTS = (Shot(user="the sky is", assistant="blue"), Shot(user="is it red ?", ass
 
 def test_examples_are_read_as_if_they_stood_in_the_prompt(folder: Path) -> None:
     prompts = ("the sky is A . blue B . red Answer :", "the sky is not A . blue B . red Answer :")
-    with_shots = completions(opened(folder, few_shot=SHOTS), [choose(prompt, "A", "B") for prompt in prompts])
+    with_shots = completions(open_tiny(folder, few_shot=SHOTS), [choose(prompt, "A", "B") for prompt in prompts])
     whole = [f"the sky is blue\n\nis it red ? not\n\n{prompt}" for prompt in prompts]
-    assert with_shots == completions(opened(folder), [choose(prompt, "A", "B") for prompt in whole])
-    assert with_shots != completions(opened(folder), [choose(prompt, "A", "B") for prompt in prompts])
-
-
-def test_examples_are_turns_of_a_chat_model(tmp_path: Path) -> None:
-    chat = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
-    [reply] = completions(opened(chat, few_shot=SHOTS), [generate("is it green ?")])
-    turns = "<user>the sky is<assistant>blue<user>is it red ?<assistant>not<user>is it green ?<assistant>"
-    [same] = completions(opened(chat, apply_chat_template=False), [generate(turns)])
-    assert reply.text == same.text
+    assert with_shots == completions(open_tiny(folder), [choose(prompt, "A", "B") for prompt in whole])
+    assert with_shots != completions(open_tiny(folder), [choose(prompt, "A", "B") for prompt in prompts])
 
 
 def test_transformers_has_nothing_to_warn_of(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -233,7 +190,7 @@ def test_transformers_has_nothing_to_warn_of(folder: Path, caplog: pytest.LogCap
     said.set_verbosity_warning()
     said.enable_propagation()
     try:
-        model = opened(folder, batch_size=4)
+        model = open_tiny(folder, batch_size=4)
         questions = [make(prompt) for prompt in PROMPTS for make in (generate, lambda text: loss(text, " blue"))]
         completions(model, [*questions, *(choose(f"{prompt} {QUESTION}", "A", "B") for prompt in PROMPTS)])
     finally:

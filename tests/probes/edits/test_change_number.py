@@ -62,25 +62,16 @@ def test_seeds_give_several_numbers() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "empty"),
-        ("The sky is blue.", "no_number"),
-        ("She has one brother.", "no_number"),
-        ("They met on 3/4/2020.", "number_left_alone"),
-        ("Call 020 7946 0018 for help.", "number_left_alone"),
-        ('He said "it has 8.', "unbalanced_quotes"),
-        ("She has 1 dog.", "number_left_alone"),
-        ("She bought an iPhone 11.", "number_left_alone"),
-        ("The NASA 7 crew flew.", "number_left_alone"),
-        ("Apollo 11 landed.", "number_left_alone"),
-        ("The Four Tops sang.", "number_left_alone"),
-        ("The 3 Musketeers fought.", "number_left_alone"),
-        ("Chapter 7 is long.", "number_left_alone"),
-        ("She left at 9 am.", "number_left_alone"),
-        ("He ate 2 1/2 apples.", "number_left_alone"),
-        ("He has thirty two cats.", "number_left_alone"),
-        ("It took 007 days.", "number_left_alone"),
+        ("", "empty"), ("The sky is blue.", "no_number"), ("She has one brother.", "no_number"),
+        ("They met on 3/4/2020.", "number_left_alone"), ("Call 020 7946 0018 for help.", "number_left_alone"),
+        ('He said "it has 8.', "unbalanced_quotes"), ("She has 1 dog.", "number_left_alone"),
+        ("She bought an iPhone 11.", "number_left_alone"), ("The NASA 7 crew flew.", "number_left_alone"),
+        ("Apollo 11 landed.", "number_left_alone"), ("The Four Tops sang.", "number_left_alone"),
+        ("The 3 Musketeers fought.", "number_left_alone"), ("Chapter 7 is long.", "number_left_alone"),
+        ("She left at 9 am.", "number_left_alone"), ("He ate 2 1/2 apples.", "number_left_alone"),
+        ("He has thirty two cats.", "number_left_alone"), ("It took 007 days.", "number_left_alone"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_number_to_change_is_skipped_with_its_reason(text: str, reason: str) -> None:
     assert changed(text) == Edited(reason=reason)
 
@@ -121,22 +112,17 @@ def test_a_rough_number_or_a_claim_that_may_be_false_is_less_sure(text: str, sur
     assert changed(text).confidence == sure
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("text", ["Sales fell by 99 % in May.", "Sales fell by 99 percent in May."])
-def test_a_share_whose_sign_stands_apart_stays_a_share(text: str, seed: int) -> None:
-    share = changed(text, seed).text
-    assert share is not None
-    assert 0 < int(share.split()[3]) < 100
+@pytest.mark.parametrize("share", ["99%", "99 %", "99 percent"])
+def test_a_share_stays_a_share(share: str) -> None:
+    for seed in range(20):
+        text = changed(f"Sales fell by {share} in May.", seed).text
+        assert 0 < int(text.split()[3].strip("%")) < 100
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_share_stays_a_share_and_a_span_in_order(seed: int) -> None:
-    share = changed("Sales fell by 99% in May.", seed).text
-    assert share is not None
-    assert 0 < int(share.split()[3].strip("%")) < 100
-    span = changed("It ran from 1997 to 1998.", seed).text
-    assert span is not None
-    assert int(span.split()[-1].strip(".")) > 1998
+def test_a_span_stays_in_order() -> None:
+    for seed in range(20):
+        span = changed("It ran from 1997 to 1998.", seed).text
+        assert int(span.split()[-1].strip(".")) > 1998
 
 
 @pytest.mark.parametrize("text", ["The museum holds 1950 - or more.", "It holds 1950 % now.", "It sold 1950 * today."])

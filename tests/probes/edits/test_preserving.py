@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.core import registry
-from contrapose.tasks.core.records import Case, Completion, TextSample, Trial
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.probes.edits.preserving import Casing, Spacing, Typo
 
@@ -26,7 +26,6 @@ def edited(probe: TextEdit, text: str, *, seed: int = 0, **settings: Any) -> str
 @pytest.mark.parametrize("seed", range(30))
 def test_a_typo_spares_names_numbers_and_first_letters(seed: int) -> None:
     text = edited(Typo(), TEXT, seed=seed, rate=1.0)
-    assert text is not None
     assert text != TEXT
     assert "Johnson's 12 " in text
     assert " Siemens " in text
@@ -43,7 +42,6 @@ def test_the_rate_says_how_many_words_are_mistyped() -> None:
     text = " ".join(["measure"] * 40)
     for rate, count in ((0.1, 4), (0.5, 20)):
         changed = edited(Typo(), text, rate=rate)
-        assert changed is not None
         assert sum(word != "measure" for word in changed.split()) == count
 
 
@@ -63,14 +61,10 @@ def test_casing_changes_letters_only(style: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("double", "It's  so."),
-        ("before_mark", "It's so ."),
-        ("no_stop", "It's so"),
-        ("quotes", "It\u2019s so."),
-        ("tab", "It's\tso."),
-        ("newline", "It's\nso."),
+        ("double", "It's  so."), ("before_mark", "It's so ."), ("no_stop", "It's so"), ("quotes", "It\u2019s so."),
+        ("tab", "It's\tso."), ("newline", "It's\nso."),
     ],
-)
+)  # fmt: skip
 def test_spacing_makes_one_kind_of_change(kind: str, expected: str) -> None:
     assert edited(Spacing(), "It's so.", kinds=[kind]) == expected
 
@@ -104,7 +98,6 @@ def test_capitals_that_may_mean_something_are_medium() -> None:
 
 def test_trailing_space_is_added_at_the_end() -> None:
     text = edited(Spacing(), "It is so.", kinds=["trailing"])
-    assert text is not None
     assert text.rstrip(" ") == "It is so."
     assert text != "It is so."
 
@@ -125,36 +118,9 @@ def test_what_cannot_be_edited_says_why(text: str) -> None:
     assert Casing().edit(text, Casing.settings_type(), rng=random.Random(0)).reason == "same_letters"
 
 
-def case_of(probe: TextEdit) -> Case:
-    sample = TextSample(id="1", text="Water boils at high temperatures.", options=("so", "no"), answers=("so",))
-    (case,) = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="all")
-    return case
-
-
-@pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)
-def test_a_case_passes_when_the_answer_stays(probe: TextEdit) -> None:
-    case = case_of(probe)
-    stayed = Completion(text="A", option_loglikelihoods=(-0.1, -3.0))
-    moved = Completion(text="B", option_loglikelihoods=(-3.0, -0.1))
-    trials = [Trial(case=case, expected=stayed, actual=each) for each in (stayed, moved)]
-    scores = probe.score(trials, probe.settings_type(), embed=lambda texts: pytest.fail("nothing to embed"))
-    assert [score.passed for score in scores] == [True, False]
-
-
 @pytest.mark.parametrize("name", ["typo", "antonym"])
 def test_a_skipped_text_has_no_control(name: str) -> None:
     probe, sample = registry.probe(name), TextSample(id="1", text="It is so.")
     (case,) = probe.cases(sample, probe.settings_type(), rng=random.Random(0), likelihoods="all")
     assert case.skip_reason is not None
     assert probe.control(case, sample, probe.settings_type(), rng=random.Random(0)) is None
-
-
-@pytest.mark.parametrize("probe", EDITS, ids=lambda probe: probe.name)
-def test_the_control_keeps_the_text_whole(probe: TextEdit) -> None:
-    case = case_of(probe)
-    sample = TextSample(id="1", text=case.original, options=case.options)
-    control = probe.control(case, sample, probe.settings_type(), rng=random.Random(0))
-    assert control is not None
-    assert control.control
-    assert case.original.rstrip(".?") in (control.perturbed or "")
-    assert (control.perturbed_prompt or "").endswith("Answer:")

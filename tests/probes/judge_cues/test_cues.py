@@ -10,16 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contrapose.tasks.probes.judge_cues import cues
-from contrapose.tasks.probes.judge_cues.cues import CUES, HEADINGS, Cue, add_cue, split_blocks, split_sentences
+from contrapose.tasks.probes.judge_cues.cues import CUES, HEADINGS, Cue, add_cue, split_blocks
 from contrapose.tasks.probes.orders.letter_replies import read_words
 
 PIECES = (
     *(
-        "One thing.",
-        "Another, e.g. this!",
-        "Dr. Ann left at 5 p.m. today.",
-        "Why?",
-        "你好。世界很大！",
+        "One thing.", "Another, e.g. this!", "Dr. Ann left at 5 p.m. today.", "Why?", "你好。世界很大！",
         "¿Qué tal? Bien.",
     ),
     *(
@@ -38,7 +34,7 @@ PIECES = (
         "# Head",
     ),
     *("> quote.", "a|b", "مرحبا؟ نعم.", "…", '"Yes." She', "* * *", "i.", "\u2028", "\x0b"),
-)
+)  # fmt: skip
 TEXTS = st.one_of(
     st.text(), st.lists(st.sampled_from(PIECES)).map("".join), st.lists(st.sampled_from(PIECES)).map("\n".join)
 )
@@ -168,10 +164,6 @@ def test_a_text_that_cannot_have_a_cue_says_why(text: str, cue: Cue, reason: str
 def test_two_headings_stand_above_two_paragraphs() -> None:
     assert styled("One.\n\nTwo.", "headings") == "## Answer\n\nOne.\n\n## Details\n\nTwo."
     assert styled("One.", "headings") == "## Answer\n\nOne."
-
-
-def test_sentences_are_the_paragraph_without_the_gaps() -> None:
-    assert list(split_sentences("One. Two!  Three")) == ["One.", "Two!", "Three"]
 
 
 @pytest.mark.parametrize("sentence", [sentence for group in ADDED for sentence in group])

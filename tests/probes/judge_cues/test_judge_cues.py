@@ -20,12 +20,6 @@ from tests.evaluate.test_scoring import no_embeddings, plan_of
 
 PROBE = JudgeCues()
 TIED, REFUSED = "Both are equally good.", "I'm sorry, but I can't help with that."
-OWN: dict[str, Any] = {
-    "prompt": "{{ instruction }}\n1: {{ first }}\n2: {{ second }}\nSay [[1]], [[2]] or [[C]].",
-    "labels": ("1", "2"),
-    "tie": "C",
-    "pattern": r"\[\[(\w)\]\]",
-}
 
 
 def pair(number: int = 0, **fields: Any) -> AnswerPair:
@@ -107,38 +101,21 @@ def test_a_sample_that_no_cue_fits_is_skipped(cue: Cue, fields: dict[str, str], 
 @pytest.mark.parametrize(
     ("cue", "replies", "outcome", "lean", "passed", "undecided"),
     [
-        ("filler", ("B", "A"), "styled", 0.5, False, False),
-        ("filler", ("A", "B"), "plain", -0.5, True, False),
-        ("filler", ("A", "A"), "first", 0.0, True, False),
-        ("filler", ("B", "B"), "second", 0.0, True, False),
-        ("filler", (TIED, TIED), "tied", 0.0, True, False),
-        ("filler", (TIED, "A"), "tied", 0.25, True, False),
-        ("filler", ("A", TIED), "tied", -0.25, True, False),
-        ("filler", (REFUSED, "A"), "refused", None, False, True),
+        ("filler", ("B", "A"), "styled", 0.5, False, False), ("filler", ("A", "B"), "plain", -0.5, True, False),
+        ("filler", ("A", "A"), "first", 0.0, True, False), ("filler", ("B", "B"), "second", 0.0, True, False),
+        ("filler", (TIED, TIED), "tied", 0.0, True, False), ("filler", (TIED, "A"), "tied", 0.25, True, False),
+        ("filler", ("A", TIED), "tied", -0.25, True, False), ("filler", (REFUSED, "A"), "refused", None, False, True),
         ("filler", ("Well, the first thing to look at is", "A"), "unparsed", None, False, True),
         ("identical", ("A", "A"), "first", 0.5, False, False),
-        ("identical", ("B", "B"), "second", -0.5, False, False),
-        ("identical", ("A", "B"), "even", 0.0, True, False),
-        ("identical", ("B", "A"), "even", 0.0, True, False),
-        ("identical", (TIED, TIED), "tied", 0.0, True, False),
+        ("identical", ("B", "B"), "second", -0.5, False, False), ("identical", ("A", "B"), "even", 0.0, True, False),
+        ("identical", ("B", "A"), "even", 0.0, True, False), ("identical", (TIED, TIED), "tied", 0.0, True, False),
     ],
-)
+)  # fmt: skip
 def test_two_replies_come_to_an_outcome(
     cue: Cue, replies: tuple[str, str], outcome: str, lean: float | None, passed: bool, undecided: bool
 ) -> None:
     row = row_of(cue, *replies)
     assert (row["outcome"], row["lean"], row["pass"], row["undecided"]) == (outcome, lean, passed, undecided)
-
-
-def test_a_tie_has_a_label_of_its_own() -> None:
-    row = row_of("filler", "Hard to say. [[C]]", "[[1]]", **OWN)
-    assert (row["outcome"], row["lean"]) == ("tied", 0.25)
-
-
-def test_our_prompt_offers_a_tie_where_one_is_wanted() -> None:
-    case = cases_of(pair(), tie="C")["filler"]
-    assert '"C"' in case.original_prompt or " C" in case.original_prompt
-    assert row_of("filler", "C", "C", tie="C")["outcome"] == "tied"
 
 
 @pytest.mark.parametrize("values", [{"cues": ()}, {"cues": ("filler", "filler")}, {"max_lean": 0.5}, {"cues": ("x",)}])
