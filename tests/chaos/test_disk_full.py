@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disturbed import IN_FLIGHT, Run, asked_twice, in_flight, one_line
+from disturbed import IN_FLIGHT, Run, in_flight, one_line
 from small_disk import LARGE, Disk, small_disk
 
 PLACES = ("home", "store", "runs")
@@ -73,56 +73,36 @@ def test_a_disk_that_is_too_small(
     disks: Callable[[str], Disk],
     needed: dict[str, int],
     calm: Callable[[Run], Any],
-    note: Callable[..., None],
+    unharmed: Callable[..., None],
 ) -> None:
-    whole = calm(run)
-    disk = disks(f"small-{place}")
+    whole, disk = calm(run), disks(f"small-{place}")
     disk.resize(max(4096, int(room(run, place, disks, needed) * share)))
     run = placed(run, place, disk.folder)
     ended = run.ended()
-    asked_by_then = len(run.endpoint.requests)
+    asked_by_then, line = len(run.endpoint.requests), "there was room enough"
     disk.resize(LARGE)
-    if ended.code == 0:
-        line = "there was room enough"
-    else:
+    if ended.code:
         line = one_line(ended, *NAMES)
         assert ended.seconds < PATIENCE + 3 * whole.ended.seconds, "silence"
-        again = run.ended()
-        assert again.code == 0, again
-    note(
-        f"disk full, {place} {share:.0%}",
-        run.endpoint,
-        outcome=f"exit {ended.code} after {asked_by_then} requests: {line}",
-    )
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+        assert run.ended().code == 0
+    outcome = f"exit {ended.code} after {asked_by_then} requests: {line}"
+    unharmed(f"disk full, {place} {share:.0%}", run, outcome=outcome)
 
 
 def test_a_disk_that_fills_while_it_is_asked_and_has_room_again(
-    run: Run, disks: Callable[[str], Disk], calm: Callable[[Run], Any], note: Callable[..., None]
+    run: Run, disks: Callable[[str], Disk], unharmed: Callable[..., None]
 ) -> None:
-    whole = calm(run)
     disk = disks("filling")
     run = replace(run, store=f"sqlite:///{disk.folder / 'answers.sqlite3'}")
-    run.endpoint.delay = 0.5
-    process = run.start()
-    run.until_asked(process, count=20)
+    process = run.start_asking(20, delay=0.5)
     disk.fill()
     moment, filled = time.monotonic(), len(run.endpoint.requests)
     ended = run.ended(process)
-    flying = in_flight(run.endpoint.requests, moment)
-    one_line(ended, *NAMES)
+    flying, further = in_flight(run.endpoint.requests, moment), len(run.endpoint.requests) - filled
+    line = one_line(ended, *NAMES)
     assert ended.seconds < PATIENCE, "silence"
-    further = len(run.endpoint.requests) - filled
+    assert further <= 5 * IN_FLIGHT, "it went on paying for what it could not keep"
     disk.resize(LARGE)
     run.endpoint.delay = 0.0
     assert run.ended().code == 0
-    note(
-        "disk full, while asked",
-        run.endpoint,
-        in_flight=flying,
-        outcome=f"exit {ended.code} after {further} further requests: {ended.said[0]}",
-    )
-    assert further <= 5 * IN_FLIGHT, "it went on paying for what it could not keep"
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+    unharmed("disk full, while asked", run, in_flight=flying, outcome=f"after {further} further requests: {line}")

@@ -109,10 +109,8 @@ def test_a_run_that_may_stop_early_stops_where_an_undisturbed_one_does(
     stopping: Any = outcome["stopping"]
     assert stopping["looks"] > 2
     assert stopping["judged"] < stopping["cases"]
-    run.endpoint.delay = 0.4
     for _ in range(EARLY_KILLS):
-        process = run.start()
-        run.until_asked(process)
+        process = run.start_asking(1, delay=0.4)
         time.sleep(rng.uniform(0, ASKING))
         assert process.poll() is None, "the run had ended before it was to be killed"
         kill(process)
@@ -121,12 +119,8 @@ def test_a_run_that_may_stop_early_stops_where_an_undisturbed_one_does(
     assert run.outcomes() == whole.outcomes
     assert run.results().equals(whole.results)
     assert set(run.endpoint.asked) == whole.prompts, "nothing was asked that an undisturbed run would not have"
-    note(
-        "kills of a run that may stop early",
-        run.endpoint,
-        kills=EARLY_KILLS,
-        outcome=f"stopped after {stopping['judged']} of {stopping['cases']} cases, as if undisturbed",
-    )
+    outcome = f"stopped after {stopping['judged']} of {stopping['cases']} cases, as if undisturbed"
+    note("kills of a run that may stop early", run.endpoint, kills=EARLY_KILLS, outcome=outcome)
 
 
 def test_a_run_that_is_killed_while_it_writes_its_report_asks_nothing_again(

@@ -92,16 +92,3 @@ def test_each_suite_has_a_comparison_of_its_own() -> None:
     assert [one["comparison"]["tests"][0]["test_type"] for one in (first, second)] == ["order_bias", "option_order"]
     manifest = json.loads((Path(second["runs"][0]) / "manifest.json").read_text())
     assert (manifest["config"]["seed"], manifest["config"]["limit"]) == (3, 6)
-
-
-def test_wrong_models_are_found_before_the_first_is_asked() -> None:
-    config = RunConfig.model_validate({"limit": 2, "tests": TESTS, "output": "out"})
-    for models in (["mock"], ["mock", "mock"], ["mock", "no-such-provider"]):
-        with pytest.raises(ContraposeError):
-            compare_models(config, list(models))
-    assert not Path("out").exists()
-
-
-def test_unknown_runs_end_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "one", "two"]) == 2
-    assert capsys.readouterr().err.startswith("contrapose: one: no such folder")

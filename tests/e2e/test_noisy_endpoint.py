@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 
 import pytest
@@ -49,33 +48,3 @@ def test_both_prompts_are_asked_again_and_what_they_say_is_reported(capsys: pyte
     assert "Asked the same prompt again, the model changes" in shown
     page = newest(file="report.html").read_text()
     assert "sked the same prompt again, the model changes" in page
-
-
-def test_nothing_is_paid_twice_for_noise() -> None:
-    judge = Restless(5)
-    with serving(Endpoint(says=judge)) as endpoint:
-        words = asking(endpoint.port, "noise=20")
-        arguments = [
-            "run",
-            "--suite",
-            "full",
-            "--test",
-            "order_bias",
-            "--limit",
-            str(SAMPLES),
-            *words,
-            "--out",
-            "twice",
-        ]
-        main(arguments)
-        asked = judge.count
-        main(arguments)
-    assert judge.count == asked
-    assert len(list(Path("twice").glob("[!.]*"))) == 2
-
-
-def test_a_judge_that_always_says_a_fails_in_spite_of_the_noise_rule() -> None:
-    code, _ = run(Restless(0), "noise=30")
-    (outcome,) = summary_of()["tests"]
-    assert (code, outcome["verdict"]) == (1, "fail")
-    assert outcome["estimates"]["position_lean"]["value"] == 1

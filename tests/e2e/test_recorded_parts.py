@@ -101,15 +101,6 @@ def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], sui
     assert "on trust" in warnings
 
 
-def test_with_the_scorer_of_the_documents_the_same_rows_pass_and_fail(suite: str) -> None:
-    rows, _ = run_of(
-        *("run", "--recorded", recording(), "--suite", suite, "--test", "add_negation"),
-        *("--set", "tests.sensitivity.add_negation.scorer=embedding"),
-    )
-    assert rows["pass"].to_dict() == {"cactus": True, "eggs": False}
-    assert rows.loc["eggs", "eval_score"] == 0.0
-
-
 @pytest.mark.parametrize("name", ["replies.csv", "replies.jsonl"])
 @pytest.mark.parametrize("option", ["--recorded", "--model"])
 def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, option: str, suite: str) -> None:
@@ -170,12 +161,6 @@ def test_what_cannot_be_judged_is_said_in_one_line(
     shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("contrapose:")]
     assert len(shown) == 1
     assert said in shown[0]
-
-
-def test_the_remedy_for_replies_of_no_test_leads_to_a_verdict(suite: str) -> None:
-    recording([("", *rest) for _, *rest in REPLIES[:2]])  # type: ignore[misc]
-    rows, _ = run_of("run", "--recorded", "replies.csv", "--suite", suite, "--test", "add_negation")
-    assert set(rows.index) == {"cactus", "eggs"}
 
 
 def test_tests_that_cannot_read_the_data_are_left_out(suite: str, capsys: pytest.CaptureFixture[str]) -> None:

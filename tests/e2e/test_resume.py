@@ -85,15 +85,6 @@ def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_the_budget_of_a_resumed_run_counts_what_it_spent_before() -> None:
-    run = started(seed=15, calls=30)
-    assert main(["resume", run]) == 4
-    row = Store().runs.get(run)
-    assert row is not None
-    assert row.requests == 30
-
-
-@pytest.mark.slow
 def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     main([*ARGUMENTS, "--set", "seed=16"])
     assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4

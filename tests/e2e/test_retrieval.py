@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,51 +112,3 @@ def test_a_callable_and_a_recording_tell_the_same(server: Retriever) -> None:
 
 def _prompts(name: str) -> list[str]:
     return list(pd.read_parquet(newest(file="cases.parquet"))[name].dropna())
-
-
-def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
-    main(arguments(f"app/{server.url}", PLACES[0]))
-    asked = len(server.bodies)
-    assert "passages" not in outcome()
-    assert not [name for name in pd.read_parquet(newest(file="results.parquet")) if "passage" in name]
-    main(arguments(f"app/{server.url}", *PLACES))
-    assert len(server.bodies) == 2 * asked
-    first = newest(file="results.parquet").read_bytes()
-    main(arguments(f"app/{server.url}", *PLACES, out="again"))
-    assert len(server.bodies) == 2 * asked
-    assert newest("again", "results.parquet").read_bytes() == first
-    main(arguments(f"app/{server.url}", PLACES[0]))
-    assert len(server.bodies) == 2 * asked
-
-
-def test_replies_without_the_passages_are_told_fresh_or_stored(
-    server: Retriever, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for why in ("nothing at nowhere.*.text", "they came without"):
-        assert main(arguments(f"app/{server.url}", PLACES[0], "model_args.context=nowhere.*.text")) in {0, 1, 3}
-        out = " ".join(capsys.readouterr().out.split())
-        assert out.count("Of some replies the passages are not known") == 1
-        assert why in out
-    assert "passages" not in outcome()
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_with_the_passages_it_has(server: Retriever) -> None:
-    words = [sys.executable, "-m", "contrapose.flows.cli", *arguments(f"app/{server.url}", *PLACES)]
-    server.seconds = 0.1
-    process = subprocess.Popen([*words, "--set", "model_args.concurrency=1"], start_new_session=True)
-    end = time.monotonic() + 120
-    while len(server.bodies) < 20 and time.monotonic() < end:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    killed = {body["prompt"] for body in server.bodies}
-    assert 20 <= len(killed) < 48
-    server.seconds = 0.0
-    time.sleep(1)
-    server.bodies.clear()
-    assert subprocess.run(words, check=False).returncode in {0, 1, 3}
-    again = killed & {body["prompt"] for body in server.bodies}
-    # What was in flight when it died was never heard.
-    assert len(again) <= 2
-    assert planted(outcome()) == PLANTED

