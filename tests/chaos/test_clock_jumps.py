@@ -110,21 +110,3 @@ def test_a_killed_run_goes_on_at_another_time(
     note(f"killed, and begun again {jump:+} s later", run.endpoint, kills=1, in_flight=flying, outcome="same results")
     assert run.results().equals(whole.results)
     assert sorted(asked_twice(run.endpoint.requests).elements()) == sorted(lost)
-
-
-@pytest.mark.parametrize("jump", [HOUR, -HOUR])
-def test_two_runs_share_the_work_when_the_clock_jumps(
-    jump: int, run: Run, clock: Clock, calm: Callable[[Run], Any], unharmed: Callable[..., None], tmp_path: Path
-) -> None:
-    calm(run)
-    run = replace(clock.read_by(run), store=f"sqlite:///{tmp_path / 'shared.sqlite3'}")
-    one, two = (replace(run, home=tmp_path / f"home-{name}", out=tmp_path / name / "runs") for name in ("one", "two"))
-    run.endpoint.delay = 0.5
-    other = two.start()
-    process = one.start_asking(4 * BETWEEN, delay=0.5)
-    clock.set(jump)
-    claimed = one.claimed()
-    assert claimed, "nothing was claimed when the clock jumped"
-    assert [one.ended(process).code, two.ended(other).code] == [0, 0]
-    for each in (one, two):
-        unharmed(f"clock by {jump:+} s, two runs on one store", each, outcome=f"{claimed} claimed at the jump")

@@ -76,11 +76,6 @@ def test_the_one_sided_bounds_lie_within_the_interval() -> None:
     assert low < found["bounds"][0] < found["value"] < found["bounds"][1] < high
 
 
-def test_the_same_answers_always_have_the_same_figures() -> None:
-    clusters = np.arange(40) // 3
-    assert difference_between(*answers(20, 10), clusters) == difference_between(*answers(20, 10), clusters)
-
-
 def test_few_repeats_that_differ_do_not_show_that_a_model_is_not_worse() -> None:
     first = np.ones(30)
     found = difference_between(first, np.append(first[1:], 1 / 3), np.arange(30))

@@ -53,15 +53,11 @@ def test_cases_of_a_cluster_belong_together_and_of_a_sample_where_there_is_none(
         {"sample_id": "s1", "pass": True, "cluster": "c"},
         {"sample_id": "s2", "pass": True, "case_id": f"{TEST}/s2/1"},
         {"sample_id": "s2", "pass": True, "case_id": f"{TEST}/s2/2"},
+        # Named as a sample is.
+        {"sample_id": "s3", "pass": True, "cluster": "s2"},
     ]
-    first, second, third, fourth = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
-    assert first == second != third == fourth
-
-
-def test_a_cluster_may_be_named_as_a_sample_of_another_one_is(tmp_path: Path) -> None:
-    rows = [{"sample_id": "s0", "pass": True}, {"sample_id": "s1", "pass": True, "cluster": "s0"}]
-    first, second = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
-    assert first != second
+    first, second, third, fourth, fifth = rows_of([run_of(tmp_path / name, rows) for name in "ab"], TEST).cluster
+    assert first == second != third == fourth != fifth
 
 
 def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path: Path) -> None:
@@ -72,16 +68,13 @@ def test_a_table_that_another_program_wrote_again_is_read_all_the_same(tmp_path:
     assert rows_of(runs, TEST).passed.tolist() == [[1, 0], [1, 0]]
 
 
-def test_a_table_with_columns_of_other_types_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["other types", "no table"])
+def test_a_table_that_cannot_be_read_is_told(tmp_path: Path, damage: str) -> None:
     runs = [run_of(tmp_path / name, rows_from([True, False])) for name in ("one", "two")]
     path = runs[1].folder.path / "results.parquet"
-    pd.read_parquet(path).assign(**{"pass": "perhaps"}).to_parquet(path)
-    with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
-        rows_of(runs, TEST)
-
-
-def test_a_table_that_is_none_is_told(tmp_path: Path) -> None:
-    runs = [run_of(tmp_path / name, rows_from([True])) for name in ("one", "two")]
-    (runs[1].folder.path / "results.parquet").write_bytes(b"PAR1")
+    if damage == "no table":
+        path.write_bytes(b"PAR1")
+    else:
+        pd.read_parquet(path).assign(**{"pass": "perhaps"}).to_parquet(path)
     with pytest.raises(ComparisonError, match=r"two/results\.parquet: table cannot be read"):
         rows_of(runs, TEST)

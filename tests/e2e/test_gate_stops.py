@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.records import Completion, Score, Trial
@@ -59,31 +57,3 @@ def test_nothing_is_scored_when_the_model_answers_with_nothing(
     err, folder = refused("--set", "seed=98", capsys=capsys)
     assert "order_bias completions: Every completion is an answer or an error (silent): broken by order_bias/" in err
     assert pq.read_table(folder / "order_bias-completions.parquet").num_rows == 10
-
-
-@pytest.mark.slow
-def test_a_users_suite_stops_a_run_that_was_published_before(capsys: pytest.CaptureFixture[str]) -> None:
-    expectation = {"type": "expect_column_mean_to_be_between", "kwargs": {"column": "eval_score", "min_value": 0.99}}
-    Path("mine.yaml").write_text(yaml.safe_dump({"table": "results", "expectations": [expectation]}))
-    for severity in ("warning", "critical"):
-        Path("mine.yaml").write_text(
-            yaml.safe_dump({"table": "results", "expectations": [{**expectation, "severity": severity}]})
-        )
-        if severity == "warning":
-            assert main([*ASKED, "--expectations", "mine.yaml", "--exit-zero", "--out", "sound"]) == 0
-    (folder,) = (each for each in Path("sound").iterdir() if (each / "summary.json").exists())
-    told = json.loads((folder / "validation.json").read_text())
-    assert told["sound"]
-    assert {"samples.yaml", "cases.yaml", "completions.yaml", "results.yaml", "mine.yaml"} == {
-        suite["file"] for suite in told["suites"]
-    }
-    assert "mine.yaml" in (folder / "validation.html").read_text()
-    err, _ = refused("--expectations", "mine.yaml", capsys=capsys)
-    assert "expected results that meet mine.yaml" in err
-
-
-def test_a_wrong_suite_is_told_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("results.yaml").write_text("expectations: [{type: expect_nothing, kwargs: {}}]")
-    assert main([*ASKED, "--expectations", "results.yaml"]) == 2
-    assert "results.yaml, expectation 1, type" in " ".join(capsys.readouterr().err.split())
-    assert not Path("out").exists()

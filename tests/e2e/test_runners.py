@@ -102,16 +102,6 @@ def test_four_workers_keep_a_limit_a_minute_together(runner: str, server: Endpoi
     assert rate == pytest.approx(10, rel=0.05)
 
 
-@pytest.mark.parametrize("runner", EACH)
-def test_an_endpoint_that_is_gone_stops_all(runner: str, server: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", server)
-    server.always = "status 401"
-    house.run(*SMALL, *on(runner, 4), "--set", "model_args.retries=0")
-    assert house.summary()["verdict"] == "incomplete"
-    # Each portion has asked as much as it may at a time when its first request is refused.
-    assert len(server.requests) <= 4 * 32
-
-
 @pytest.mark.parametrize("runner", ELSEWHERE)
 def test_a_killed_worker_costs_what_was_in_flight(runner: str, server: Endpoint, tmp_path: Path) -> None:
     alone, beside = House(tmp_path / "alone", server), House(tmp_path / "beside", server)

@@ -16,7 +16,6 @@ from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import deploy, main
 from contrapose.flows.cli.deploy import follow_check
 from contrapose.flows.orchestration.verdict_state import LABEL
-from contrapose.tasks.core.errors import ConfigError
 
 
 @pytest.fixture
@@ -109,11 +108,3 @@ def test_held_candidate_is_named_once_while_a_person_decides(
         assert follow_check(announced, since=since) == 4
     _, waits, _ = capsys.readouterr().out.splitlines()
     assert waits == "The candidate is held. Approve or reject it on that page; this command waits."
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_check_that_never_begins_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deploy, "BEGIN_SECONDS", 1.0)
-    monkeypatch.setattr(deploy, "LOOK_SECONDS", 0.5)
-    with pytest.raises(ConfigError, match="--wait: no check of nobody began"):
-        follow_check({"model": "nobody", "revision": "r", "training_run": ""}, since=datetime.now(UTC))

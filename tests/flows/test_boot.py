@@ -105,12 +105,6 @@ def alone(code: str, *, home: Path, seconds: float) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.slow
-def test_a_home_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
-    done = started(tmp_path / "new" / "prefect", seconds=120)
-    assert (done.stdout, done.stderr) == ("answered True\n", "")
-
-
 def test_a_server_that_cannot_start_is_given_up_when_it_ends_and_says_why(tmp_path: Path) -> None:
     put_own_database(tmp_path / "contrapose")
     [file] = tmp_path.glob("contrapose/prefect/*/prefect.db")

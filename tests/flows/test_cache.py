@@ -52,15 +52,6 @@ def test_a_password_is_never_shown(capsys: pytest.CaptureFixture[str], monkeypat
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("url", ["nonsense", "nosuchdatabase://x/y", "sqlite:////proc/none/answers.sqlite3"])
-def test_a_store_that_cannot_be_opened_is_told_in_one_line(
-    url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTRAPOSE_STORE", url)
-    assert main(["cache", "info"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
 def test_nothing_is_deleted_unless_it_is_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     keep("embedded", "one")
     assert main(["cache", "clear"]) == 2

@@ -33,12 +33,6 @@ def healthy(prompt: str) -> dict[str, float]:
     return {"A": -0.05, "B": -3.2, "The": -6.0} if "answer is A" in says(prompt) else {"B": -0.05, "A": -3.2}
 
 
-def mixed(prompt: str) -> dict[str, float]:
-    """Healthy, but for the prompts of some pairs that begin with the right sentence."""
-    low = "answer is A" in says(prompt) and any(f"in 19{number:02}" in prompt for number in range(6))
-    return unsaid("So")(prompt) if low else healthy(prompt)
-
-
 def data() -> None:
     rows = (
         {
@@ -87,15 +81,3 @@ def test_letters_that_it_would_say_decide_themselves() -> None:
     assert set(results["result_step"]) == {"likelihood"}
     # Some replies in words tell whether likelihoods agree with what is said.
     assert summary["usage"]["calls"] == 2 * PAIRS
-
-
-def test_both_prompts_of_a_pair_are_judged_in_one_way() -> None:
-    data()
-    with serving(Endpoint(says=says, lists=mixed)) as endpoint:
-        summary, results = run(endpoint, "out")
-    (test,) = summary["tests"]
-    assert (test["verdict"], test["figures"]["AB"], test["figures"]["read_instead"]) == ("pass", PAIRS, 6)
-    assert test["scorers"] == {"likelihood": PAIRS - 6, "reply": 6}
-    assert (results["result_step"] == results["swapped_step"]).all()
-    assert (results["scorer"].eq("reply") == results["expected_label_mass"].lt(0.05)).all()
-    assert results["actual_label_mass"].gt(0.9).all()

@@ -69,12 +69,6 @@ def test_what_an_error_quotes_does_not_steer_the_terminal(capsys: pytest.Capture
     assert capsys.readouterr().err.startswith("contrapose: red: no such folder")
 
 
-def test_an_unknown_command_is_a_usage_error() -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate"])
-    assert ended.value.code == 2
-
-
 @pytest.mark.parametrize("old", MOVED)
 def test_former_verb_names_the_new_one(old: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([old, "anything"]) == 2

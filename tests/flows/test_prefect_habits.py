@@ -16,7 +16,6 @@ from prefect.utilities.names import generate_slug
 
 from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import main
-from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.orchestration import form, run_names
 from contrapose.flows.orchestration.error_display import FLOW_RUN
 from contrapose.flows.orchestration.run_names import is_made_up, name_after
@@ -64,12 +63,6 @@ def test_a_name_has_no_double_blanks_and_a_given_one_stays(monkeypatch: pytest.M
         monkeypatch.setattr(run_names, "FlowRunContext", SimpleNamespace(get=lambda context=context: context))
         assert chosen() == name
     assert callable(check_retrained_model.flow_run_name)
-
-
-def test_the_form_hides_what_no_person_needs_and_the_flow_takes_it() -> None:
-    assert [*evaluate_model.parameters.properties] == ["config"]
-    checked = evaluate_model.validate_parameters({"config": {"model": "mock"}, "fail_flow": "on_gate"})
-    assert checked["fail_flow"] == "on_gate"
 
 
 @pytest.fixture

@@ -27,10 +27,6 @@ def test_cases_and_controls_are_counted_apart() -> None:
     assert "controls" in lines["option_order"]
 
 
-def test_without_controls_nothing_is_said_of_them() -> None:
-    assert told("quickstart")["order_bias"].endswith("Cases 8, to ask 8, skipped 0.")
-
-
 def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
@@ -93,16 +89,6 @@ def test_error_says_in_words_why_nothing_can_be_changed(
     assert f"samples can be changed: {words}" in said.replace("none of 1 sample can", "none of 1 samples can")
     assert remedy in said
     assert "_english" not in said
-
-
-@pytest.mark.parametrize("below", ["", "runs/deep"])
-def test_a_folder_that_cannot_be_written_is_told_before_a_model_is_asked(tmp_path: Path, below: str) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(file / below)})
-    with pytest.raises(ConfigError, match="runs cannot be written there"):
-        check(config)
-    assert check(config, gates=True)
 
 
 def test_a_home_that_cannot_be_written_is_told_before_a_model_is_asked(

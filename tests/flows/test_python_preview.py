@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -44,12 +43,6 @@ def test_a_function_may_be_the_model_and_is_not_asked() -> None:
     assert (table["perturbed_prompt"] != table["original_prompt"]).all()
 
 
-def test_controls_are_shown_where_they_are_asked_for() -> None:
-    settings: dict[str, Any] = {"tests.defaults.control": True}
-    table = contrapose.preview(data=ROWS, test="add_negation", settings=settings)
-    assert table["control"].tolist() == [False, True, False]
-
-
 def test_rows_that_are_left_out_are_warned_of() -> None:
     data = pd.concat([ROWS, pd.DataFrame({"id": ["c"], "text": [None]})])
     with pytest.warns(UserWarning, match=r"^the DataFrame .* were left out; .*row 3"):
@@ -62,8 +55,3 @@ def test_most_rows_in_another_language_are_warned_of() -> None:
     with pytest.warns(UserWarning, match=r"^typo: 1 of 2 rows is not in English$"):
         table = contrapose.preview(data=data, test="typo")
     assert table["skip_reason"].tolist()[0] == "not_english"
-
-
-def test_what_is_wrong_is_one_line() -> None:
-    with pytest.raises(contrapose.ContraposeError, match=r"^the DataFrame: no column can be the question"):
-        contrapose.preview(data=ROWS[["id"]], test="add_negation")

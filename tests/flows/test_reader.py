@@ -16,9 +16,8 @@ from newest_run import asking, newest, setting, summary_of
 
 from contrapose.flows.cli import main
 from contrapose.flows.run_context import resolve_run
-from contrapose.flows.run_lifecycle import refuse_other
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store import Store
 
 ASKED_BACK = "Which one does this reply choose?"
@@ -138,16 +137,6 @@ def test_a_model_of_another_provider_is_asked_and_found_out_where_it_always_says
     served(body)
 
 
-@pytest.mark.slow
-def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
-    reads = Endpoint(says=lambda prompt: read_made_up(prompt) or "A")
-    with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(reads) as reader:
-        found, folder = House(model, reader).run()
-    (doubt,) = [each for each in found["warnings"] if "the reader model decided" in each]
-    assert "the accuracy of openai/judge as a reader could not be checked: the rules could read no reply" in doubt
-    assert "the accuracy of openai/judge as a reader could not be checked" in (folder / "report.md").read_text()
-
-
 @pytest.mark.parametrize(("limit", "most"), [("max_calls", 39), ("max_tokens", 1000)])
 def test_limits_count_what_both_take(limit: str, most: int) -> None:
     def body(house: House) -> None:
@@ -243,15 +232,6 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
     served(body, faults={0: "status 500"})
 
 
-def test_another_reader_is_another_run() -> None:
-    runs = Store().runs
-    given = RunConfig(model="mock", reader="mock", reader_args={"reply": "A"})
-    row = runs.get(runs.begin("run", config=given.model_dump_json(), folder="."))
-    assert row is not None
-    with pytest.raises(ConfigError, match=r"not the run's own: reader;"):
-        refuse_other(given.model_copy(update={"reader": "embedded"}), row)
-
-
 @pytest.mark.slow
 def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
@@ -278,19 +258,6 @@ def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pyt
         assert main(["estimate", *house.arguments(*priced((0, 0), (1, 10)))]) == 0
         assert "Contrapose asks openai/judge which option" in " ".join(capsys.readouterr().out.split())
         assert house.asked == (0, 0)
-
-    served(body)
-
-
-@pytest.mark.slow
-def test_runs_with_different_readers_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    def body(house: House) -> None:
-        (_, one), (_, two) = (
-            house.run("--set", "model_args.revision=1"),
-            house.run("--set", "model_args.revision=2", "--set", "reader=openai/judy"),
-        )
-        assert main(["compare", str(one), str(two)]) == 2
-        assert "reader is 'openai/judge'" in capsys.readouterr().err
 
     served(body)
 
@@ -379,11 +346,3 @@ def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
         doubt,
     )
     assert summary["tests"][0]["figures"]["AA"] == 12
-
-
-@pytest.mark.slow
-def test_nobody_is_asked_back_where_everything_was_read() -> None:
-    endpoint = Endpoint(says=lambda _: READ)
-    (summary,) = run(endpoint)
-    assert backs(endpoint) == []
-    assert "asked_agreement" not in summary["tests"][0]["estimates"]

@@ -49,31 +49,6 @@ def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float
 
 
 @pytest.mark.slow
-def test_a_check_whose_answers_are_stored_says_the_same() -> None:
-    first = checked(0.4)
-    from contrapose.flows.check_retrained_model import check_retrained_model
-
-    left = check_retrained_model(
-        "mock", early(), revision="r2", candidate_args=slipping(0.4), training_run="t1", again=True
-    )
-    second = left["decision"]
-    assert (second["verdict"], second["reasons"]) == (first["verdict"], first["reasons"])
-    for side in ("baseline", "candidate"):
-        before, after = (outcome(decision[side]["folder"]) for decision in (first, second))  # type: ignore[literal-required]
-        assert {**before, "stopping": {**before["stopping"], "beside": []}} == {
-            **after,
-            "stopping": {**after["stopping"], "beside": []},
-        }
-
-
-@pytest.mark.slow
-def test_what_is_never_decided_is_asked_to_the_end() -> None:
-    decision = checked(0.15, config=early(limit=60))
-    assert decision["verdict"] == "insufficient evidence"
-    assert outcome(decision["candidate"]["folder"])["stopping"]["judged"] == 60
-
-
-@pytest.mark.slow
 def test_three_models_are_compared_as_far_as_decides_between_them() -> None:
     from contrapose.flows.compare_models import ComparedModel, compare_models
 

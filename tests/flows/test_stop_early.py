@@ -115,13 +115,6 @@ def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.M
     assert (resumed / "results.parquet").read_bytes() == (folder / "results.parquet").read_bytes()
 
 
-def test_stored_answers_tell_the_same_as_paid_ones() -> None:
-    _, paid, _ = evaluated(*MOCK)
-    _, stored, _ = evaluated(*MOCK)
-    assert stored["tests"] == paid["tests"]
-    assert (stored["usage"]["calls"], stored["usage"]["from_store"]) == (0, paid["usage"]["calls"])
-
-
 @pytest.mark.slow
 def test_each_test_stops_by_itself_with_stricter_evidence_among_several() -> None:
     several = ("--model", "mock", "--set", "runner_args.portion=8", "--test", "order_bias", "--test", "add_negation")

@@ -11,7 +11,6 @@ import pytest
 from prefect import flow, task
 
 from contrapose.flows import portions
-from contrapose.flows.cli import main
 from contrapose.flows.orchestration.workers import Workers
 from contrapose.flows.portions import make_cases, portion_size, score_trials
 from contrapose.flows.run_context import resolve_run
@@ -48,11 +47,6 @@ def test_a_runner_that_is_not_installed_is_refused_before_anything_is_asked(
 def test_an_address_holds_no_password() -> None:
     with pytest.raises(ValueError, match="address holds a password"):
         RunnerArgs(address="tcp://me:secret@host:8786")
-
-
-def test_an_unknown_runner_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--model", "mock", "--set", "runner=slurm"]) == 2
-    assert "runner" in capsys.readouterr().err
 
 
 def test_a_local_model_is_never_asked_by_two_threads() -> None:

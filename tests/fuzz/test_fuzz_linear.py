@@ -8,15 +8,11 @@ import pytest
 
 from bench import linearity
 from bench.linearity import FRAMES, Growth, growth, growths
-from bench.outside_text import FRAGMENTS, READERS
+from bench.outside_text import READERS
 
 
 def told(found: list[Growth]) -> list[str]:
     return [f"{each.fragment!a}: {each.short:.4f} s, {each.long:.4f} s" for each in found if each.is_steep]
-
-
-def test_there_are_fragments_enough() -> None:
-    assert len(set(FRAGMENTS)) >= 80
 
 
 def test_what_takes_the_square_of_the_time_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

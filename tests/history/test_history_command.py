@@ -101,12 +101,6 @@ def test_the_changes_are_those_since_the_last_run_that_passed(three: str, capsys
     assert "2.14.0" in text
 
 
-def test_toxic_words_in_settings_are_masked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = {"prompt": {"add_toxic_words.starting_context": "fucking hell"}}
-    where = history(tmp_path, past_run(0), past_run(1, made_of=made))
-    assert "fucking" not in told(capsys, "--history", where, "--changes")
-
-
 def test_programs_get_json(three: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(told(capsys, "--history", three, "--format", "json"))
     assert len(rows) == 4
@@ -168,3 +162,9 @@ def test_a_broken_file_is_told_beside_the_table(three: str, capsys: pytest.Captu
     (Path(three) / "x.parquet").write_bytes(b"")
     assert main(["history", "--history", three]) == 0
     assert "skipped x.parquet" in capsys.readouterr().err
+
+
+def test_toxic_words_in_settings_are_masked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = {"prompt": {"add_toxic_words.starting_context": "fucking hell"}}
+    where = history(tmp_path, past_run(0), past_run(1, made_of=made))
+    assert "fucking" not in told(capsys, "--history", where, "--changes")

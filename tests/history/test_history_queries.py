@@ -30,11 +30,8 @@ def days(found: list[PastRun]) -> list[str]:
     return [run["started"][8:10] for run in found]
 
 
-def test_runs_come_the_oldest_first_however_they_lie() -> None:
+def test_runs_come_the_oldest_first_and_the_last_ones_are_counted_for_each_suite_and_model() -> None:
     assert days(runs(table(past_run(2), past_run(0), past_run(1)))) == ["01", "02", "03"]
-
-
-def test_the_last_ones_are_counted_for_each_suite_and_model() -> None:
     rows = table(*(past_run(day, model=model) for day in range(5) for model in ("mock", "embedded")))
     assert days(runs(rows, last=2)) == ["04", "04", "05", "05"]
 
@@ -75,12 +72,6 @@ def test_without_a_green_one_it_is_held_against_the_one_before() -> None:
     assert found.green is None
     assert found.previous == before
     assert {change["facet"] for change in found.changes} == {"model", "data", "prompt", "scorer", "library"}
-
-
-def test_the_first_run_has_nothing_before_it() -> None:
-    run = past_run()
-    found = history(table(past_run(1, suite="quay")), run)
-    assert (found.runs, found.green, found.previous, found.changes) == ((run,), None, None, ())
 
 
 def test_a_report_is_given_the_newest_hundred() -> None:

@@ -11,7 +11,7 @@ from past_runs import past_run, past_test
 from run_folders import put_refused, put_run
 
 from contrapose.flows.serve.view.runs import list_runs
-from contrapose.flows.serve.view.site import Pages, Viewer
+from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.history.dataset import append
 
 RUN = "20260301T083000Z-harbour-a"
@@ -99,18 +99,6 @@ def test_no_text_is_markup(tmp_path: Path, text: str) -> None:
         assert 'href="javascript' not in found
 
 
-def test_the_name_of_a_folder_is_no_markup_either(tmp_path: Path) -> None:
-    put_run(tmp_path, '"><script>alert(1)<', files={"report.html": ""})
-    found = page(tmp_path)
-    assert "<script" not in found
-    assert "/files/%22%3E%3Cscript%3Ealert%281%29%3C/report.html" in found
-
-
-def test_toxic_words_are_masked(tmp_path: Path) -> None:
-    put_run(tmp_path, "20260301T083000Z-x", reason="It said: fucking hell.")
-    assert "fucking" not in page(tmp_path)
-
-
 def test_the_history_shows_each_test_of_each_model_with_a_chart(tmp_path: Path) -> None:
     for day in range(3):
         for model in ("mock", "embedded"):
@@ -139,12 +127,6 @@ def test_many_runs_are_paged(tmp_path: Path) -> None:
     assert 'href="?page=2"' in first
     for odd in ("0", "-1", "4", "9" * 90, "x", "²"):
         assert page(tmp_path, f"/?page={odd}")
-
-
-def test_pages_cover_everything_once() -> None:
-    assert [Pages.over(101, number, 50).first for number in (1, 2, 3)] == [0, 50, 100]
-    assert Pages.over(101, 3, 50).end == 101
-    assert Pages.over(0, 5, 50).count == 1
 
 
 def test_an_empty_folder_says_how_to_fill_it(tmp_path: Path) -> None:
@@ -198,3 +180,15 @@ def test_the_list_shows_the_revision_of_a_model_but_not_the_address_of_its_endpo
         (tmp_path / name / "summary.json").write_text(content)
     address, announced = list_runs(tmp_path.resolve(), str)
     assert (announced.revision, address.revision) == ("v2", "")
+
+
+def test_the_name_of_a_folder_is_no_markup_either(tmp_path: Path) -> None:
+    put_run(tmp_path, '"><script>alert(1)<', files={"report.html": ""})
+    found = page(tmp_path)
+    assert "<script" not in found
+    assert "/files/%22%3E%3Cscript%3Ealert%281%29%3C/report.html" in found
+
+
+def test_toxic_words_are_masked(tmp_path: Path) -> None:
+    put_run(tmp_path, "20260301T083000Z-x", reason="It said: fucking hell.")
+    assert "fucking" not in page(tmp_path)

@@ -26,15 +26,28 @@ def test_only_the_model_differs() -> None:
     assert found.model_dump(exclude={"model_args"}) == config(limit=7).model_dump(exclude={"model_args"})
 
 
-def test_the_pin_of_the_baseline_is_not_the_candidates() -> None:
-    assert candidate_config(config(), candidate(revision="", training_run="t1")).model_args == {}
+SERVED = config(model="openai/one", model_args={"base_url": "http://127.0.0.1:9/v1"})
 
 
-def test_arguments_are_shared_with_a_baseline_of_the_same_provider_alone() -> None:
-    served = config(model="openai/one", model_args={"base_url": "http://127.0.0.1:9/v1"})
-    assert candidate_config(served, candidate()).model_args == {"revision": "v2"}
-    two = candidate_config(served, candidate("openai/two", args={"concurrency": 2}))
-    assert two.model_args == {"base_url": "http://127.0.0.1:9/v1", "concurrency": 2, "revision": "v2"}
+@pytest.mark.parametrize(
+    ("base", "named", "args"),
+    [
+        # The pin of the baseline is not the candidate's, and what is announced is what is judged.
+        (config(), candidate(revision="", training_run="t1"), {}),
+        (config(), candidate(training_run="t1"), {"revision": "v2"}),
+        (config(), candidate(args={"revision": "v1", "dtype": "float32"}), {"revision": "v2", "dtype": "float32"}),
+        (SERVED, candidate(), {"revision": "v2"}),
+        (
+            SERVED,
+            candidate("openai/two", args={"concurrency": 2}),
+            {"base_url": "http://127.0.0.1:9/v1", "concurrency": 2, "revision": "v2"},
+        ),
+    ],
+)
+def test_arguments_are_shared_with_a_baseline_of_the_same_provider_alone(
+    base: RunConfig, named: Candidate, args: dict[str, Any]
+) -> None:
+    assert candidate_config(base, named).model_args == args
 
 
 def test_another_baseline_takes_the_place_of_the_configured_model() -> None:
@@ -55,10 +68,6 @@ def test_two_trainings_behind_one_name_have_answers_of_their_own(endpoint: int) 
     specs = [candidate_config(served, candidate("openai/one", **each)).model_spec() for each in labels]
     specs.append(served.model_spec())
     assert len({Keys(spec, OpenAI().identity(spec))._start["choose"].hexdigest() for spec in specs}) == 7
-
-
-def test_a_provider_that_looks_into_the_model_itself_gets_the_revision_as_it_was_announced() -> None:
-    assert candidate_config(config(), candidate(training_run="t1")).model_args == {"revision": "v2"}
 
 
 def test_equal_announcements_have_equal_keys_and_others_have_others() -> None:
@@ -86,9 +95,3 @@ def test_values_do_not_run_into_each_other(name: str) -> None:
     one = candidate(model="mock", revision="", **{} if name == "revision" else {"training_run": "x"})
     two = candidate(model="mock", revision="x")
     assert check_key(one, config(), baseline="", margin=0.0) != check_key(two, config(), baseline="", margin=0.0)
-
-
-def test_the_announced_revision_is_the_one_that_is_judged() -> None:
-    named = Candidate(model="hf/team/model", revision="v2", args={"revision": "v1", "dtype": "float32"})
-    config = RunConfig.model_validate({"model": "mock", "tests": {"factuality": {"order_bias": {}}}})
-    assert candidate_config(config, named).model_args == {"revision": "v2", "dtype": "float32"}

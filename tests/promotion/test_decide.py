@@ -41,23 +41,26 @@ def test_one_test_that_is_worse_holds_whatever_the_others_are() -> None:
     assert found == Ruling("hold", ["test_1: worse. Seen."])
 
 
-def test_one_test_that_cannot_tell_is_insufficient() -> None:
-    assert ruling(compared("better", "cannot tell")).verdict == "insufficient evidence"
-
-
 def test_gates_of_its_own_that_failed_hold_a_better_candidate() -> None:
     found = ruling(compared("better"), candidate="fail")
     assert found == Ruling("hold", ["The candidate's own run has the verdict fail. So it is."])
 
 
-@pytest.mark.parametrize("baseline", ["pass", "fail", "inconclusive"])
-def test_gates_that_are_undecided_and_gates_of_the_baseline_hold_nothing(baseline: outcome.Verdict) -> None:
-    assert ruling(compared("not worse"), candidate="inconclusive", baseline=baseline).verdict == "promote"
-
-
-@pytest.mark.parametrize(("candidate", "baseline"), [("incomplete", "pass"), ("pass", "incomplete")])
-def test_an_incomplete_run_is_insufficient(candidate: outcome.Verdict, baseline: outcome.Verdict) -> None:
-    assert ruling(compared("better"), candidate=candidate, baseline=baseline).verdict == "insufficient evidence"
+@pytest.mark.parametrize(
+    ("tests", "candidate", "baseline", "verdict"),
+    [
+        (["not worse"], "inconclusive", "pass", "promote"),
+        (["not worse"], "inconclusive", "fail", "promote"),
+        (["not worse"], "inconclusive", "inconclusive", "promote"),
+        (["better"], "incomplete", "pass", "insufficient evidence"),
+        (["better"], "pass", "incomplete", "insufficient evidence"),
+        (["better", "cannot tell"], "pass", "pass", "insufficient evidence"),
+    ],
+)
+def test_only_undecided_tests_and_incomplete_runs_are_insufficient(
+    tests: list[Verdict], candidate: outcome.Verdict, baseline: outcome.Verdict, verdict: str
+) -> None:
+    assert ruling(compared(*tests), candidate=candidate, baseline=baseline).verdict == verdict
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -21,24 +21,9 @@ __all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "rendered", "steering"]
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
 
 TEXTS = (
-    "test_type",
-    "category",
-    "sample_id",
-    "case_id",
-    "original",
-    "test_case",
-    "options",
-    "expected_result",
-    "actual_result",
-    "reason",
-    "scorer",
-    "model",
-    "probe_version",
-    "confidence",
-    "slice",
-    "cluster",
-    "article_sentence",
-    "outcome",
+    *("test_type", "category", "sample_id", "case_id", "original", "test_case", "options", "expected_result"),
+    *("actual_result", "reason", "scorer", "model", "probe_version", "confidence", "slice", "cluster"),
+    *("article_sentence", "outcome"),
 )
 
 

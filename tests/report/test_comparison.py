@@ -116,10 +116,6 @@ def test_hostile_texts_steer_no_terminal(kind: str) -> None:
         assert not steering(found)
 
 
-def test_a_name_adds_no_line_of_its_own() -> None:
-    assert not [line for line in printed(compared("mock\nPASS")).splitlines() if line.startswith("PASS")]
-
-
 @pytest.mark.parametrize("kind", ATTACKS)
 def test_hostile_texts_are_text_in_markdown(kind: str) -> None:
     for text in ATTACKS[kind]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from factories import control, outcome, summary
@@ -92,20 +93,6 @@ def test_first_line_of_a_test_says_that_most_rows_are_not_in_english(verdict: st
     assert ("It is odd." in text) == (verdict != "pass")
 
 
-def test_the_folder_is_printed_whole_so_that_it_can_be_copied() -> None:
-    folder = "/home/someone/a folder/" + "x" * 100
-    assert f"Report: {folder}/report.html\n" in printed(summary(), folder=folder)
-
-
-def test_markup_in_texts_is_shown_as_text() -> None:
-    markup = "[/bold] [link=https://evil.example]x[/link] :boom:"
-    assert markup in printed(summary(reason=markup))
-
-
-def test_a_terminal_that_knows_ascii_only_gets_escapes() -> None:
-    assert r"Refused \u6a23\u672c" in printed(summary(tests=[outcome(refused=["樣本"])]), encoding="ascii")
-
-
 @pytest.mark.parametrize(("show_toxic", "word"), [(False, "s***"), (True, "shit")])
 def test_toxic_words_are_masked_unless_they_are_asked_for(show_toxic: bool, word: str) -> None:
     refused = outcome(verdict="pass", refused=["sample shit"], skip_reasons={"no shit": 2}, skipped=2)
@@ -120,3 +107,21 @@ def test_each_further_rate_is_explained_below_the_table() -> None:
     text = " ".join(printed(summary(tests=[one])).split())
     assert "contrast rate: share of answers that changed with the meaning, not the wording" in text
     assert "pass rate:" not in text
+
+
+FOLDER = "/home/someone/a folder/" + "x" * 100
+MARKUP = "[/bold] [link=https://evil.example]x[/link] :boom:"
+FOREIGN = summary(tests=[outcome(refused=["樣本"])])
+
+
+@pytest.mark.parametrize(
+    ("shown", "part"),
+    [
+        (lambda: printed(summary(), folder=FOLDER), f"Report: {FOLDER}/report.html\n"),
+        (lambda: printed(summary(reason=MARKUP)), MARKUP),
+        (lambda: printed(FOREIGN, encoding="ascii"), r"Refused \u6a23\u672c"),
+    ],
+    ids=["a folder that can be copied", "markup as text", "escapes where only ASCII is known"],
+)
+def test_texts_are_printed_whole(shown: Callable[[], str], part: str) -> None:
+    assert part in shown()

@@ -4,12 +4,12 @@ import re
 
 import pandas as pd
 import pytest
-from factories import control, frame, outcome, report, row, summary
+from factories import frame, outcome, report, row, summary
 from hostile import rendered
 from past_runs import past_run, past_test
 
 from contrapose.tasks.core.history_records import Change, History, PastRun
-from contrapose.tasks.report.markdown import render
+from contrapose.tasks.report.markdown import Block, fitting, render
 from contrapose.tasks.text.cleaning import escape
 
 
@@ -30,38 +30,12 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
     assert "what the fuck is this shit?" in render(report(show_toxic=True)).decode()
 
 
-def test_noise_is_said_with_what_could_not_be_compared() -> None:
-    page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
-    assert "Control: 3 of 48 answers (6.2%) also changed when only the wording changed; 2 more could not" in page
-
-
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
     rows = [row(original="The sky\nis *blue*.", test_case="The sky\nis not *blue*.", options="A. yes\nB. no")]
     page = render(report(summary=summary(tests=[outcome()]), results=frame(rows))).decode()
     assert "| before | The sky<br>is &#42;blue&#42;. | Yes. |" in page
     assert "| after | The sky<br>is <b>not</b> &#42;blue&#42;. | Yes. |" in page
     assert "options: A. yes<br>B. no" in page
-
-
-def test_a_control_is_never_an_example() -> None:
-    rows = frame([row(sample_id="tested"), row(sample_id="twin", control=True)])
-    page = render(report(summary=summary(tests=[outcome()]), results=rows)).decode()
-    assert "1 of 1 failing examples" in page
-    assert "twin" not in page
-
-
-def test_the_orders_of_options_are_told_in_words() -> None:
-    made = {"test_type": "option_order", "outcome": "letter", "rotation": 1, "letter": "A", "rotated_letter": "A"}
-    told = summary(tests=[outcome(test_type="option_order")])
-    page = render(report(summary=told, results=frame([row(**made), row(**made)]))).decode()
-    assert "Always chooses the same letter for every option" in page
-    assert "Letters chosen: A 3." in page
-
-
-def test_a_long_report_still_fits_a_comment() -> None:
-    long = {"original": "<|*" * 9_000, "test_case": "<|*" * 9_000, "expected_result": "`" * 9_000}
-    texts = next(report().results.parts()).assign(**long)
-    assert len(render(report(results=texts)).decode()) < 65_536
 
 
 def test_no_results_are_rendered_too() -> None:
@@ -94,3 +68,14 @@ def test_what_changed_since_the_last_run_that_passed_is_told() -> None:
     assert "| order&#95;bias | 80% | 23.7% | -56.3 points |" in page.replace("order_bias", "order&#95;bias")
     assert "| library | torch | 2.12.0 | 2.13.0 |" in page
     assert page.index("### Since") < page.index("| test | pass rate |") < page.index("### add")
+
+
+BLOCKS = [Block(0, "head"), Block(2, "least " * 5), Block(1, "middle"), Block(0, "foot")]
+LESS = "1 part did not fit into a comment; report.html has all."
+
+
+def test_what_fits_stays_in_order_and_what_matters_least_goes_first() -> None:
+    assert fitting(BLOCKS) == f"head\n\n{'least ' * 5}\n\nmiddle\n\nfoot"
+    assert fitting(BLOCKS, most=30) == f"head\n\nmiddle\n\nfoot\n\n{LESS}"
+    for text in ("é" * 20, "\U0001f600" * 10):
+        assert LESS in fitting([Block(0, text)], most=30), "size is counted in bytes"

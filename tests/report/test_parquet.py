@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -72,13 +71,6 @@ def test_duckdb_reads_it_all_without_arrow(folder: Path) -> None:
     found = dict(duckdb.execute(query, [str(folder / "results.parquet")]).fetchall())
     assert found["contrapose.version"] == summary()["contrapose"]
     assert json.loads(found["contrapose.columns"])["eval_score"]["unit"] == "depends on scorer"
-
-
-def test_pandas_and_duckdb_read_the_rows_as_before(folder: Path) -> None:
-    path = folder / "results.parquet"
-    frame = pd.read_parquet(path)
-    (count,) = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchone() or (0,)
-    assert len(frame) == count == 38
 
 
 def test_a_column_that_no_probe_describes_stays_without_words() -> None:

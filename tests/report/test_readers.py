@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from factories import outcome, summary
 
@@ -32,24 +34,26 @@ def test_pairs_without_a_choice_are_told(test: str, counts: dict[str, int]) -> N
 READ = {"read_by_letter": 0.8, "read_by_asked": 0.15, "unread": 0.05}
 
 
-def test_how_choices_were_read_is_told_with_what_stayed_unread() -> None:
-    told = "choices were read by the letter alone 80%, asking back 15%; 5% could not be read"
-    assert facts_of(outcome(figures=READ)).steps == told
-    assert (
-        facts_of(outcome(figures={"read_by_likelihood": 1.0, "unread": 0.0})).steps == "choices were read by likelihood"
-    )
-    assert facts_of(outcome(figures={"unread": 1.0})).steps == "100% could not be read"
-    assert facts_of(outcome()).steps == ""
+STEPS = "choices were read by the letter alone 80%, asking back 15%; 5% could not be read"
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        (READ, STEPS),
+        ({"read_by_likelihood": 1.0, "unread": 0.0}, "choices were read by likelihood"),
+        ({"unread": 1.0}, "100% could not be read"),
+        ({}, ""),
+    ],
+)
+def test_how_choices_were_read_is_told_with_what_stayed_unread(figures: dict[str, float], told: str) -> None:
+    assert facts_of(outcome(figures=figures)).steps == told
 
 
 def test_the_known_errors_stand_beside_what_rules_read() -> None:
-    letters = [
-        ReaderError(
-            by="the rules", source=source, date="2026-11-22", letter=letter, replies=2_500, missed=20, misread=1
-        )
-        for source in ("chat models", "others")
-        for letter in "AB"
-    ]
+    measured: Any = {"by": "the rules", "date": "2026-11-22", "replies": 2_500, "missed": 20, "misread": 1}
+    sources = ("chat models", "others")
+    letters = [ReaderError(source=source, letter=letter, **measured) for source in sources for letter in "AB"]
     one, two = facts_of(outcome(reader=letters)).known_errors
     each = "missed 0.8%, read wrongly <0.1% of 2,500"
     assert one == f"measured error of the rules: A: {each}, B: {each} (chat models)"
@@ -70,9 +74,6 @@ def test_a_warning_stands_where_replies_and_likelihoods_disagree() -> None:
     assert told in warn_of_disagreement(worded(0.55, 0.2))
     assert warn_of_disagreement(worded(0.9, 0.2)) == ""
     assert warn_of_disagreement(worded(0.899, 0.0)) != ""
-
-
-def test_replies_of_which_none_could_be_read_are_a_warning_too() -> None:
     assert "also answered in words: no reply could be read" in warn_of_disagreement(worded(None, 1.0))
     assert (describe_agreement(outcome()), warn_of_disagreement(outcome())) == ("", "")
 
@@ -110,8 +111,8 @@ def test_a_reader_is_named() -> None:
 
 def test_a_model_that_could_not_be_checked_is_doubted_where_it_read_something() -> None:
     assert "could not be checked: the rules could read no reply" in warn_of_misreading(asked(None))
-    assert (describe_reader(asked(None, 0.0)), warn_of_misreading(asked(None, 0.0))) == ("", "")
-    assert warn_of_misreading(asked(0.1, 0.0)) == ""
+    assert describe_reader(asked(None, 0.0)) == ""
+    assert [warn_of_misreading(asked(agreed, 0.0)) for agreed in (None, 0.1)] == ["", ""]
 
 
 def made_up(value: float) -> Estimate:

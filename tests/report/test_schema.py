@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from attacks import ATTACKS
 from factories import control, effect, outcome, report, summary
@@ -10,7 +11,8 @@ from hostile import hostile_report
 from jsonschema import Draft202012Validator, ValidationError
 
 from contrapose.tasks.report.schema import path, schema_bytes, summary_schema
-from contrapose.tasks.report.summary import render
+from contrapose.tasks.report.summary import render, to_json
+from contrapose.tasks.text.cleaning import replace_surrogates
 
 
 def closed(schema: Any) -> Any:
@@ -43,10 +45,12 @@ def test_what_is_written_fits_and_has_nothing_that_is_not_described(told: Any) -
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
-def test_hostile_texts_fit_too(kind: str) -> None:
+def test_hostile_texts_fit_too_and_keep_it_valid(kind: str) -> None:
     validator = Draft202012Validator(summary_schema())
     for text in ATTACKS[kind]:
-        validator.validate(json.loads(render(hostile_report(text))))
+        told = strict(render(hostile_report(text)))
+        assert told["suite"] == replace_surrogates(text)
+        validator.validate(told)
 
 
 @pytest.mark.parametrize("wrong", [{"schema_version": 2}, {"verdict": "maybe"}, {"tests": None}, {"seconds": "long"}])
@@ -65,3 +69,23 @@ def test_every_field_says_what_it_is() -> None:
         if not field.get("description")
     ]
     assert bare == []
+
+
+def strict(text: str | bytes) -> Any:
+    """JSON as its standard has it, without NaN."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_the_file_holds_the_summary_in_whatever_order_its_keys_are() -> None:
+    assert strict(render(report())) == json.loads(json.dumps(summary()))
+    assert to_json(dict(reversed(summary().items()))) == to_json(summary())  # type: ignore[arg-type]
+
+
+def test_what_is_not_finite_becomes_null() -> None:
+    odd = outcome(figures={"a": float("nan"), "b": float("inf"), "c": np.float64("nan"), "d": np.int64(3)})
+    tests = strict(to_json(summary(tests=[odd])))["tests"]
+    assert tests[0]["figures"] == {"a": None, "b": None, "c": None, "d": 3}

@@ -103,10 +103,10 @@ def test_a_rate_that_stopped_a_test_is_said_to_be_a_little_off(verdict: str, wor
         assert "verdict and interval allow for it" in text
 
 
-@pytest.mark.parametrize("stopping", [Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[]), None])
-def test_a_single_look_at_the_end_is_no_news(stopping: Stopping | None) -> None:
-    changes = {} if stopping is None else {"stopping": stopping}
-    assert list(describe_looks(outcome(**changes))) == []
+def test_a_single_look_at_the_end_and_one_of_an_incomplete_test_are_no_news() -> None:
+    single = Stopping(cases=36, judged=36, looks=1, shares=[1.0], saved=0, beside=[])
+    for test in (outcome(), outcome(stopping=single), stopped(verdict="incomplete", stopping=WHOLE)):
+        assert list(describe_looks(test)) == []
 
 
 def test_looks_of_earlier_runs_are_counted() -> None:
@@ -121,26 +121,6 @@ def test_what_stopped_with_others_says_what_stopped_it() -> None:
     text = in_terminal(told(stopping={**EARLY, "beside": ["a", "b"]}))
     assert "Early stopping makes the difference to the other models slightly too large" in text
     assert "istic" not in text
-
-
-def test_what_is_incomplete_was_stopped_by_something_else() -> None:
-    assert list(describe_looks(stopped(verdict="incomplete", stopping=WHOLE))) == []
-
-
-def test_the_page_explains_looks_and_what_was_not_asked() -> None:
-    text = page(told())
-    assert "over 3 looks" in text
-    assert "not asked334" in text
-    assert "stopped earlyadd_negation after 36 of 370 cases, in 3 looks" in text
-    whole = b"".join(html.render(report(summary=told()))).decode()
-    for name in ("over 3 looks", "not asked", "stopped early"):
-        assert re.search(rf'<button type="button" class="term" popovertarget="term-\d+"[^>]*>{name}<', whole), name
-
-
-def test_one_case_that_was_not_asked_is_one() -> None:
-    shown = told(stopping=Stopping(cases=37, judged=36, looks=1, shares=[0.97], saved=2, beside=[]))
-    assert "1 more was not asked" in page(shown)
-    assert "account for 1 look" in page(shown)
 
 
 def test_a_test_view_is_told_it() -> None:
