@@ -25,11 +25,7 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
 
 @pytest.mark.parametrize(
     ("count", "takes"),
-    [
-        (2, ""),
-        pytest.param(2, "json_schema", marks=pytest.mark.slow),
-        pytest.param(4, "", marks=pytest.mark.chaos),
-    ],
+    [(2, ""), pytest.param(2, "json_schema", marks=pytest.mark.slow), pytest.param(4, "", marks=pytest.mark.chaos)],
 )
 @pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
 def test_runs_share_the_work(

@@ -67,10 +67,7 @@ def test_runs_without_a_test_in_common_are_refused(tmp_path: Path) -> None:
     runs = [
         run_of(tmp_path / "one", rows_from([True])),
         run_of(
-            tmp_path / "two",
-            rows_from([True]),
-            outcome=other,
-            config={"tests": {"factuality": {"option_order": {}}}},
+            tmp_path / "two", rows_from([True]), outcome=other, config={"tests": {"factuality": {"option_order": {}}}}
         ),
     ]
     with pytest.raises(ComparisonError, match="one has order_bias; two has option_order"):
@@ -91,9 +88,7 @@ def test_a_case_that_one_run_skipped_is_counted_instead(tmp_path: Path) -> None:
     assert (pair["cases"], pair["only_first"], pair["only_second"]) == (2, 0, 1)
 
 
-def test_where_no_test_was_scored_alike_the_setting_is_named_that_mends_it(
-    tmp_path: Path,
-) -> None:
+def test_where_no_test_was_scored_alike_the_setting_is_named_that_mends_it(tmp_path: Path) -> None:
     one = write_run(tmp_path / "one", rows_from([True, True]))
     two = write_run(tmp_path / "two", rows_from([True, True], scorer="reply"))
     with pytest.raises(ComparisonError) as caught:

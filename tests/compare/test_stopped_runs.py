@@ -134,12 +134,7 @@ def test_a_sample_in_which_a_case_lacks_is_refused_still(tmp_path: Path) -> None
         for number, row in enumerate(rows_from(GOOD))
     ]
     one = write_run(tmp_path / "one", rows, model="one")
-    two = write_run(
-        tmp_path / "two",
-        rows[:41],
-        model="two",
-        outcome={"stopping": STOPPED | {"judged": 41}},
-    )
+    two = write_run(tmp_path / "two", rows[:41], model="two", outcome={"stopping": STOPPED | {"judged": 41}})
     with pytest.raises(ComparisonError, match=r"case 'order_bias/s20/1' is in one and not in two"):
         compare([str(one), str(two)])
 

@@ -20,12 +20,7 @@ MARGIN = 0.05
 def pair(interval: tuple[float, float] | None, low: float = 0.0, *, p: float | None = 0.001, **changes: Any) -> Pair:
     """A pair of models with the given interval and one-sided lower bound of their difference."""
     found = Difference(
-        value=0.0,
-        interval=interval,
-        bounds=None if interval is None else (low, 1.0),
-        p=p,
-        adjusted=p,
-        method="x",
+        value=0.0, interval=interval, bounds=None if interval is None else (low, 1.0), p=p, adjusted=p, method="x"
     )
     base = Pair(
         first="candidate",

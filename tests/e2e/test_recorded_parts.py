@@ -26,10 +26,7 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 QUESTIONS = [{"id": one.id, "text": one.text, "options": list(one.options)} for one in (CACTUS, EGGS)]
 TEXTS = [
     {"id": "total", "text": "Total 10247."},
-    {
-        "id": "valkyria",
-        "text": "Unlike its two predecessors Valkyria Chronicles III was not released in the west.",
-    },
+    {"id": "valkyria", "text": "Unlike its two predecessors Valkyria Chronicles III was not released in the west."},
 ]
 PAIRS = [
     {name: getattr(PAIR, name) for name in ("id", "article_sentence", "correct_sentence", "incorrect_sentence")},

@@ -40,10 +40,7 @@ def run(server: Refusing, out: Path, *more: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("rules", "more", "refused", "warned"),
-    [
-        ([NEWER], (), 1, ""),
-        ([NEWER, GREEDY, NO_LOGPROBS], ("model_args.logprobs=true",), 3, "refuses temperature"),
-    ],
+    [([NEWER], (), 1, ""), ([NEWER, GREEDY, NO_LOGPROBS], ("model_args.logprobs=true",), 3, "refuses temperature")],
     ids=["max_tokens", "three"],
 )
 def test_a_refused_parameter_costs_one_request_and_a_second_run_none(

@@ -91,8 +91,7 @@ def test_four_workers_make_no_call_too_many(runner: str, server: Endpoint, tmp_p
 def test_four_workers_keep_a_limit_a_minute_together(runner: str, server: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", server)
     house.run(
-        *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"),
-        *on(runner, 4),
+        *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"), *on(runner, 4)
     )
     came = sorted(request.came for request in server.requests)
     assert len(came) >= 300

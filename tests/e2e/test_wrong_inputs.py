@@ -101,21 +101,6 @@ SEVERAL = [
     ),
     wrong_suite("a key and the model", "model: gpt-4o\nsed: 1\n", "unknown key 'sed'", "Did you mean 'openai/gpt-4o'?"),
     wrong_suite(
-        "data of two tests",
-        f"model: mock\n{TESTS}{{data: {{source: a.csv, colums: {{}}}}}}\n"
-        "  factuality:\n    order_bias: {data: {source: a.csv, splitt: x}}\n",
-        "add_negation.data: colums: unknown key",
-        "order_bias.data: splitt: unknown key",
-    ),
-    wrong_suite(
-        "two prompt files and a value",
-        f"model: mock\nseed: -1\n{TESTS}{{prompt_file: no.txt}}\n"
-        "  factuality:\n    order_bias: {prompt_file: not.txt}\n",
-        "no.txt cannot be read",
-        "not.txt cannot be read",
-        "seed: -1; expected",
-    ),
-    wrong_suite(
         "more keys than an answer describes",
         "".join(f"key_{number}: 1\n" for number in range(25)),
         *["unknown key"] * 20,
@@ -135,22 +120,10 @@ SEVERAL = [
         ["Did you mean 'add_negation'?", "Did you mean 'order_bias'?"],
     ),
     Wrong(
-        "three cells of a row",
-        OWN_ROWS,
-        ["row 2: column 'text': null", "row 2: column 'options': 1 option"],
-        rows({"text": "What melts?", "options": ["ice", "sand"]}, {"text": None, "options": ["a"]}),
-    ),
-    Wrong(
         "more rows than an answer describes",
         OWN_ROWS,
         ["30 rows cannot be used", *["column 'text': null"] * 19, "…and 11 more such problems."],
         rows(GOOD, *[{"text": None}] * 30),
-    ),
-    Wrong(
-        "columns that settings name",
-        [*OWN_ROWS, "--set", "data={source: rows.jsonl, slice_by: topci, cluster_by: grupo}"],
-        ["slice_by names column 'topci'", "cluster_by names column 'grupo'"],
-        rows({**GOOD, "topic": "x"}),
     ),
     Wrong(
         "a model argument and a row",
@@ -163,11 +136,7 @@ SEVERAL = [
 
 @pytest.mark.parametrize("wrong", [*ONE, *SEVERAL], ids=lambda wrong: wrong.name)
 def test_every_problem_has_a_line(
-    wrong: Wrong,
-    in_tmp: Path,
-    endpoint: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    wrong: Wrong, in_tmp: Path, endpoint: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "127.0.0.1")

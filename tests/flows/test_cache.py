@@ -22,8 +22,7 @@ def keep(model: str, *texts: str) -> None:
         Keyed(
             key=f"{model}-{text}".ljust(64, "0"),
             answer=Answer(
-                question=Question(kind="generate", prompt=f"Say {text}."),
-                completion=Completion(text=text, usage=usage),
+                question=Question(kind="generate", prompt=f"Say {text}."), completion=Completion(text=text, usage=usage)
             ),
         )
         for text in texts

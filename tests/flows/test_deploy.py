@@ -16,14 +16,7 @@ from receiver import receiving
 
 from contrapose.flows.cli.deploy import add_deployment, deployment_options
 from contrapose.flows.deploy.automations import find_blocks
-from contrapose.flows.deploy.deploy import (
-    _make_pool,
-    after_check,
-    deploy,
-    deploy_file,
-    keep_settings,
-    set_parameters,
-)
+from contrapose.flows.deploy.deploy import _make_pool, after_check, deploy, deploy_file, keep_settings, set_parameters
 from contrapose.flows.deploy.deployment_options import (
     UNATTENDED,
     DeploymentOptions,

@@ -159,13 +159,7 @@ def test_its_own_pages_and_links_to_it_are_answered(served: Served) -> None:
 
 def test_only_what_is_open_needs_no_key(served: Served) -> None:
     assert ask(served.url, "/api/health")[0] == 200
-    for path in (
-        "/api/healthy",
-        "/api/health/",
-        "/api/health/../page",
-        "/API/HEALTH",
-        "/page?/api/health",
-    ):
+    for path in ("/api/healthy", "/api/health/", "/api/health/../page", "/API/HEALTH", "/page?/api/health"):
         assert ask(served.url, path)[0] == 401
 
 

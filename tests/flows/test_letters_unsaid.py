@@ -29,10 +29,6 @@ def unsaid(first: str) -> Callable[[str], dict[str, float]]:
     return lambda prompt: {first: -1e-6, "The": -12.0, "A": -13.0, "B": -19.0}
 
 
-def healthy(prompt: str) -> dict[str, float]:
-    return {"A": -0.05, "B": -3.2, "The": -6.0} if "answer is A" in says(prompt) else {"B": -0.05, "A": -3.2}
-
-
 def data() -> None:
     rows = (
         {
@@ -69,15 +65,3 @@ def test_what_the_model_says_decides_where_it_would_say_no_letter(first: str) ->
     assert set(results["scorer"]) == {"reply"}
     assert (results["expected_label_mass"] < 1e-5).all()
     assert "likelihood" not in test["scorers"]
-
-
-def test_letters_that_it_would_say_decide_themselves() -> None:
-    data()
-    with serving(Endpoint(says=says, lists=healthy)) as endpoint:
-        summary, results = run(endpoint, "out")
-    (test,) = summary["tests"]
-    assert (test["verdict"], test["figures"]["read_instead"]) == ("pass", 0)
-    assert test["figures"]["label_mass_least"] > 0.9
-    assert set(results["result_step"]) == {"likelihood"}
-    # Some replies in words tell whether likelihoods agree with what is said.
-    assert summary["usage"]["calls"] == 2 * PAIRS

@@ -41,12 +41,6 @@ def test_all_rows_are_judged_and_a_cached_load_still_tells_what_was_left_out(
     assert manifest["data"]["add_toxic_words"] == first["data"]
 
 
-def test_a_blank_cell_refuses_the_file_and_names_the_option(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*RUN, "--data", stored(in_tmp, good=3, blank=1)]) == 2
-    assert "own.jsonl, row 4" in (told := capsys.readouterr().err)
-    assert "--skip-bad-rows" in told
-
-
 def test_validate_preview_and_estimate_follow_the_same_rule(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = ["--model", "mock", "--test", "add_toxic_words", "--data", stored(in_tmp, good=50, blank=1)]
     assert main(["validate", *own, "--skip-bad-rows"]) == 0

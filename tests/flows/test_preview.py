@@ -225,28 +225,9 @@ def test_where_there_is_no_chat_one_text_is_shown(in_tmp: Path, capsys: pytest.C
     text = printed(capsys, "--suite", "suite.yaml", "--prompt")
     before = "    Be brief.\n\n    Ice is\n    A. cold\n    B. hot\n    Answer: A\n\n    The sky is"
     assert f"\ntext, unchanged\n{before} blue.\ntext, changed\n{before} {{+not+}} blue.\n" in text
+    assert "sent" not in objects(capsys, "--suite", "suite.yaml")[0]
     [sky] = objects(capsys, "--suite", "suite.yaml", "--prompt")
     assert sky["sent"]["perturbed"] == "Be brief.\n\nIce is\nA. cold\nB. hot\nAnswer: A\n\nThe sky is not blue."
-
-
-def test_json_tells_what_is_sent(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = (
-        "--probe",
-        "add_negation",
-        "--input",
-        rows(in_tmp, SKY, NIGHT),
-        "--set",
-        f"few_shot={json.dumps(SHOTS)}",
-    )
-    sky, night = objects(capsys, *arguments, "--prompt")
-    turns = [
-        {"role": "user", "content": SHOTS[0]["user"]},
-        {"role": "assistant", "content": "A"},
-        {"role": "user", "content": "The sky is not blue."},
-    ]
-    assert sky["sent"]["perturbed"] == turns
-    assert night["sent"]["perturbed"] is None
-    assert "sent" not in objects(capsys, *arguments)[0]
 
 
 def test_what_is_sent_is_masked_and_harmless(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -155,10 +155,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"data": pd.DataFrame({"word": ["a"]})},
         r"^the DataFrame: no column can be the question.*Name the column .*: columns=\{",
     ),
-    (
-        {"data": ROWS.assign(text=None)},
-        r"^the DataFrame: 8 rows cannot be used; .*\nthe DataFrame, row 1: .*: null",
-    ),
+    ({"data": ROWS.assign(text=None)}, r"^the DataFrame: 8 rows cannot be used; .*\nthe DataFrame, row 1: .*: null"),
     ({"data": ROWS.assign(text=["a", None, *"cdefgh"])}, r"^the DataFrame, row 2: .* with skip_bad_rows=True\.$"),
     ({"data": ROWS[:0]}, r"^the DataFrame: there are no rows"),
     ({"columns": {"txt": "text"}}, r"columns has no field 'txt'"),

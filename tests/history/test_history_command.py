@@ -40,12 +40,7 @@ def three(tmp_path: Path) -> str:
         tmp_path,
         past_run(0, verdict="pass", tests=[past_test(verdict="pass", pass_rate=0.9)]),
         past_run(1, verdict="fail", made_of=newer, tests=[past_test(verdict="fail", pass_rate=0.5)]),
-        past_run(
-            2,
-            verdict="fail",
-            made_of={**newer, "prompt": {"seed": "7"}},
-            tests=[past_test(), untold],
-        ),
+        past_run(2, verdict="fail", made_of={**newer, "prompt": {"seed": "7"}}, tests=[past_test(), untold]),
     )
 
 

@@ -1,15 +1,30 @@
-"""Candidate and baseline: two configurations that differ in the model alone, and the name of their check."""
+"""Candidate and baseline, the verdict on the candidate, and the event that announces it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+import yaml
+from places import REPOSITORY
 
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core import outcome
+from contrapose.tasks.core.comparison import Verdict
+from contrapose.tasks.core.decision import CheckFinding, Side
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.provider import OpenAI
-from contrapose.tasks.promotion.candidate import ALIKE, Candidate, baseline_config, candidate_config, check_key
+from contrapose.tasks.promotion.candidate import (
+    ALIKE,
+    Candidate,
+    Ruling,
+    baseline_config,
+    candidate_config,
+    check_key,
+    decide,
+)
+from contrapose.tasks.promotion.settings import RETRAINED, resource, retrained_payload
 
 
 def config(**changes: Any) -> RunConfig:
@@ -95,3 +110,85 @@ def test_values_do_not_run_into_each_other(name: str) -> None:
     one = candidate(model="mock", revision="", **{} if name == "revision" else {"training_run": "x"})
     two = candidate(model="mock", revision="x")
     assert check_key(one, config(), baseline="", margin=0.0) != check_key(two, config(), baseline="", margin=0.0)
+
+
+def compared(*verdicts: Verdict) -> list[CheckFinding]:
+    return [CheckFinding(test_type=f"test_{n}", verdict=each, reason="Seen.") for n, each in enumerate(verdicts)]
+
+
+def side(verdict: outcome.Verdict) -> Side:
+    return Side(model="mock", revision="1", folder="runs/x", verdict=verdict, reason="So it is.")
+
+
+def ruling(
+    tests: list[CheckFinding],
+    *,
+    candidate: outcome.Verdict = "pass",
+    baseline: outcome.Verdict = "pass",
+    selected: int | None = None,
+) -> Ruling:
+    names = [f"test_{n}" for n in range(len(tests) if selected is None else selected)]
+    return decide(tests, selected=names, candidate=side(candidate), baseline=side(baseline))
+
+
+@pytest.mark.parametrize("verdicts", [("better", "better"), ("better", "not worse"), ("not worse",)])
+def test_better_or_not_worse_everywhere_is_promoted(verdicts: tuple[Verdict, ...]) -> None:
+    found = ruling(compared(*verdicts))
+    assert found.verdict == "promote"
+    assert len(found.reasons) == len(verdicts)
+
+
+def test_one_test_that_is_worse_holds_whatever_the_others_are() -> None:
+    found = ruling(compared("better", "worse", "cannot tell"))
+    assert found == Ruling("hold", ["test_1: worse. Seen."])
+
+
+def test_gates_of_its_own_that_failed_hold_a_better_candidate() -> None:
+    found = ruling(compared("better"), candidate="fail")
+    assert found == Ruling("hold", ["The candidate's own run has the verdict fail. So it is."])
+
+
+@pytest.mark.parametrize(
+    ("tests", "candidate", "baseline", "verdict"),
+    [
+        (["not worse"], "inconclusive", "pass", "promote"),
+        (["not worse"], "inconclusive", "fail", "promote"),
+        (["not worse"], "inconclusive", "inconclusive", "promote"),
+        (["better"], "incomplete", "pass", "insufficient evidence"),
+        (["better"], "pass", "incomplete", "insufficient evidence"),
+        (["better", "cannot tell"], "pass", "pass", "insufficient evidence"),
+    ],
+)
+def test_only_undecided_tests_and_incomplete_runs_are_insufficient(
+    tests: list[Verdict], candidate: outcome.Verdict, baseline: outcome.Verdict, verdict: str
+) -> None:
+    assert ruling(compared(*tests), candidate=candidate, baseline=baseline).verdict == verdict
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_selected_test_that_was_not_compared_is_insufficient(count: int) -> None:
+    found = ruling(compared("better")[:count], selected=2)
+    assert found.verdict == "insufficient evidence"
+    assert found.reasons[-1] == "test_1 was not compared."
+
+
+def test_the_payload_has_every_key_that_the_automation_reads() -> None:
+    automation = yaml.safe_load((REPOSITORY / "deployments" / "automations" / "model_retrained.yaml").read_text())
+    payload = retrained_payload("hf/team/model", revision="v2", training_run="")
+    templates = automation["actions"][0]["parameters"]
+    assert {key for key in templates if f"event.payload.{key} " in templates[key]} == set(payload)
+    assert set(templates) == {*payload, "announced"}
+    assert automation["trigger"]["expect"] == [RETRAINED]
+    prefix = automation["trigger"]["match"]["prefect.resource.id"].removesuffix("*")
+    assert resource("hf/team/model")["prefect.resource.id"].startswith(prefix)
+
+
+@pytest.mark.parametrize("model", ["", " hf/a", "hf/a\n", "x" * 501, "hf/\x00a"])
+def test_a_model_that_is_none_is_refused(model: str) -> None:
+    with pytest.raises(ConfigError, match="model"):
+        retrained_payload(model, revision="v2", training_run="")
+
+
+def test_a_training_that_nothing_tells_from_another_is_refused() -> None:
+    with pytest.raises(ConfigError, match="two trainings look the same"):
+        retrained_payload("hf/team/model", revision="", training_run="")

@@ -43,11 +43,7 @@ def hostile_report(text: str) -> Report:
     rows = [row(**columns), row(**columns, error=text) | {"pass": None, "eval_score": None}]
     skipped = pd.DataFrame([dict.fromkeys(("test_type", "sample_id", "original", "skip_reason"), text)], dtype=object)
     return Report(
-        summary=_summary(text),
-        results=Held(frame(rows)),
-        skipped=skipped,
-        history=_history(text),
-        calls=_calls(text),
+        summary=_summary(text), results=Held(frame(rows)), skipped=skipped, history=_history(text), calls=_calls(text)
     )
 
 

@@ -148,8 +148,4 @@ def test_a_real_store_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (run.info.status, run.info.run_name) == ("FINISHED", told["run_id"])
     assert run.data.metrics["order_bias.n"] == 38
     assert run.data.tags["contrapose.order_bias.verdict"] == "fail"
-    assert {each.path for each in store.list_artifacts(run.info.run_id)} == {
-        "report.html",
-        "summary.json",
-        "junit.xml",
-    }
+    assert {each.path for each in store.list_artifacts(run.info.run_id)} == {"report.html", "summary.json", "junit.xml"}
