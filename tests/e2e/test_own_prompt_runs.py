@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
@@ -216,3 +217,61 @@ def test_a_run_without_a_test_of_judges_has_no_certificate() -> None:
 def test_several_judges_are_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "mock", "embedded"]) == 2
     assert "2 judges; expected one judge, or files of recorded verdicts" in capsys.readouterr().err
+
+
+TOWNS = ("Arno", "Brill", "Corve", "Dunmar", "Elsing")
+
+
+COLOURS = ("red", "green", "blue", "white", "black")
+
+
+PASSAGES_SUITE = """
+suite: passages
+tests:
+  robustness:
+    item_order:
+      control: true
+      layout: paragraphs
+      heading: Passage
+      prompt_file: passages.j2
+      reworded: "Use these.\\n{{ items }}\\n\\nQ: {{ text }}\\n{{ options }}"
+      data: {source: passages.csv, columns: {relevant: gold}}
+"""
+
+
+def first_passage(prompt: str) -> str:
+    """The colour in the first passage, whatever was asked."""
+    named = re.search(r"Passage 1:\n\w+ \d+ has a (\w+) flag\.", prompt)
+    assert named is not None
+    return "ABCDE"[COLOURS.index(named[1])]
+
+
+def test_a_model_that_reads_the_first_passage_alone_is_found() -> None:
+    Path("suite.yaml").write_text(PASSAGES_SUITE)
+    Path("passages.j2").write_text("{{ items }}\n\nQ: {{ text }}\n{{ options }}")
+    with Path("passages.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "text", "items", "options", "answer", "gold"])
+        # Each town once, four times over; passages are lines of a cell.
+        for number in range(20):
+            place, flags = number % 5, enumerate(zip(TOWNS, COLOURS, strict=True), start=1)
+            items = "\n".join(f"{n}. {town} {number} has a {colour} flag." for n, (town, colour) in flags)
+            question = f"Which flag has {TOWNS[place]} {number}?"
+            rows.writerow([number, question, items, json.dumps(COLOURS), COLOURS[place], place + 1])
+    with serving(Endpoint(says=first_passage)) as endpoint:
+        code = main(["run", "--suite", "suite.yaml", *asking(endpoint.port), "--out", "out"])
+        prompts = set(endpoint.asked)
+    (outcome,) = summary_of()["tests"]
+    figures = outcome["figures"]
+    assert (code, outcome["verdict"], outcome["pass_rate"]) == (1, "fail", 0)
+    assert (outcome["cases"], outcome["control"]["changed"]) == (80, 0)
+    assert (figures["accuracy_relevant_first"], figures["accuracy_relevant_last"]) == (1, 0)
+    assert figures["favours_first"] == pytest.approx(0.8)
+    assert "Passage 1:\nArno 0 has a red flag.\n\nPassage 2:\nBrill 0 has a green flag." in "".join(sorted(prompts))
+    results = results_of()
+    cases = results[~results["control"]]
+    assert set(cases["order"]) == {"2 3 4 5 1", "3 4 5 1 2", "4 5 1 2 3", "5 1 2 3 4"}
+    assert cases["moved_answer_place"].eq(1).all()
+    page = newest(file="report.html").read_text()
+    assert "The place of the relevant item matters" in page
+    assert "Right answers by place of the relevant item" in page

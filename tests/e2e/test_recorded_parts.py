@@ -176,3 +176,63 @@ def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
     assert {case.id for case in left if case.skip_reason == "not_recorded"} == {
         case.id for case in cases if case.id.endswith("/2") and case.skip_reason is None
     }
+
+
+def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
+    replies = [*REPLIES[:2], ("add_negation", "add_negation/cactus/control", None, "B. liquid")]
+    rows, summary = run_of("run", "--recorded", recording(replies), "--suite", suite)
+    assert list(rows.loc["cactus", "control"]) == [False, True]
+    gates = [gate["name"] for gate in summary["tests"][0]["gates"]]
+    assert gates == ["pass_rate", "contrast_rate", "steady_rate"][: len(gates)]
+    assert "contrast_rate" in gates
+    assert "add_negation: controls: 1 not recorded, the others count." in summary["warnings"]
+
+
+SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] = {
+    "only originals": (
+        [(test, id_, before, None) for test, id_, before, _ in REPLIES],
+        "no case has recorded replies to both prompts: add_negation/cactus; add_negation/eggs; ",
+    ),
+    "other ids": (
+        [(test, f"x{id_}", before, after) for test, id_, before, after in REPLIES],
+        "contrapose preview --json",
+    ),
+    "no test named": (
+        [("", id_, before, after) for _, id_, before, after in REPLIES],
+        "Name the test, such as --test add_negation, or add a column test",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+@pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
+def test_what_cannot_be_judged_is_said_in_one_line(
+    kind: str, command: list[str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies, said = SENTENCES[kind]
+    recording(replies)
+    assert main([*command, "--suite", suite, "--quiet"]) == 2
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("contrapose:")]
+    assert len(shown) == 1
+    assert said in shown[0]
+
+
+def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
+        for number, row in enumerate(PAIRS)
+    ]
+    command = [
+        "run",
+        "--recorded",
+        write_rows("r.jsonl", rows),
+        "--suite",
+        suite,
+        "--test",
+        "order_bias",
+        "--out",
+        "out",
+    ]
+    assert main(command) == 4
+    assert "Next: record the missing replies" in " ".join(capsys.readouterr().out.split())
+    assert main([*command, "--set", "max_error_share=1"]) == 3

@@ -174,3 +174,29 @@ def test_prompt_that_an_endpoint_refuses_as_too_long_is_skipped() -> None:
         _, summary = run(*asking(endpoint.port))
     assert too_long(summary) == (3, 0, {"context_too_long": 1})
     assert summary["verdict"] != "incomplete"
+
+
+def test_replies_without_the_passages_are_told_fresh_or_stored(
+    server: Retriever, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for why in ("nothing at nowhere.*.text", "they came without"):
+        assert main(arguments(f"app/{server.url}", PLACES[0], "model_args.context=nowhere.*.text")) in {0, 1, 3}
+        out = " ".join(capsys.readouterr().out.split())
+        assert out.count("Of some replies the passages are not known") == 1
+        assert why in out
+    assert "passages" not in outcome()
+
+
+def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    asked = len(server.bodies)
+    assert "passages" not in outcome()
+    assert not [name for name in pd.read_parquet(newest(file="results.parquet")) if "passage" in name]
+    main(arguments(f"app/{server.url}", *PLACES))
+    assert len(server.bodies) == 2 * asked
+    first = newest(file="results.parquet").read_bytes()
+    main(arguments(f"app/{server.url}", *PLACES, out="again"))
+    assert len(server.bodies) == 2 * asked
+    assert newest("again", "results.parquet").read_bytes() == first
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    assert len(server.bodies) == 2 * asked

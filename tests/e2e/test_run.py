@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from newest_run import newest, setting, summary_of, write_rows
+from fake_endpoint import Endpoint
+from newest_run import asking, newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 from contrapose.tasks.config.permissions import VARIABLES
@@ -214,3 +215,17 @@ def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
     usage = summary_of("runs")["usage"]
     assert usage["calls"] == usage["requests"] > 30
+
+
+def test_a_wrong_suite_is_told_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("results.yaml").write_text("expectations: [{type: expect_nothing, kwargs: {}}]")
+    assert main([*ASKED, "--expectations", "results.yaml"]) == 2
+    assert "results.yaml, expectation 1, type" in " ".join(capsys.readouterr().err.split())
+    assert not Path("out").exists()
+
+
+def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
+    code = main(["run", *asking(server.port), "--limit", "6", "--out", "out"])
+    assert code in (0, 1, 3)
+    assert server.asked
+    assert set(server.asked.values()) == {1}

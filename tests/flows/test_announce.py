@@ -22,6 +22,7 @@ from contrapose.flows.cli import deploy, main
 from contrapose.flows.cli.deploy import follow_check
 from contrapose.flows.deploy.automations import AutomationBlock, specifications, update
 from contrapose.flows.orchestration.verdict_state import LABEL
+from contrapose.tasks.core.errors import ConfigError
 
 
 @pytest.fixture
@@ -171,3 +172,11 @@ def test_a_webhook_gets_json_whatever_is_inserted() -> None:
     action = AutomationBlock(id=BLOCK, webhook=True).action({"subject": "{{ name }}", "body": "a\nb"})
     rendered = render_user_template_sync(action["payload"], {"name": 'x", "admin": "yes'})
     assert json.loads(rendered) == {"subject": 'x", "admin": "yes', "body": "a\nb"}
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_check_that_never_begins_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deploy, "BEGIN_SECONDS", 1.0)
+    monkeypatch.setattr(deploy, "LOOK_SECONDS", 0.5)
+    with pytest.raises(ConfigError, match="--wait: no check of nobody began"):
+        follow_check({"model": "nobody", "revision": "r", "training_run": ""}, since=datetime.now(UTC))

@@ -320,3 +320,12 @@ def test_a_pool_that_somebody_else_creates_meanwhile_is_kept() -> None:
 def test_nightly_runs_when_it_is_told_to() -> None:
     (schedule,) = deployments(DeploymentOptions(cron="0 5 * * 1", timezone="Asia/Tokyo"))["nightly"]["schedules"]
     assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
+
+
+def test_two_that_start_at_once_take_two_ports() -> None:
+    with own_port(None) as first, own_port(None) as second:
+        assert first != second
+        with pytest.raises(ConfigError, match=f"--port: port {first} cannot be used"), own_port(first):
+            pass
+    with own_port(first) as again:
+        assert again == first
