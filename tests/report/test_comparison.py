@@ -214,8 +214,14 @@ def test_cases_are_filtered_by_test_direction_and_words_and_the_address_keeps_it
         assert shown.ids() == ["sample-77"]
         view.fill("#search", "nowhere")
         expect(view.locator("#rows")).to_contain_text("No case matches.")
-        view.get_by_role("link", name="10 gained").click()
-        assert view.input_value("#direction") == "gained"
+
+
+def test_a_link_of_the_matrix_leads_to_its_cases(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as shown:
+        shown.page.get_by_role("link", name="10 gained").click()
+        expect(shown.page.locator("#status")).to_have_text("1–10 of 10")
+        assert shown.page.input_value("#direction") == "gained"
+        assert shown.faults == []
 
 
 def test_keys_move_between_cases_and_pages(browser: Browser, page: Path) -> None:
@@ -283,9 +289,12 @@ def test_nothing_hostile_runs_and_nothing_breaks(browser: Browser, tmp_path: Pat
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_bars_anybody_from_it(browser: Browser, page: Path, scheme: Literal["light", "dark"]) -> None:
-    phone = {"width": 390, "height": 800}
-    with opened(browser, page, scheme=scheme, bypass_csp=True, viewport=phone) as shown:
-        assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    with opened(browser, page, scheme=scheme, bypass_csp=True) as shown:
         shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         broken = Axe().run(shown.page).response["violations"]
         assert not [rule for rule in broken if rule["impact"] in ("serious", "critical")]
+
+
+def test_it_fits_a_phone(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 390, "height": 800}) as shown:
+        assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
