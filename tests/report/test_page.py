@@ -347,6 +347,14 @@ def test_nothing_hostile_runs_and_nothing_breaks(browser: Browser, tmp_path: Pat
         assert found.faults == []
 
 
+def test_prompts_of_calls_are_not_squeezed_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, write(told(), tmp_path / "report.html"), viewport={"width": 390, "height": 800}) as found:
+        prompt = found.page.locator(".calls .text").first.bounding_box()
+        assert prompt is not None
+        assert prompt["width"] > 300
+        assert found.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def told() -> Report:
     """A report with everything that one can have."""
     full = hostile_report("harmless")
