@@ -18,6 +18,7 @@ from paged import GLOBALS, Opened, opened, write
 from playwright.sync_api import Browser, expect
 
 from contrapose.tasks.report.base import Report, SentPrompts
+from contrapose.tasks.report.html import sample_data
 from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.diff import mark
 
@@ -371,3 +372,25 @@ def everything(texts: Sequence[str]) -> Report:
     changes = tuple(change for one in reports for change in one.history.changes)
     history = replace(reports[0].history, changes=changes)
     return report(results=frame(rows), summary=merged, history=history, calls=reports[0].calls)
+
+
+def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_data, "BLOCK", 2)
+    monkeypatch.setattr(sample_data, "MOST_BYTES", 1)
+    file = write(report(), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        found.page.fill("#search", "summary-003")
+        expect(found.page.locator("#status")).to_have_text("1–1 of 1")
+        assert "This text did not fit on the page." in found.page.locator("#rows").inner_text()
+        found.page.fill("#search", "people")
+        expect(found.page.locator("#status")).to_have_text("1–2 of 2")
+        assert found.faults == []
+
+
+def test_the_link_of_a_test_shows_its_samples(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        found.page.click("#test-2 a.jump")
+        assert found.page.input_value("#test") == "add_toxic_words"
+        assert found.status() == "1–50 of 60"

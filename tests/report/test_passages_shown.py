@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from factories import frame, outcome, report, row, summary
+from paged import opened, write
+from playwright.sync_api import Browser
 from terminal import printed
 
 from contrapose.tasks.core.passages import PassageCounts, PassageGroup, PassageSummary
@@ -139,3 +142,23 @@ def test_without_a_script_the_passages_are_marked_too() -> None:
     assert "<ins>New.</ins>" in page
     assert "<del>&lt;script&gt;" in page
     assert "<script>document" not in page
+
+
+def test_a_passage_that_is_markup_is_text_on_the_page(browser: Browser, tmp_path: Path) -> None:
+    made = row(
+        expected_passages=json.dumps([ATTACK, "Both."]),
+        actual_passages=json.dumps(["Both.", "what the fuck"]),
+        passages="other",
+    )
+    file = write(report(results=frame([made]), summary=summary(tests=[BOTH])), tmp_path / "report.html")
+    with opened(browser, file) as view:
+        details = view.page.locator("#rows details")
+        details.locator("summary").click()
+        assert details.locator("del").inner_text() == ATTACK
+        assert details.locator("ins").inner_text() == "what the f***"
+        assert view.page.locator("#rows img, #rows script").count() == 0
+        view.page.check("#reveal")
+        view.page.locator("#rows details summary").click()
+        assert view.page.locator("#rows details ins").inner_text() == "what the fuck"
+        assert "hacked" not in view.page.title()
+        assert view.faults == []

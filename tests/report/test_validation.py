@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attacks import HOSTILE
+from browsers import chromium
 from factories import Held, frame, row, summary
 
 from contrapose.tasks.core.places import Place
@@ -141,3 +142,18 @@ def test_evidence_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     write_evidence(Place(str(tmp_path / "x-refused")), head, [checked(broken())], show_toxic=False)
     assert sorted(path.name for path in (tmp_path / "x-refused").iterdir()) == ["validation.html", "validation.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["x-refused"]
+
+
+def test_nothing_hostile_runs_in_a_browser(tmp_path: Path) -> None:
+    file = tmp_path / "validation.html"
+    file.write_text(shown(*map(hostile, filter(None, HOSTILE))))
+    told: list[str] = []
+    with chromium() as browser:
+        page = browser.new_context(offline=True).new_page()
+        page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda message: told.append(message.text))
+        page.on("request", lambda request: told.append(request.url))
+        page.goto(file.as_uri())
+        assert page.locator("section.suite").count() > 100
+        assert page.evaluate("document.scripts.length") == 0
+    assert [url for url in told if not url.startswith("data:")] == [file.as_uri()]
