@@ -258,3 +258,10 @@ def test_a_page_on_another_origin_gets_nothing_from_a_browser_that_was_let_in(ui
     expect(page.get_by_role("link", name="nightly", exact=True).first).to_be_visible(timeout=60_000)
     page.goto(report)
     assert page.content().count("secret") == 1
+
+
+def test_another_name_for_this_machine_is_not_answered(ui: LocalUi, opened_page: Page) -> None:
+    for url in (ui.url, ui.reports):
+        reply = opened_page.goto(url.replace("127.0.0.1", "evil.example"))
+        assert reply
+        assert reply.status == 404
