@@ -28,14 +28,13 @@ class Figures:
     outcome: str = ""
 
 
-Note = Callable[..., None]
 FIGURES = pytest.StashKey[list[Figures]]()
 WIDEST = 160
 """Characters of an outcome in the table."""
 
 
 @pytest.fixture
-def note(request: pytest.FixtureRequest, tmp_path: Path) -> Note:
+def note(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., None]:
     """Take down the figures of a scenario, as its endpoint saw it; an outcome names the folder of the test as `…`."""
     began, noted = time.monotonic(), request.config.stash.setdefault(FIGURES, [])
 
@@ -112,3 +111,15 @@ def served() -> Iterator[Endpoint]:
 def run(served: Endpoint, tmp_path: Path) -> Run:
     """A run that asks it."""
     return Run(endpoint=served, home=tmp_path / "home", out=tmp_path / "runs")
+
+
+@pytest.fixture
+def unharmed(note: Callable[..., None], calm: Callable[[Run], Calm]) -> Callable[..., None]:
+    """Take down the figures of a scenario; the run has the results of a calm one, and paid for nothing twice."""
+
+    def check(scenario: str, run: Run, *, outcome: str, **counts: int) -> None:
+        note(scenario, run.endpoint, outcome=outcome, **counts)
+        assert run.results().equals(calm(run).results)
+        assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+
+    return check

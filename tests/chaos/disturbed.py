@@ -101,6 +101,13 @@ class Run:
         said = [line.removeprefix("contrapose: ") for line in written.splitlines() if line.startswith("contrapose: ")]
         return Ended(code=process.returncode, said=said, written=written, seconds=time.monotonic() - began)
 
+    def start_asking(self, count: int, *, delay: float = 0.2) -> subprocess.Popen[str]:
+        """Start it with a slow endpoint, and wait until that had some requests."""
+        self.endpoint.delay = delay
+        process = self.start()
+        self.until_asked(process, count=count)
+        return process
+
     def until_asked(self, process: subprocess.Popen[str], *, count: int = 1) -> None:
         """Wait until a process of it has made some more requests."""
         before = len(self.endpoint.requests)

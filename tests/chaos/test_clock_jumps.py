@@ -81,23 +81,18 @@ def test_the_clock_is_moved_and_what_measures_is_not(clock: Clock, run: Run) -> 
 
 @pytest.mark.parametrize("jumps", JUMPS.values(), ids=JUMPS)
 def test_a_run_goes_on_when_its_clock_jumps(
-    jumps: list[int], run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None]
+    jumps: list[int], run: Run, clock: Clock, calm: Callable[[Run], Any], unharmed: Callable[..., None]
 ) -> None:
-    whole, run = calm(run), clock.read_by(run)
-    run.endpoint.delay = 0.2
-    process = run.start()
-    for jump in jumps:
-        run.until_asked(process, count=BETWEEN)
+    calm(run)
+    run = clock.read_by(run)
+    process = run.start_asking(BETWEEN)
+    for jump in jumps[:-1]:
         clock.set(jump)
+        run.until_asked(process, count=BETWEEN)
+    clock.set(jumps[-1])
     ended = run.ended(process)
-    note(
-        f"clock by {', '.join(f'{each:+} s' for each in jumps)}",
-        run.endpoint,
-        outcome=f"exit {ended.code}; the same results",
-    )
     assert (ended.code, ended.said) == (0, []), ended
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests)
+    unharmed(f"clock by {', '.join(f'{each:+} s' for each in jumps)}", run, outcome="the same results")
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
@@ -105,46 +100,13 @@ def test_a_killed_run_goes_on_at_another_time(
     jump: int, run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None]
 ) -> None:
     whole, run = calm(run), clock.read_by(run)
-    run.endpoint.delay = 0.2
-    process = run.start()
-    run.until_asked(process, count=BETWEEN)
-    moment = kill(process)
+    moment = kill(run.start_asking(BETWEEN))
     time.sleep(0.3)
     before, kept = list(run.endpoint.requests), run.stored()
     clock.set(jump)
-    ended = run.ended()
-    lost = [each for each in before if each.prompt not in kept]
-    note(
-        f"killed, and begun again {jump:+} s later",
-        run.endpoint,
-        kills=1,
-        in_flight=in_flight(before, moment),
-        outcome=f"exit {ended.code}; the same results",
-    )
-    assert ended.code == 0, ended
+    assert run.ended().code == 0
+    lost = [each.prompt for each in before if each.prompt not in kept]
+    flying = in_flight(before, moment)
+    note(f"killed, and begun again {jump:+} s later", run.endpoint, kills=1, in_flight=flying, outcome="same results")
     assert run.results().equals(whole.results)
-    assert sorted(asked_twice(run.endpoint.requests).elements()) == sorted(each.prompt for each in lost)
-
-
-@pytest.mark.parametrize("jump", [HOUR, -HOUR])
-def test_two_runs_share_the_work_when_the_clock_jumps(
-    jump: int, run: Run, clock: Clock, calm: Callable[[Run], Any], note: Callable[..., None], tmp_path: Path
-) -> None:
-    whole = calm(run)
-    run = replace(clock.read_by(run), store=f"sqlite:///{tmp_path / 'shared.sqlite3'}")
-    runs = [replace(run, home=tmp_path / f"home-{name}", out=tmp_path / name / "runs") for name in ("one", "two")]
-    run.endpoint.delay = 0.5
-    processes = [each.start() for each in runs]
-    run.until_asked(processes[0], count=4 * BETWEEN)
-    clock.set(jump)
-    claimed = runs[0].claimed()
-    ends = [each.ended(process) for each, process in zip(runs, processes, strict=True)]
-    note(
-        f"clock by {jump:+} s, two runs on one store",
-        run.endpoint,
-        outcome=f"exits {[each.code for each in ends]}; {claimed} claimed at the jump; the same results",
-    )
-    assert claimed, "nothing was claimed when the clock jumped"
-    assert [each.code for each in ends] == [0, 0], ends
-    assert all(each.results().equals(whole.results) for each in runs)
-    assert not asked_twice(run.endpoint.requests)
+    assert sorted(asked_twice(run.endpoint.requests).elements()) == sorted(lost)

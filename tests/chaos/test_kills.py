@@ -18,7 +18,7 @@ from fake_endpoint import Request, serving_this
 KILLS = int(os.environ.get("CONTRAPOSE_CHAOS_KILLS", "50"))
 """On each kind of store."""
 SEED = int(os.environ.get("CONTRAPOSE_CHAOS_SEED", "0"))
-EARLY_KILLS = REPORT_KILLS = BATCH_KILLS = max(KILLS // 5, 4)
+REPORT_KILLS = BATCH_KILLS = max(KILLS // 5, 4)
 REPORTING = 1.5
 """Seconds after which a report is written that was begun."""
 STARTING = 0.3
@@ -96,37 +96,6 @@ def test_what_is_asked_twice_was_in_flight_at_a_kill(
     assert asked_twice(seen) == Counter(request.prompt for _, request in lost)
     for each, request in lost:
         assert request.left > each.moment - SLACK, "answered before a kill, and asked again"
-
-
-def test_a_run_that_may_stop_early_stops_where_an_undisturbed_one_does(
-    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
-) -> None:
-    close = ("--set", "runner_args.portion=4", "--set", "tests.factuality.order_bias.min_pass_rate=0.6")
-    run = replace(run, options=("--stop", "early", *close), limit=None)
-    run.endpoint.reply_text = "A"
-    whole, rng = calm(run), random.Random(SEED)
-    (outcome,) = whole.outcomes
-    stopping: Any = outcome["stopping"]
-    assert stopping["looks"] > 2
-    assert stopping["judged"] < stopping["cases"]
-    run.endpoint.delay = 0.4
-    for _ in range(EARLY_KILLS):
-        process = run.start()
-        run.until_asked(process)
-        time.sleep(rng.uniform(0, ASKING))
-        assert process.poll() is None, "the run had ended before it was to be killed"
-        kill(process)
-    run.endpoint.delay = 0.0
-    assert run.ended().code == 0
-    assert run.outcomes() == whole.outcomes
-    assert run.results().equals(whole.results)
-    assert set(run.endpoint.asked) == whole.prompts, "nothing was asked that an undisturbed run would not have"
-    note(
-        "kills of a run that may stop early",
-        run.endpoint,
-        kills=EARLY_KILLS,
-        outcome=f"stopped after {stopping['judged']} of {stopping['cases']} cases, as if undisturbed",
-    )
 
 
 def test_a_run_that_is_killed_while_it_writes_its_report_asks_nothing_again(

@@ -25,11 +25,7 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
 
 @pytest.mark.parametrize(
     ("count", "takes"),
-    [
-        (2, ""),
-        pytest.param(2, "json_schema", marks=pytest.mark.slow),
-        pytest.param(4, "", marks=pytest.mark.chaos),
-    ],
+    [(2, ""), pytest.param(2, "json_schema", marks=pytest.mark.slow), pytest.param(4, "", marks=pytest.mark.chaos)],
 )
 @pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
 def test_runs_share_the_work(
@@ -43,9 +39,7 @@ def test_runs_share_the_work(
     assert [each.code for each in ends] == [0] * count, ends
     prompts = len(endpoint.asked)
     note(
-        f"{count} runs at once{f' with {takes}' if takes else ''}, {store.partition(':')[0]}",
-        endpoint,
-        outcome=f"exits {[each.code for each in ends]}; the same results",
+        f"{count} runs at once, {takes or 'free replies'}, {store.partition(':')[0]}", endpoint, outcome="same results"
     )
     assert prompts >= 60
     assert not asked_twice(endpoint.requests)
@@ -70,13 +64,8 @@ def test_the_others_go_on_when_runs_are_killed(
     ends = [each.ended(process) for each, process in zip(runs[2:], processes[2:], strict=True)]
     flying = sum(in_flight(endpoint.requests, moment) for moment in moments)
     twice = asked_twice(endpoint.requests)
-    note(
-        f"4 runs at once, 2 killed, {store.partition(':')[0]}",
-        endpoint,
-        kills=len(moments),
-        in_flight=flying,
-        outcome=f"exits {[each.code for each in ends]}; the same results",
-    )
+    scenario = f"4 runs at once, 2 killed, {store.partition(':')[0]}"
+    note(scenario, endpoint, kills=2, in_flight=flying, outcome="the same results")
     assert [each.code for each in ends] == [0, 0], ends
     assert all(each.results().equals(whole.results) for each in runs[2:])
     assert set(endpoint.asked) == whole.prompts == runs[0].stored()

@@ -8,12 +8,10 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from databases import debian_postgres
-from disturbed import Run, asked_twice, in_flight, one_line
+from disturbed import Run, in_flight, one_line
 
 BEFORE = 20
 """Requests before it happens."""
@@ -58,12 +56,9 @@ def remove_home(run: Run) -> None:
 
 @pytest.mark.parametrize("happens", [remove_store, replace_store, remove_home, cut_store, damage_store])
 def test_what_was_paid_is_not_asked_again(
-    happens: Callable[[Run], None], run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
+    happens: Callable[[Run], None], run: Run, unharmed: Callable[..., None]
 ) -> None:
-    whole = calm(run)
-    run.endpoint.delay = 0.2
-    process = run.start()
-    run.until_asked(process, count=BEFORE)
+    process = run.start_asking(BEFORE)
     happens(run)
     moment = time.monotonic()
     ended = run.ended(process)
@@ -73,83 +68,39 @@ def test_what_was_paid_is_not_asked_again(
     assert ended.said or happens in (replace_store, damage_store), "it passed without a word"
     run.endpoint.delay = 0.0
     shutil.rmtree(run.out, ignore_errors=True)
-    again = run.ended()
-    assert again.code == 0, again
-    note(
-        happens.__name__.replace("_", " ") + " under way",
-        run.endpoint,
-        in_flight=in_flight(run.endpoint.requests, moment),
-        outcome=f"exit {ended.code}: {' / '.join(ended.said)}",
-    )
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+    assert run.ended().code == 0
+    flying, outcome = in_flight(run.endpoint.requests, moment), f"exit {ended.code}: {' / '.join(ended.said)}"
+    unharmed(f"{happens.__name__.replace('_', ' ')} under way", run, in_flight=flying, outcome=outcome)
 
 
-def test_the_folder_of_runs_is_removed_under_way(
-    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
-) -> None:
-    whole = calm(run)
-    run.endpoint.delay = 0.2
-    process = run.start()
-    run.until_asked(process, count=BEFORE)
+def test_the_folder_of_runs_is_removed_under_way(run: Run, unharmed: Callable[..., None]) -> None:
+    process = run.start_asking(BEFORE)
     shutil.rmtree(run.out, ignore_errors=True)
-    ended = run.ended(process)
-    note(
-        "folder of runs removed under way",
-        run.endpoint,
-        outcome=f"exit {ended.code}; the same results",
-    )
-    assert ended.code == 0, ended
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests)
+    assert run.ended(process).code == 0
+    unharmed("folder of runs removed under way", run, outcome="the same results")
 
 
 @pytest.mark.parametrize("away", [2.0, 30.0], ids=["a moment", "a while"])
-def test_the_database_server_is_away(
-    away: float, run: Run, calm: Callable[[Run], Any], note: Callable[..., None], tmp_path: Path
-) -> None:
-    whole = calm(run)
+def test_the_database_server_is_away(away: float, run: Run, unharmed: Callable[..., None]) -> None:
     with debian_postgres() as server:
         run = replace(run, store=server.url("psycopg"))
-        run.endpoint.delay = 0.2
-        process = run.start()
-        run.until_asked(process, count=BEFORE)
+        process = run.start_asking(BEFORE)
         server.stop()
         time.sleep(away)
         server.start()
-        ended = run.ended(process)
-    note(
-        f"PostgreSQL away for {away:.0f} s",
-        run.endpoint,
-        outcome=f"exit {ended.code}; the same results",
-    )
-    assert ended.code == 0, ended
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests)
+        assert run.ended(process).code == 0
+    unharmed(f"PostgreSQL away for {away:.0f} s", run, outcome="the same results")
 
 
-def test_the_database_server_does_not_come_back(
-    run: Run, calm: Callable[[Run], Any], note: Callable[..., None]
-) -> None:
+def test_the_database_server_does_not_come_back(run: Run, unharmed: Callable[..., None]) -> None:
     """It is waited for five minutes, and what was paid for lies in a file then."""
-    whole = calm(run)
     with debian_postgres() as server:
         run = replace(run, store=server.url("psycopg"))
-        run.endpoint.delay = 0.2
-        process = run.start()
-        run.until_asked(process, count=BEFORE)
+        process = run.start_asking(BEFORE)
         server.stop()
         moment = time.monotonic()
-        ended = run.ended(process)
-        line = one_line(ended, "response store")
+        line = one_line(run.ended(process), "response store")
         server.start()
         run.endpoint.delay = 0.0
         assert run.ended().code == 0
-    note(
-        "PostgreSQL gone for good",
-        run.endpoint,
-        in_flight=in_flight(run.endpoint.requests, moment),
-        outcome=f"exit {ended.code}: {line}",
-    )
-    assert run.results().equals(whole.results)
-    assert not asked_twice(run.endpoint.requests), "paid for, and asked again"
+    unharmed("PostgreSQL gone for good", run, in_flight=in_flight(run.endpoint.requests, moment), outcome=line)

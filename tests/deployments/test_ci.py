@@ -86,17 +86,13 @@ def test_a_comment_is_replaced_and_nobody_elses_is_touched(tmp_path: Path, api: 
     for text in ("# First", "é" * 40_000, "# Third"):
         done = comment(tmp_path, text, **environment(api, host))
         assert done.returncode == 0, done.stderr
+        body = api.comments[-1]["body"]
+        assert len(body.encode()) <= 60_000
+        assert body[-1] in "tdé", "it is cut at a whole character"
     assert comment(tmp_path, "# Other", "--name", "other.yaml", **environment(api, host)).returncode == 0
     made = [item["body"] for item in api.comments[BEFORE + 1 :]]
     assert made == ["<!-- contrapose -->\n# Third", "<!-- contrapose other.yaml -->\n# Other"]
     assert api.comments[BEFORE]["body"].endswith("forged by a person")
-
-
-def test_a_long_report_is_cut_at_a_whole_character(tmp_path: Path, api: Api) -> None:
-    assert comment(tmp_path, "é" * 40_000, **environment(api, "github")).returncode == 0
-    body = api.comments[-1]["body"]
-    assert len(body.encode()) <= 60_000
-    assert body.endswith("é")
 
 
 def test_a_refused_token_is_one_line_without_it(tmp_path: Path, api: Api) -> None:
@@ -147,19 +143,20 @@ def step(name: str, **names: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("code", ["0", "1", "4"])
-def test_the_action_hands_on_code_report_and_badge(tmp_path: Path, runner: dict[str, str], code: str) -> None:
-    done = step("Evaluate", **runner, CODE=code)
+@pytest.mark.parametrize(("code", "cost"), [("0", "2"), ("1", ""), ("4", "2")])
+def test_the_action_hands_on_code_report_and_badge(
+    tmp_path: Path, runner: dict[str, str], code: str, cost: str
+) -> None:
+    done = step("Evaluate", **{**runner, "MAX_COST": cost}, CODE=code)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "output").read_text() == f"code={code}\nrun={tmp_path}/runs/a\nverdict=fail\n"
     assert (tmp_path / "summary").read_text() == "# Report\n"
     assert (tmp_path / "badge" / "badge.svg").is_file()
-    assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --max-cost 2")
-
-
-def test_a_model_without_a_known_price_is_given_no_most_cost(tmp_path: Path, runner: dict[str, str]) -> None:
-    assert step("Evaluate", **{**runner, "MAX_COST": ""}, CODE="0").returncode == 0
-    assert (tmp_path / "asked").read_text().startswith("run --suite my suite.yaml --out")
+    assert (
+        (tmp_path / "asked")
+        .read_text()
+        .startswith(f"run --suite my suite.yaml --{f'max-cost {cost}' if cost else 'out'}")
+    )
 
 
 def test_a_run_that_never_began_has_no_folder(tmp_path: Path, runner: dict[str, str]) -> None:
@@ -197,12 +194,6 @@ def test_every_installation_is_held_to_the_versions_and_none_sees_the_key(tmp_pa
     assert [call for call in calls if f"install -c {REPOSITORY}/constraints.txt" not in call] == []
     assert f"contrapose[embeddings] @ file://{REPOSITORY}" in calls[-1]
     assert "secret" not in (tmp_path / "environment").read_text()
-
-
-def test_the_action_is_ready_to_be_published() -> None:
-    action = yaml.safe_load(ACTION.read_text())
-    assert {"name", "description", "branding"} <= set(action)
-    assert {"verdict", "code", "run"} == set(action["outputs"])
 
 
 def test_the_action_comments_once(tmp_path: Path, runner: dict[str, str], api: Api) -> None:

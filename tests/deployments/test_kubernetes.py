@@ -64,7 +64,7 @@ def test_the_job_of_a_work_pool_fits_its_schema() -> None:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-def test_a_pod_is_nobody_and_can_do_little(maker: str) -> None:
+def test_a_pod_is_nobody_can_do_little_and_has_bounds_and_a_versioned_image(maker: str) -> None:
     pod = pod_of(maker)
     assert pod["securityContext"]["runAsNonRoot"]
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -75,13 +75,14 @@ def test_a_pod_is_nobody_and_can_do_little(maker: str) -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_pod_has_bounds_and_a_versioned_image(maker: str) -> None:
-    (container,) = pod_of(maker)["containers"]
     assert {"cpu", "memory", "ephemeral-storage"} <= container["resources"]["limits"].keys()
     assert container["image"] == "contrapose:0.1.0"
+
+
+def test_the_job_and_the_worker_run_commands_that_exist() -> None:
+    assert understood(JOB["spec"]["template"]["spec"]["containers"][0]["args"])
+    (container,) = pod_of("worker")["containers"]
+    assert container["args"][:5] == ["prefect", "worker", "start", "--pool", POOL]
 
 
 @pytest.mark.parametrize("maker", ["job", "work pool"])
@@ -90,10 +91,6 @@ def test_secrets_come_from_a_secret(maker: str) -> None:
     secret = {each["name"] for each in container["env"] if "secretKeyRef" in each.get("valueFrom", {})}
     assert {"OPENAI_API_KEY", "CONTRAPOSE_STORE"} <= secret
     assert {each["name"] for each in container["env"] if "value" in each} <= {"PREFECT_SERVER_DATABASE_CONNECTION_URL"}
-
-
-def test_the_job_runs_a_command_that_exists() -> None:
-    assert understood(JOB["spec"]["template"]["spec"]["containers"][0]["args"])
 
 
 def test_the_password_of_the_server_comes_from_the_secret_for_worker_and_jobs() -> None:
@@ -123,11 +120,6 @@ def test_the_rights_go_to_the_account_of_the_worker_where_it_watches() -> None:
     assert subject["name"] == WORKER["ServiceAccount"]["metadata"]["name"] == pod_of("worker")["serviceAccountName"]
     jobs = TEMPLATE["variables"]["properties"]["namespace"]["default"]
     assert told["PREFECT_INTEGRATIONS_KUBERNETES_OBSERVER_NAMESPACES"] == subject["namespace"] == jobs
-
-
-def test_the_worker_serves_the_pool_of_the_deployments() -> None:
-    (container,) = pod_of("worker")["containers"]
-    assert container["args"][:5] == ["prefect", "worker", "start", "--pool", POOL]
 
 
 def test_neither_a_verdict_nor_a_mistake_nor_a_spent_budget_is_tried_again() -> None:

@@ -1,4 +1,4 @@
-"""The quickstart through an application: what it replies is judged as a model's, and what it does harms no run."""
+"""Complete suites and files, real data, and applications: what they reply is judged as a model's."""
 
 from __future__ import annotations
 
@@ -15,38 +15,79 @@ import pytest
 import uvicorn
 from fake_endpoint import Endpoint, serving
 from fastapi import Body, FastAPI
-from newest_run import asking, results_of, setting, summary_of
+from newest_run import asking, results_of, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
+from contrapose.tasks.core import registry
+from contrapose.tasks.probes.edits.base import TextEdit
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
-BOT = '''
-import os, sys, time
 
-kept = []
-asked = 0
+@pytest.mark.slow
+def test_every_edit_runs_with_its_control() -> None:
+    probes = {name: registry.probe(name) for name in registry.PROBES}
+    edits = [name for name, probe in probes.items() if isinstance(probe, TextEdit) and not probe.by_default]
+    named = [part for name in edits for part in ("--test", name)]
+    controls = setting("tests.defaults.control=true")
+    main(["run", *named, "--model", "mock", "--limit", "40", "--exit-zero", "--out", "out", *controls])
+    outcomes, results = summary_of()["tests"], results_of()
+    assert [outcome["test_type"] for outcome in outcomes] == edits
+    for outcome in outcomes:
+        assert outcome["scored"] > 0
+        assert outcome["control"]["cases"] == outcome["scored"] + outcome["unscored"]
+        own = results[(results["test_type"] == outcome["test_type"]) & ~results["control"]]
+        assert (own["original"] != own["test_case"]).all()
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "test", "cases", "refused"),
+    [
+        ("factual_summary_pairs.jsonl", "order_bias", 371, 3),
+        ("anyscale_sentence_pairs.json", "order_bias", 373, 3),
+        ("openbookqa_test.jsonl", "add_negation", 500, 0),
+        ("openbookqa_test.jsonl", "option_order", 1500, 0),
+        ("wiki_test.jsonl", "add_toxic_words", 1000, 0),
+    ],
+)
+def test_every_row_of_a_real_file_becomes_cases_a_skip_or_a_refusal(
+    shared_data: Path, name: str, test: str, cases: int, refused: int
+) -> None:
+    arguments = ["--model", "mock", "--suite", "full", "--test", test, "--data", str(shared_data / name)]
+    assert main(["run", *arguments, "--exit-zero", "--out", "out"]) == 0
+    outcome = summary_of()["tests"][0]
+    assert outcome["cases"] == cases == outcome["skipped"] + outcome["scored"] + outcome["unscored"] + outcome["errors"]
+    assert len(outcome["refused"]) == refused
+
+
+def reply(prompt: str) -> str:
+    if "Summary A" in prompt:
+        return ("A", "Summary B", "It is the first one.")[len(prompt) % 3]
+    return ("A skull.", "The river rises, damn it.", "No sexual content here.")[len(prompt) % 3]
+
+
+def test_langtest_gives_an_api_model_and_its_recorded_replies_the_same_figures() -> None:
+    arguments = ["run", "--suite", "langtest", "--limit", "12", "--out", "out"]
+    with serving(Endpoint(says=reply)) as endpoint:
+        assert main([*arguments, *asking(endpoint.port)]) in {0, 1, 3}
+        asked = {request.prompt for request in endpoint.requests}
+    live = results_of()
+    cases = live[~live["control"]]
+    assert set(cases["scorer"]) == {"embedding", "count", "reply"}
+    assert cases["langtest_pass"].notna().all()
+    assert cases.loc[cases["test_type"] != "order_bias", "langtest_score"].notna().all()
+    name = write_rows("replies.jsonl", [{"prompt": prompt, "reply": reply(prompt)} for prompt in sorted(asked)])
+    assert main([*arguments, "--model", f"recorded/{name}"]) in {0, 1, 3}
+    shown = ["test_type", "sample_id", "eval_score", "pass", "langtest_score", "langtest_pass"]
+    pd.testing.assert_frame_equal(results_of()[shown], live[shown])
+
+
+BOT = """
 def said(prompt):
     letter = "AB"[len(prompt) % 2]
     return f"Summary {letter} is better." if "Summary A" in prompt else f"{letter}. That is my answer."
-
-def misbehaving(prompt):
-    """Leaks, prints, and at some prompts raises, leaves, dies or hangs."""
-    global asked
-    asked += 1
-    kept.append(bytearray(3_000_000))
-    print("printed", prompt)
-    if asked % 10 == 3:
-        raise ValueError("it broke")
-    if asked % 10 == 5:
-        sys.exit(1)
-    if asked % 10 == 7:
-        os._exit(1)
-    if asked % 20 == 9:
-        time.sleep(600)
-    return said(prompt)
-'''
+"""
 SCRIPT = "import sys\nfrom bot_of_run import said\nsys.stdout.write(said(sys.stdin.read()))\n"
 
 
@@ -100,25 +141,6 @@ def test_each_kind_of_application_is_judged_as_a_model(expected: pd.DataFrame, a
     ):
         assert run("--model", model, *settings) in {0, 1, 3}
         pd.testing.assert_frame_equal(results_of(), expected)
-
-
-@pytest.mark.slow
-def test_a_callable_that_misbehaves_harms_neither_the_run_nor_its_results(
-    expected: pd.DataFrame, capfd: pytest.CaptureFixture[str]
-) -> None:
-    settings = setting("model_args.timeout=1", "model_args.memory=64", "model_args.concurrency=2")
-    code = run("--model", "app/bot_of_run:misbehaving", *settings)
-    assert code in {1, 3, 4}
-    assert "printed" not in "".join(capfd.readouterr())
-    found = results_of()
-    failed = found["error"].notna()
-    assert 0 < failed.sum() < len(found)
-    whole = ["case_id", "actual_result", "pass", "eval_score"]
-    pd.testing.assert_frame_equal(found[~failed][whole], expected[~failed][whole], check_dtype=False)
-    told = " ".join(found["error"].dropna())
-    assert "ValueError: it broke" in told
-    assert "its process ended (exit status 1)" in told
-    assert summary_of()["usage"]["failures"] > 0
 
 
 def test_a_suite_may_name_no_file_or_address_of_its_own(capsys: pytest.CaptureFixture[str], bot: Any) -> None:

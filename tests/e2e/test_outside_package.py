@@ -229,19 +229,3 @@ def test_a_probe_of_another_package_is_described_validated_and_shown(contrapose:
     assert "model_args.lead" in made_of
     assert "model_args.pause" not in made_of
     assert told["passed"] == told["scored"] > 20
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server")
-def test_a_provider_of_another_package_is_estimated_checked_and_listed(contrapose: Command) -> None:
-    chosen = ["--model", "longest", "--test", "shouting", "--limit", "30"]
-    estimate = json.loads(contrapose("estimate", *chosen, "--json").stdout)
-    assert estimate["cost"]["value"] == 0
-    assert "tokens a second" in estimate["seconds"]["because"] or estimate["seconds"]["value"] is None
-    checked = {each["name"]: each for each in json.loads(contrapose("doctor", *chosen, "--json").stdout)["checks"]}
-    assert (checked["model"]["state"], checked["model"]["remedy"]) == ("warning", "Use a model.")
-    assert "Nats between the longest option and the others. (number, 2.0)" in contrapose("list", "providers").stdout
-    secret = contrapose("run", *chosen, "--set", "model_args.api_key=sk-1")
-    assert (secret.returncode, "looks like a secret" in secret.stderr) == (2, True)
-    pairs = contrapose("estimate", *chosen, "--set", "gen_kwargs.temperature=", "--set", "repeats=2")
-    assert (pairs.returncode, "replies to a prompt never differ" in " ".join(pairs.stderr.split())) == (2, True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -175,11 +174,6 @@ def test_no_websocket_tells_or_takes_anything(server: str, request: pytest.Fixtu
     asyncio.run(all_of_them())
 
 
-def test_the_key_is_the_owners_alone(ui: LocalUi) -> None:
-    assert stat.S_IMODE(ui.key_file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(ui.key_file.parent.stat().st_mode) == 0o700
-
-
 def test_its_own_automations_still_act(ui: LocalUi) -> None:
     """Prefect's client for this brings no key, and would be refused by its own server."""
     never = {"type": "event", "posture": "Reactive", "expect": ["never"], "threshold": 1, "within": 0}
@@ -271,11 +265,3 @@ def test_another_name_for_this_machine_is_not_answered(ui: LocalUi, opened_page:
         reply = opened_page.goto(url.replace("127.0.0.1", "evil.example"))
         assert reply
         assert reply.status == 404
-
-
-def test_the_printed_address_works_once(ui: LocalUi) -> None:
-    parts = urlsplit(ui.link)
-    ask(ui.url, f"{parts.path}?{parts.query}")
-    status, _, headers = ask(ui.url, f"{parts.path}?{parts.query}")
-    assert status == 401
-    assert "set-cookie" not in headers

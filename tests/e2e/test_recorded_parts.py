@@ -26,10 +26,7 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 QUESTIONS = [{"id": one.id, "text": one.text, "options": list(one.options)} for one in (CACTUS, EGGS)]
 TEXTS = [
     {"id": "total", "text": "Total 10247."},
-    {
-        "id": "valkyria",
-        "text": "Unlike its two predecessors Valkyria Chronicles III was not released in the west.",
-    },
+    {"id": "valkyria", "text": "Unlike its two predecessors Valkyria Chronicles III was not released in the west."},
 ]
 PAIRS = [
     {name: getattr(PAIR, name) for name in ("id", "article_sentence", "correct_sentence", "incorrect_sentence")},
@@ -101,15 +98,6 @@ def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], sui
     assert "on trust" in warnings
 
 
-def test_with_the_scorer_of_the_documents_the_same_rows_pass_and_fail(suite: str) -> None:
-    rows, _ = run_of(
-        *("run", "--recorded", recording(), "--suite", suite, "--test", "add_negation"),
-        *("--set", "tests.sensitivity.add_negation.scorer=embedding"),
-    )
-    assert rows["pass"].to_dict() == {"cactus": True, "eggs": False}
-    assert rows.loc["eggs", "eval_score"] == 0.0
-
-
 @pytest.mark.parametrize("name", ["replies.csv", "replies.jsonl"])
 @pytest.mark.parametrize("option", ["--recorded", "--model"])
 def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, option: str, suite: str) -> None:
@@ -126,16 +114,6 @@ def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, o
         assert outcomes["order_bias"]["reason"] == "No case could be scored."
 
 
-def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
-    replies = [*REPLIES[:2], ("add_negation", "add_negation/cactus/control", None, "B. liquid")]
-    rows, summary = run_of("run", "--recorded", recording(replies), "--suite", suite)
-    assert list(rows.loc["cactus", "control"]) == [False, True]
-    gates = [gate["name"] for gate in summary["tests"][0]["gates"]]
-    assert gates == ["pass_rate", "contrast_rate", "steady_rate"][: len(gates)]
-    assert "contrast_rate" in gates
-    assert "add_negation: controls: 1 not recorded, the others count." in summary["warnings"]
-
-
 def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     gate = ["--set", "tests.sensitivity.add_negation.min_pass_rate=0.1"]
     _, summary = run_of("run", "--recorded", recording(REPLIES[:1]), "--suite", suite, *gate)
@@ -143,66 +121,10 @@ def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, caps
     assert "Random guessing reaches a pass rate of 75%" in " ".join(capsys.readouterr().out.split())
 
 
-SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] = {
-    "only originals": (
-        [(test, id_, before, None) for test, id_, before, _ in REPLIES],
-        "no case has recorded replies to both prompts: add_negation/cactus; add_negation/eggs; ",
-    ),
-    "other ids": (
-        [(test, f"x{id_}", before, after) for test, id_, before, after in REPLIES],
-        "contrapose preview --json",
-    ),
-    "no test named": (
-        [("", id_, before, after) for _, id_, before, after in REPLIES],
-        "Name the test, such as --test add_negation, or add a column test",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", SENTENCES)
-@pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
-def test_what_cannot_be_judged_is_said_in_one_line(
-    kind: str, command: list[str], suite: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    replies, said = SENTENCES[kind]
-    recording(replies)
-    assert main([*command, "--suite", suite, "--quiet"]) == 2
-    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("contrapose:")]
-    assert len(shown) == 1
-    assert said in shown[0]
-
-
-def test_the_remedy_for_replies_of_no_test_leads_to_a_verdict(suite: str) -> None:
-    recording([("", *rest) for _, *rest in REPLIES[:2]])  # type: ignore[misc]
-    rows, _ = run_of("run", "--recorded", "replies.csv", "--suite", suite, "--test", "add_negation")
-    assert set(rows.index) == {"cactus", "eggs"}
-
-
 def test_tests_that_cannot_read_the_data_are_left_out(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows, _ = run_of("run", "--recorded", recording(REPLIES[:2]), "--data", "add_negation.jsonl")
     assert set(rows["test_type"]) == {"add_negation"}
     assert "order_bias: skipped, because add_negation.jsonl: there is no column" in capsys.readouterr().err
-
-
-def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [
-        {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
-        for number, row in enumerate(PAIRS)
-    ]
-    command = [
-        "run",
-        "--recorded",
-        write_rows("r.jsonl", rows),
-        "--suite",
-        suite,
-        "--test",
-        "order_bias",
-        "--out",
-        "out",
-    ]
-    assert main(command) == 4
-    assert "Next: record the missing replies" in " ".join(capsys.readouterr().out.split())
-    assert main([*command, "--set", "max_error_share=1"]) == 3
 
 
 def test_results_of_an_earlier_run_are_a_recording(suite: str) -> None:
@@ -254,3 +176,63 @@ def test_ids_of_cases_find_every_case_and_control(test: str) -> None:
     assert {case.id for case in left if case.skip_reason == "not_recorded"} == {
         case.id for case in cases if case.id.endswith("/2") and case.skip_reason is None
     }
+
+
+def test_controls_that_are_there_in_part_are_judged_in_part(suite: str) -> None:
+    replies = [*REPLIES[:2], ("add_negation", "add_negation/cactus/control", None, "B. liquid")]
+    rows, summary = run_of("run", "--recorded", recording(replies), "--suite", suite)
+    assert list(rows.loc["cactus", "control"]) == [False, True]
+    gates = [gate["name"] for gate in summary["tests"][0]["gates"]]
+    assert gates == ["pass_rate", "contrast_rate", "steady_rate"][: len(gates)]
+    assert "contrast_rate" in gates
+    assert "add_negation: controls: 1 not recorded, the others count." in summary["warnings"]
+
+
+SENTENCES: dict[str, tuple[list[tuple[str, str, str | None, str | None]], str]] = {
+    "only originals": (
+        [(test, id_, before, None) for test, id_, before, _ in REPLIES],
+        "no case has recorded replies to both prompts: add_negation/cactus; add_negation/eggs; ",
+    ),
+    "other ids": (
+        [(test, f"x{id_}", before, after) for test, id_, before, after in REPLIES],
+        "contrapose preview --json",
+    ),
+    "no test named": (
+        [("", id_, before, after) for _, id_, before, after in REPLIES],
+        "Name the test, such as --test add_negation, or add a column test",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+@pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
+def test_what_cannot_be_judged_is_said_in_one_line(
+    kind: str, command: list[str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies, said = SENTENCES[kind]
+    recording(replies)
+    assert main([*command, "--suite", suite, "--quiet"]) == 2
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("contrapose:")]
+    assert len(shown) == 1
+    assert said in shown[0]
+
+
+def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
+        for number, row in enumerate(PAIRS)
+    ]
+    command = [
+        "run",
+        "--recorded",
+        write_rows("r.jsonl", rows),
+        "--suite",
+        suite,
+        "--test",
+        "order_bias",
+        "--out",
+        "out",
+    ]
+    assert main(command) == 4
+    assert "Next: record the missing replies" in " ".join(capsys.readouterr().out.split())
+    assert main([*command, "--set", "max_error_share=1"]) == 3

@@ -61,33 +61,6 @@ def test_a_recorded_run_is_judged_as_if_it_were_asked(capsys: pytest.CaptureFixt
     pd.testing.assert_frame_equal(judged, results_of())
 
 
-def test_controls_that_were_recorded_are_judged() -> None:
-    rows = [{"prompt": prompt, "reply": reply(prompt)} for prompt in prompts(controls=True, tests=("order_bias",))]
-    pd.DataFrame(rows).to_csv("replies.csv", index=False)
-    assert main(["run", "--recorded", "replies.csv", *ARGUMENTS]) in {0, 1, 3}
-    assert results_of()["control"].any()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["none.jsonl"], "none.jsonl"),
-        (["replies.jsonl"], "no case has recorded replies to both prompts"),
-        (["replies.jsonl", "--column", "reply"], "--column"),
-        (["replies.jsonl", "--column", "reply=said"], "no column 'said'"),
-        (["replies.jsonl", "--where", "model=b"], "no column 'model'"),
-        (["replies.jsonl", "--test", "order_bias", "--set", "tests.factuality.order_bias.read_with=ask"], "read_with"),
-    ],
-)
-def test_what_is_wrong_is_told_in_one_line(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("replies.jsonl").write_text('{"prompt": "Something else.", "reply": "Yes."}\n')
-    assert main(["run", "--recorded", *arguments]) == 2
-    shown = capsys.readouterr().err
-    assert told in shown
-    assert shown.count("\n") == 1
-    assert not Path("runs").exists()
-
-
 def pairs(shared_data: Path, ids: Collection[str]) -> Path:
     """Some of LLMBar's pairs, with the columns of summaries."""
     found = [json.loads(line) for line in (shared_data / "llmbar_pairs.jsonl").read_text().splitlines()]

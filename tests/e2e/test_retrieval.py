@@ -1,26 +1,24 @@
-"""An application that retrieves: a run tells rightly whether what was planted came of retrieval or of the model."""
+"""Passages in whole runs: rows that have one, and an application that retrieves."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import retriever
 from aiohttp import web
 from app_server import AppServer
-from fake_endpoint import serving_this
-from newest_run import newest, setting, summary_of, write_rows
+from fake_endpoint import Endpoint, serving, serving_this
+from newest_run import asking, newest, setting, summary_of, write_rows
+from tiny_model import save_tiny_model
 
 from contrapose.flows.cli import main
 
@@ -118,19 +116,64 @@ def _prompts(name: str) -> list[str]:
     return list(pd.read_parquet(newest(file="cases.parquet"))[name].dropna())
 
 
-def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
-    main(arguments(f"app/{server.url}", PLACES[0]))
-    asked = len(server.bodies)
-    assert "passages" not in outcome()
-    assert not [name for name in pd.read_parquet(newest(file="results.parquet")) if "passage" in name]
-    main(arguments(f"app/{server.url}", *PLACES))
-    assert len(server.bodies) == 2 * asked
-    first = newest(file="results.parquet").read_bytes()
-    main(arguments(f"app/{server.url}", *PLACES, out="again"))
-    assert len(server.bodies) == 2 * asked
-    assert newest("again", "results.parquet").read_bytes() == first
-    main(arguments(f"app/{server.url}", PLACES[0]))
-    assert len(server.bodies) == 2 * asked
+PASSAGE = "Vell lies at the mouth of the Arn. Its harbour is deep, and its market is open on six days."
+ROWS = [
+    {"passage": PASSAGE, "question": "Is the harbour of Vell deep?", "answer": True, "note": "n1"},
+    {"passage": PASSAGE, "question": "Is the market of Vell open?", "answer": True, "note": "n2"},
+    {"passage": "Tarr is an island.", "question": "Is Tarr a town?", "answer": False, "note": "n3"},
+]
+LONG = {**ROWS[0], "passage": f"{PASSAGE} " * 40}
+
+
+def run(*arguments: str) -> tuple[Path, Mapping[str, Any]]:
+    """The folder of a run of add_negation on rows.jsonl, and its summary."""
+    main(["run", "--data", "rows.jsonl", "--test", "add_negation", "--out", "out", *arguments])
+    return newest(), summary_of()
+
+
+def test_passage_is_asked_shown_and_kept_apart_from_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows("rows.jsonl", ROWS)
+    folder, summary = run("--model", "mock")
+    results = pq.read_table(folder / "results.parquet").to_pandas()
+    cases = pq.read_table(folder / "cases.parquet").to_pandas()
+    assert set(results["context"]) == {PASSAGE, "Tarr is an island."}
+    assert not results["original"].str.contains("mouth of the Arn").any()
+    assert cases["original_prompt"].str.startswith((f"{PASSAGE}\n\n", "Tarr is an island.\n\n")).all()
+    assert results["cluster"].nunique() == 2
+    (outcome,) = summary["tests"]
+    assert outcome["data"]["columns"] == {
+        "layout": None,
+        "fields": {"text": ["question"], "context": ["passage"], "answer": ["answer"]},
+        "unread": ["note"],
+    }
+    line = "question as text, passage as context, answer as answer; not read: note"
+    assert line in " ".join(capsys.readouterr().out.split())
+    assert line in (folder / "report.html").read_text()
+    assert line in (folder / "report.md").read_text()
+    assert PASSAGE in (folder / "report.html").read_text()
+
+
+def too_long(summary: Mapping[str, Any]) -> tuple[int, int, dict[str, int]]:
+    """How many samples a run judged, how many failed, and why others were skipped."""
+    (outcome,) = summary["tests"]
+    return outcome["scored"] + outcome["unscored"], outcome["errors"], outcome["skip_reasons"]
+
+
+def test_prompt_beyond_the_window_of_a_local_model_is_skipped(capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows("rows.jsonl", [*ROWS, LONG])
+    save_tiny_model(Path("tiny"), context=128)
+    _, summary = run("--model", "hf/./tiny", "--set", "gen_kwargs.max_new_tokens=8")
+    assert too_long(summary) == (3, 0, {"context_too_long": 1})
+    assert summary["verdict"] != "incomplete"
+    assert "1 too long for the model's context window" in " ".join(capsys.readouterr().out.split())
+
+
+def test_prompt_that_an_endpoint_refuses_as_too_long_is_skipped() -> None:
+    write_rows("rows.jsonl", [*ROWS, LONG])
+    with serving(Endpoint(window=1_000)) as endpoint:
+        _, summary = run(*asking(endpoint.port))
+    assert too_long(summary) == (3, 0, {"context_too_long": 1})
+    assert summary["verdict"] != "incomplete"
 
 
 def test_replies_without_the_passages_are_told_fresh_or_stored(
@@ -144,23 +187,16 @@ def test_replies_without_the_passages_are_told_fresh_or_stored(
     assert "passages" not in outcome()
 
 
-@pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_with_the_passages_it_has(server: Retriever) -> None:
-    words = [sys.executable, "-m", "contrapose.flows.cli", *arguments(f"app/{server.url}", *PLACES)]
-    server.seconds = 0.1
-    process = subprocess.Popen([*words, "--set", "model_args.concurrency=1"], start_new_session=True)
-    end = time.monotonic() + 120
-    while len(server.bodies) < 20 and time.monotonic() < end:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    killed = {body["prompt"] for body in server.bodies}
-    assert 20 <= len(killed) < 48
-    server.seconds = 0.0
-    time.sleep(1)
-    server.bodies.clear()
-    assert subprocess.run(words, check=False).returncode in {0, 1, 3}
-    again = killed & {body["prompt"] for body in server.bodies}
-    # What was in flight when it died was never heard.
-    assert len(again) <= 2
-    assert planted(outcome()) == PLANTED
+def test_stored_answers_keep_their_passages_and_others_are_not_served(server: Retriever) -> None:
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    asked = len(server.bodies)
+    assert "passages" not in outcome()
+    assert not [name for name in pd.read_parquet(newest(file="results.parquet")) if "passage" in name]
+    main(arguments(f"app/{server.url}", *PLACES))
+    assert len(server.bodies) == 2 * asked
+    first = newest(file="results.parquet").read_bytes()
+    main(arguments(f"app/{server.url}", *PLACES, out="again"))
+    assert len(server.bodies) == 2 * asked
+    assert newest("again", "results.parquet").read_bytes() == first
+    main(arguments(f"app/{server.url}", PLACES[0]))
+    assert len(server.bodies) == 2 * asked

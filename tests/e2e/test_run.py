@@ -1,8 +1,9 @@
-"""The whole corridor, through Prefect, on the mock model: what a run leaves, and what a second one reuses."""
+"""The whole corridor, through Prefect, on the mock model: what a run leaves and reuses; gates stop it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from fake_endpoint import Endpoint
 from newest_run import asking, newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
+from contrapose.tasks.config.permissions import VARIABLES
+from contrapose.tasks.core.records import Completion, Score, Trial
+from contrapose.tasks.infer.mock import MockModel
+from contrapose.tasks.probes.order_bias import OrderBias
+from contrapose.tasks.store import Store
 
 FILES = {
     *("manifest.json", "cases.parquet", "results.parquet", "results.csv", "summary.json", "report.md", "junit.xml"),
@@ -64,12 +70,6 @@ def test_a_second_run_asks_nothing_and_says_the_same() -> None:
 
 
 @pytest.mark.slow
-def test_refresh_asks_again() -> None:
-    run(*setting("seed=8"))
-    assert run(*setting("seed=8"), "--refresh")[2]["usage"]["from_store"] == 0
-
-
-@pytest.mark.slow
 def test_another_threshold_judges_anew_without_asking_again() -> None:
     chosen = [*setting("seed=9"), "--test", "add_negation"]
     run(*chosen)
@@ -77,28 +77,10 @@ def test_another_threshold_judges_anew_without_asking_again() -> None:
     assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
 
 
-@pytest.mark.slow
-def test_emptied_tables_are_computed_again() -> None:
-    from contrapose.tasks.tables.table import storage
-
-    run(*setting("seed=10"))
-    for table in storage().path.glob("*.parquet"):
-        table.unlink()
-    code, folder, _ = run(*setting("seed=10"))
-    assert code in (0, 1, 3)
-    assert (folder / "report.html").is_file()
-
-
 def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     _, _, summary = run("--json", "--show-toxic")
     printed = capsys.readouterr()
     assert (json.loads(printed.out), printed.err) == (summary, "")
-
-
-@pytest.mark.slow
-def test_exit_zero_returns_zero_on_any_verdict() -> None:
-    code, _, summary = run("--exit-zero", *setting("tests.defaults.min_pass_rate=1", "tests.defaults.gate=rate"))
-    assert (code, summary["verdict"]) == (0, "fail")
 
 
 def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,29 +93,139 @@ def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.C
     assert "pairs-0002" in capsys.readouterr().out
 
 
+ASKED = ["run", "--model", "mock", "--test", "order_bias", "--limit", "5", "--out", "out"]
+
+
+def refused(*options: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, Path]:
+    """What a run said that was stopped at a gate, and the only folder that it left."""
+    code = main([*ASKED, *options])
+    err = capsys.readouterr().err
+    assert code == 4
+    assert "Traceback" not in err
+    (folder,) = Path("out").iterdir()
+    assert folder.name.endswith("-refused")
+    assert folder.name in "".join(err.split())
+    return " ".join(err.split()), folder
+
+
+def test_nothing_is_published_when_the_results_break_their_schema(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def faulty(self: OrderBias, trials: Sequence[Trial], settings: Any, *, embed: Any) -> list[Score]:
+        return [Score(value=7.0, passed=True, reason="a faulty scorer") for _ in trials]
+
+    monkeypatch.setattr(OrderBias, "score", faulty)
+    err, folder = refused("--set", "seed=99", capsys=capsys)
+    assert "eval_score" in err
+    assert "order_bias/summary-" in err
+    names = ["order_bias-results.csv", "order_bias-results.parquet", "validation.html", "validation.json"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    kept = pq.read_table(folder / "order_bias-results.parquet").to_pylist()
+    assert [(row["row"], row["eval_score"]) for row in kept] == [(number, 7.0) for number in range(1, 6)]
+
+
+def test_nothing_is_scored_when_the_model_answers_with_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def silent(self: MockModel, *_: Any) -> Completion:
+        return Completion()
+
+    monkeypatch.setattr(MockModel, "completion", silent)
+    err, folder = refused("--set", "seed=98", capsys=capsys)
+    assert "order_bias completions: Every completion is an answer or an error (silent): broken by order_bias/" in err
+    assert pq.read_table(folder / "order_bias-completions.parquet").num_rows == 10
+
+
+ARGUMENTS = ["run", "--model", "mock", "--limit", "12"]
+
+
+def started(*, seed: int, calls: int) -> str:
+    """A run that was stopped by its budget; its id."""
+    assert main([*ARGUMENTS, "--set", f"seed={seed}", "--max-calls", str(calls)]) == 4
+    return Store().runs.find_unfinished()[0].id
+
+
+def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    run = started(seed=11, calls=30)
+    out, err = capsys.readouterr()
+    assert "INCOMPLETE" in out
+    assert "max_calls = 30" in out
+    assert f"Next: contrapose resume {run}\n" in out
+    assert err == ""
+    usage = summary_of("runs")["usage"]
+    assert (usage["calls"], usage["requests"]) == (30, 30)
+
+
+def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(seed=12, calls=30)
+    assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
+    resumed, usage = newest("runs"), summary_of("runs")["usage"]
+    assert usage["requests"] == usage["calls"] > 30
+    assert usage["from_store"] == 0
+    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
+    main([*ARGUMENTS, "--set", "seed=12", "--out", "other"])
+    whole = newest("other")
+    assert summary_of("other")["usage"]["from_store"] == 0
+    for name in ("results.parquet", "cases.parquet", "results.csv"):
+        assert (resumed / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_resumed_run_reads_what_its_command_line_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    (tmp_path / "rows.csv").write_text("text\n" + "".join(f"The sky over town {n} is blue.\n" for n in range(12)))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    words = ["--data", "../rows.csv", "--test", "add_negation", "--out", "../results", "--max-calls", "3"]
+    assert main(["run", "--model", "mock", *words]) == 4
+    run = Store().runs.find_unfinished()[0].id
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
+
+
+@pytest.mark.slow
+def test_a_resumed_run_starts_in_the_folder_it_was_started_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(seed=13, calls=30)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
+    assert Path.cwd() == tmp_path
+    assert len(list((tmp_path / "runs").glob("[!.]*"))) == 2
+
+
+@pytest.mark.slow
+def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
+    run = started(seed=14, calls=30)
+    main(["resume"])
+    assert run in capsys.readouterr().out
+    main(["resume", run, "--max-calls", "1000"])
+    capsys.readouterr()
+    assert main(["resume"]) == 0
+    assert capsys.readouterr().out == "no unfinished runs\n"
+    assert main(["resume", run]) == 2
+    assert "no unfinished runs begin with" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
+    main([*ARGUMENTS, "--set", "seed=16"])
+    assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4
+    run = Store().runs.find_unfinished()[0].id
+    assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
+    usage = summary_of("runs")["usage"]
+    assert usage["calls"] == usage["requests"] > 30
+
+
+def test_a_wrong_suite_is_told_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("results.yaml").write_text("expectations: [{type: expect_nothing, kwargs: {}}]")
+    assert main([*ASKED, "--expectations", "results.yaml"]) == 2
+    assert "results.yaml, expectation 1, type" in " ".join(capsys.readouterr().err.split())
+    assert not Path("out").exists()
+
+
 def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
     code = main(["run", *asking(server.port), "--limit", "6", "--out", "out"])
     assert code in (0, 1, 3)
     assert server.asked
     assert set(server.asked.values()) == {1}
-
-
-@pytest.mark.slow
-def test_an_endpoint_that_always_fails_ends_incomplete_and_is_asked_again_later(server: Endpoint) -> None:
-    asked = asking(server.port, "model_args.retries=0")
-    arguments = ["run", *asked, "--limit", "4", "--test", "order_bias", "--out", "out"]
-    server.always = "status 500"
-    assert main(arguments) == 4
-    server.always = ""
-    assert main(arguments) in (0, 1, 3)
-    before = dict(server.asked)
-    assert main(arguments) in (0, 1, 3)
-    assert dict(server.asked) == before
-
-
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("out").write_text("a file")
-    assert main(["run", "--model", "mock", "--limit", "3", "--out", "out"]) == 2
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
-    assert "--out" in err

@@ -91,8 +91,7 @@ def test_four_workers_make_no_call_too_many(runner: str, server: Endpoint, tmp_p
 def test_four_workers_keep_a_limit_a_minute_together(runner: str, server: Endpoint, tmp_path: Path) -> None:
     house = House(tmp_path / "house", server)
     house.run(
-        *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"),
-        *on(runner, 4),
+        *("--test", "order_bias", "--limit", "100", "--set", "model_args.requests_per_minute=600"), *on(runner, 4)
     )
     came = sorted(request.came for request in server.requests)
     assert len(came) >= 300
@@ -100,16 +99,6 @@ def test_four_workers_keep_a_limit_a_minute_together(runner: str, server: Endpoi
     inside = [moment for moment in came if came[0] + 2 < moment < came[-1] - 2]
     rate = (len(inside) - 1) / (inside[-1] - inside[0])
     assert rate == pytest.approx(10, rel=0.05)
-
-
-@pytest.mark.parametrize("runner", EACH)
-def test_an_endpoint_that_is_gone_stops_all(runner: str, server: Endpoint, tmp_path: Path) -> None:
-    house = House(tmp_path / "house", server)
-    server.always = "status 401"
-    house.run(*SMALL, *on(runner, 4), "--set", "model_args.retries=0")
-    assert house.summary()["verdict"] == "incomplete"
-    # Each portion has asked as much as it may at a time when its first request is refused.
-    assert len(server.requests) <= 4 * 32
 
 
 @pytest.mark.parametrize("runner", ELSEWHERE)
@@ -180,14 +169,3 @@ def test_a_run_that_is_interrupted_lets_its_threads_end(server: Endpoint, tmp_pa
     cut_off = len(server.requests) - len(prompts)
     assert cut_off <= asked
     assert cut_off <= 64
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_is_not_there_is_told_in_one_line(
-    server: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
-    house = House(tmp_path / "house", server)
-    process = house.started(*SMALL, *setting("runner=dask", "runner_args.address=tcp://127.0.0.1:9"))
-    assert "no cluster answers at tcp://127.0.0.1:9" in wait_for_end(process, 2)
-    assert server.requests == []

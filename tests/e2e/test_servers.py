@@ -15,12 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from places import REPOSITORY
 
 from contrapose.flows.cli import main
 from contrapose.tasks.infer.local.embedded import converted_folder
-
-MOCK = REPOSITORY.parent / "shared" / "tools" / "mock_openai.py"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.usefixtures("prefect_server", "in_tmp")]
 
@@ -72,20 +69,6 @@ def test_transformers_serve_with_the_embedded_model() -> None:
             *("--model", f"openai/{model}", "--limit", "3", "--set", f"model_args.base_url={url}"),
             *("--set", "model_args.endpoint=completions", "--set", "gen_kwargs.max_new_tokens=4"),
             *("--set", "model_args.concurrency=1", "--set", "model_args.timeout=300"),
-        )
-    assert code in (0, 1, 3)
-    assert [outcome["errors"] for outcome in found["tests"]] == [0, 0, 0]  # type: ignore[attr-defined]
-
-
-@pytest.mark.skipif(not MOCK.is_file(), reason="../shared/tools is not beside this checkout")
-@pytest.mark.parametrize("endpoint", ["chat", "completions"])
-def test_a_mock_server_with_faults(endpoint: str) -> None:
-    port = free_port()
-    faults = ["--error", "0.05", "--malformed", "0.05", "--latency-ms", "5"]
-    with server([sys.executable, str(MOCK), "--port", str(port), *faults], port) as url:
-        code, found = run(
-            *("--model", "openai/mock", "--set", f"model_args.base_url={url}"),
-            *("--set", f"model_args.endpoint={endpoint}", "--set", "model_args.retries=6"),
         )
     assert code in (0, 1, 3)
     assert [outcome["errors"] for outcome in found["tests"]] == [0, 0, 0]  # type: ignore[attr-defined]

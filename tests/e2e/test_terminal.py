@@ -20,16 +20,6 @@ RUN = ["run", "--model", "mock", "--limit", "6", "--out", "out"]
 in_process = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 
-@pytest.mark.slow
-@in_process
-def test_quiet_is_the_verdict_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main([*RUN, "--quiet"])
-    printed = capsys.readouterr()
-    assert re.fullmatch(r"[A-Z]+  .+\n", printed.out)
-    assert printed.err == ""
-    assert code == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3, "INCOMPLETE": 4}[printed.out.split()[0]]
-
-
 @in_process
 def test_people_get_a_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     main(RUN)

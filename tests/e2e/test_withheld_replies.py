@@ -26,7 +26,6 @@ Reply = tuple[int, dict[str, Any]]
 BLOCKED = {"message": "The prompt was blocked by the content policy.", "param": "prompt", "code": "content_filter"}
 FILTERED: Reply = (400, {"error": BLOCKED})
 NO_CHOICES: Reply = (200, {"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 0}})
-ERROR: Reply = (200, {"error": {"message": "Provider returned error", "code": 502}, "user_id": "u"})
 CALL = {"id": "c", "type": "function", "function": {"name": "answer", "arguments": '{"answer":"B"}'}}
 
 
@@ -178,45 +177,6 @@ def test_where_nothing_is_answered_the_cause_is_told_and_no_figure(cause: str, t
     counts = ("samples", "empty_replies", "refused_replies")
     assert {name: value for name, value in shares.items() if value is not None and name not in counts} == {}
     assert ran.test["pass_rate"] is None
-
-
-def test_parts_with_text_are_the_reply(tmp_path: Path) -> None:
-    def parts(prompt: str) -> Reply:
-        thoughts = {"type": "thinking", "thinking": [{"type": "text", "text": "maybe A"}]}
-        return choice([thoughts, {"type": "text", "text": content_alone(prompt)}], "stop")
-
-    with serving_this(Planted(plant=parts)) as server:
-        ran = run(server, tmp_path, "option_order")
-    assert (ran.test["verdict"], ran.test["pass_rate"], ran.test["errors"]) == ("pass", 1.0, 0)
-    assert not ran.results["expected_result"].str.contains("maybe").any()
-
-
-def test_an_error_with_status_200_is_told_in_the_words_of_the_provider(tmp_path: Path) -> None:
-    with serving_this(Planted(plant=lambda prompt: ERROR)) as server:
-        ran = run(server, tmp_path, "option_order")
-        asked = len(server.bodies)
-    assert ran.summary["verdict"] == "incomplete"
-    assert "Provider returned error" in ran.told
-    assert "KeyError" not in ran.told
-    assert asked < 400
-
-
-def test_a_failed_choice_is_asked_again_and_its_answer_is_kept(tmp_path: Path) -> None:
-    seen: set[str] = set()
-
-    def once(prompt: str) -> Reply | None:
-        if prompt in seen:
-            return None
-        seen.add(prompt)
-        return choice("A", "error")
-
-    with serving_this(Planted(says=content_alone, plant=once)) as server:
-        ran = run(server, tmp_path, "option_order")
-        asked = len(server.bodies)
-        run(server, tmp_path, "option_order")
-        assert len(server.bodies) == asked
-    assert set(server.asked.values()) == {2}
-    assert (ran.test["verdict"], ran.test["errors"]) == ("pass", 0)
 
 
 def test_toxic_words_behind_a_filter_may_count_as_clean(tmp_path: Path) -> None:

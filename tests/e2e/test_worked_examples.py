@@ -46,10 +46,7 @@ def at_angle(cosine: float) -> Embed:
 
 @pytest.mark.parametrize(
     ("sample", "replies", "cosine", "value", "passed"),
-    [
-        (CACTUS, ("B. liquid", "C. food"), 1 - 0.4208, 0.4208, True),
-        (EGGS, ("C. carbon", "C. carbon"), 0.5, 0.0, False),
-    ],
+    [(CACTUS, ("B. liquid", "C. food"), 1 - 0.4208, 0.4208, True), (EGGS, ("C. carbon", "C. carbon"), 0.5, 0.0, False)],
 )
 def test_embeddings_are_scored_as_printed(
     sample: TextSample, replies: tuple[str, str], cosine: float, value: float, passed: bool

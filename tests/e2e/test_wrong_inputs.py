@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -55,87 +54,34 @@ URL = "http://127.0.0.1:{port}"
 TESTS = "tests:\n  sensitivity:\n    add_negation: "
 
 ONE = [
-    wrong_data("empty file", "", "rows.jsonl: the file is empty"),
-    wrong_data("header only", {"rows.csv": "question,options\n"}, "rows.csv: there are no rows"),
-    wrong_data("no column of questions", rows({"price": 5.5}), "price"),
     wrong_data(
         "duplicated ids",
         rows(*({"id": name, "text": f"It is {n}."} for n, name in enumerate("xyx"))),
         "row 3: id 'x' is that of row 1 too",
     ),
     wrong_data("null cell", rows({"text": None}), "column 'text': null; expected a text"),
-    wrong_data("blank cell", rows({"text": "  "}), "column 'text': ' ' is blank"),
     wrong_data("5 MB cell", rows({"text": "a" * 5_000_000}), "5,000,000 characters; expected at most 1,000,000"),
-    wrong_data("bad UTF-8", b'{"text": "caf\xe9 is open"}\n', "UTF-8"),
-    wrong_data("invalid JSON", '{"text": "It is."\n', "row 1: invalid JSON at column 18"),
-    wrong_data("JSON that is no list of rows", {"rows.json": '"text"'}, "rows.json"),
-    wrong_data("number for text", rows({"text": 5}), "column 'text': 5 is a number"),
-    wrong_data("unknown suffix", {"rows.docx": "x"}, "unknown suffix '.docx'"),
-    wrong_data("too many fields in a row", {"rows.csv": "text\nIt is,really,so\n"}, "rows.csv"),
     wrong_data(
         "a single option", rows({**QUESTION, "options": ["blue"]}), "column 'options': 1 option; expected 2 to 26"
     ),
-    wrong_data("answer that is no option", rows({**QUESTION, "answer": "red"}), "'red' is none of the options"),
-    wrong_data("pairs for a text test", rows(PAIR), "article_sent"),
     wrong_data(
         "column mapping to nothing", rows(GOOD), "txt", "--set", "data={source: rows.jsonl, columns: {text: txt}}"
     ),
-    wrong_data("slice_by of nothing", rows(GOOD), "topic", "--set", "data={source: rows.jsonl, slice_by: topic}"),
     Wrong(
         "every row refused",
         ["--model", "mock", "--test", "order_bias", "--data", "rows.jsonl"],
         ["two equal texts"],
         rows({**PAIR, "incorrect_sent": PAIR["correct_sent"]}),
     ),
-    Wrong("missing file", [*NEGATION, "--data", "nope.jsonl"], ["nope.jsonl"]),
     Wrong("folder as file", [*NEGATION, "--data", "d.jsonl"], ["d.jsonl"], {"d.jsonl/x": ""}),
-    Wrong("unknown protocol", [*NEGATION, "--data", "nope://a/b.jsonl"], ["nope"]),
-    Wrong("unknown bundled data", [*NEGATION, "--data", "negatoin"], ["negatoin"]),
-    Wrong("unknown suite", ["--suite", "quickstrat"], ["quickstart"]),
-    Wrong("missing suite file", ["--suite", "nope.yaml"], ["nope.yaml"]),
     wrong_suite("YAML with a mistake", "tests: [\n", "line"),
     wrong_suite("empty YAML", "", "empty"),
-    wrong_suite("unknown key", "modle: mock\n", "'model'"),
-    wrong_suite("unknown nested key", TESTS + "{treshold: [0, 1]}\n", "'threshold'"),
-    wrong_suite("threshold reversed", TESTS + "{threshold: [0.2, -0.2]}\n", "reversed"),
     wrong_suite("NaN threshold", TESTS + "{threshold: [.nan, 0.2]}\n", "finite"),
-    wrong_suite("pass rate over 1", "tests: {defaults: {min_pass_rate: 65}}\n", "65"),
-    wrong_suite("no test selected", "tests: {defaults: {min_pass_rate: 0.5}}\n", "no test"),
     wrong_suite("an unknown test of a category", "tests: {robustness: {lowercase: {}}}\n", "unknown key 'lowercase'"),
-    wrong_suite("an unknown category", "tests: {bias: {replace: {}}}\n", "unknown key 'bias'"),
     wrong_suite("an unknown test without category", "tests: {lowercase: {}}\n", "unknown key 'lowercase'"),
-    Wrong("unknown test", ["--model", "mock", "--test", "add_negatoin"], ["add_negatoin"]),
-    Wrong("limit of zero", ["--limit", "0"], ["limit"]),
-    Wrong("assignment without a value", ["--set", "seed"], ["KEY=VALUE"]),
-    wrong_model("unknown provider", "gpt/4", "gpt"),
-    wrong_model("no API key", "openai/gpt-4.1-mini", "OPENAI_API_KEY"),
-    wrong_model("endpoint refused", "openai/any", "127.0.0.1", "model_args.base_url=http://127.0.0.1:{closed}/v1"),
     wrong_model("base_url that is none", "openai/x", "base_url", "model_args.base_url=localhost:8000"),
-    wrong_model("API model without a name", "openai", "openai/<model>"),
-    wrong_model("model folder without weights", "hf/model", "without weights", files={"model/config.json": "{}"}),
-    wrong_model("folder that is no model", "hf/model", "config.json", files={"model/readme.txt": "{}"}),
-    wrong_model("hub id out of reach", "hf/nobody/nothing", "hf/nobody/nothing"),
-    wrong_model("unknown model argument", "embedded", "dtpye", "model_args.dtpye=float32"),
-    wrong_model("unknown dtype", "embedded", "int3", "model_args.dtype=int3"),
-    wrong_model("unknown device", "embedded", "cuda:99", "model_args.device=cuda:99"),
-    wrong_model("repeats of greedy replies", "embedded", "temperature above 0", "repeats=3"),
-    wrong_model("secret in the configuration", "openai/x", "environment", "model_args.api_key=sk-1"),
-    wrong_model(
-        "loss scorer with an API model",
-        "openai/x",
-        "loss",
-        f"model_args.base_url={URL}/v1",
-        "tests.sensitivity.add_negation.scorer=loss",
-    ),
-    wrong_model("an OpenAI model without its provider", "gpt-4o", "Did you mean 'openai/gpt-4o'?"),
-    wrong_model("a reasoning model without its provider", "o3-mini", "Did you mean 'openai/o3-mini'?"),
     wrong_model("a model folder that is there", "my-model", "Did you mean 'hf/my-model'", files={"my-model/x": ""}),
-    wrong_model("a path without its provider", "./my-model", "Did you mean 'hf/./my-model'"),
     wrong_model("an absolute path", "/no/model", "Did you mean 'hf//no/model'"),
-    wrong_model("a model of the hub without its provider", "org/name", "Did you mean 'hf/org/name', of the Hugging"),
-    wrong_model("a model of Ollama without its provider", "llama3:8b", "'openai/llama3:8b' with model_args.base_url"),
-    wrong_model("a provider with a slip", "opnai/gpt-4o", "Did you mean 'openai'?"),
-    wrong_model("an address without /v1", "openai/x", f"Did you mean {URL}/v1?", f"model_args.base_url={URL}"),
     wrong_model(
         "another API below an address",
         "openai/x",
@@ -144,7 +90,6 @@ ONE = [
     ),
 ]
 SEVERAL = [
-    wrong_suite("two unknown keys", "modle: mock\nlimti: 3\n", "Did you mean 'model'?", "Did you mean 'limit'?"),
     wrong_suite(
         "values of several tests",
         "limit: 0\ntests:\n  sensitivity:\n    add_negation: {threshold: [0.2, -0.2], treshold: 1}\n"
@@ -155,27 +100,6 @@ SEVERAL = [
         "order_bias.margin: 7; expected less than or equal to 1",
     ),
     wrong_suite("a key and the model", "model: gpt-4o\nsed: 1\n", "unknown key 'sed'", "Did you mean 'openai/gpt-4o'?"),
-    wrong_suite(
-        "a key and the data of a test",
-        f"model: mock\nsed: 1\n{TESTS}{{data: {{source: a.csv, colums: {{}}}}}}\n",
-        "unknown key 'sed'",
-        "data: colums: unknown key 'colums'",
-    ),
-    wrong_suite(
-        "data of two tests",
-        f"model: mock\n{TESTS}{{data: {{source: a.csv, colums: {{}}}}}}\n"
-        "  factuality:\n    order_bias: {data: {source: a.csv, splitt: x}}\n",
-        "add_negation.data: colums: unknown key",
-        "order_bias.data: splitt: unknown key",
-    ),
-    wrong_suite(
-        "two prompt files and a value",
-        f"model: mock\nseed: -1\n{TESTS}{{prompt_file: no.txt}}\n"
-        "  factuality:\n    order_bias: {prompt_file: not.txt}\n",
-        "no.txt cannot be read",
-        "not.txt cannot be read",
-        "seed: -1; expected",
-    ),
     wrong_suite(
         "more keys than an answer describes",
         "".join(f"key_{number}: 1\n" for number in range(25)),
@@ -191,30 +115,9 @@ SEVERAL = [
         "two assignments", ["--set", "seed", "--set", "limit"], ["--set 'seed'; expected", "--set 'limit'; expected"]
     ),
     Wrong(
-        "two values that are set",
-        ["--model", "mock", "--set", "seed=x", "--set", "repeats=0"],
-        ["repeats: 0; expected greater", "seed: 'x'; expected a valid integer"],
-    ),
-    Wrong(
         "two unknown tests",
         ["--model", "mock", "--test", "add_negatoin", "--test", "order_bais"],
         ["Did you mean 'add_negation'?", "Did you mean 'order_bias'?"],
-    ),
-    Wrong(
-        "two rows",
-        OWN_ROWS,
-        [
-            "2 rows cannot be used",
-            "row 2: column 'text': null; expected a text.",
-            "row 3: column 'text': 5 is a number",
-        ],
-        rows(GOOD, {"text": None}, {"text": 5}),
-    ),
-    Wrong(
-        "three cells of a row",
-        OWN_ROWS,
-        ["row 2: column 'text': null", "row 2: column 'options': 1 option"],
-        rows({"text": "What melts?", "options": ["ice", "sand"]}, {"text": None, "options": ["a"]}),
     ),
     Wrong(
         "more rows than an answer describes",
@@ -223,57 +126,26 @@ SEVERAL = [
         rows(GOOD, *[{"text": None}] * 30),
     ),
     Wrong(
-        "texts for a pair test",
-        ["--model", "mock", "--test", "order_bias", "--data", "rows.jsonl"],
-        ["no column 'article_sentence'", "no column 'correct_sentence'", "no column 'incorrect_sentence'"],
-        rows(GOOD),
-    ),
-    Wrong(
-        "columns that settings name",
-        [*OWN_ROWS, "--set", "data={source: rows.jsonl, slice_by: topci, cluster_by: grupo}"],
-        ["slice_by names column 'topci'", "cluster_by names column 'grupo'"],
-        rows({**GOOD, "topic": "x"}),
-    ),
-    Wrong(
         "a model argument and a row",
         ["--model", "embedded", *OWN_ROWS[2:], "--set", "model_args.dtpye=x"],
         ["unknown argument 'dtpye'", "row 1: column 'text': null"],
         rows({"text": None}),
     ),
-    Wrong(
-        "data of two tests that are not there",
-        [*NEGATION, "--test", "typo", "--data", "no.jsonl"],
-        ["no.jsonl: there is no such file"],
-    ),
 ]
-
-
-@pytest.fixture(scope="module")
-def closed() -> int:
-    """A port where nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @pytest.mark.parametrize("wrong", [*ONE, *SEVERAL], ids=lambda wrong: wrong.name)
 def test_every_problem_has_a_line(
-    wrong: Wrong,
-    in_tmp: Path,
-    endpoint: int,
-    closed: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    wrong: Wrong, in_tmp: Path, endpoint: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if wrong.name != "no API key":
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
-        monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "127.0.0.1")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", "127.0.0.1")
     for name, content in wrong.files.items():
         (in_tmp / name).parent.mkdir(exist_ok=True)
         (in_tmp / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def filled(text: str) -> str:
-        return text.replace("{port}", str(endpoint)).replace("{closed}", str(closed))
+        return text.replace("{port}", str(endpoint))
 
     code = main(["validate", *map(filled, wrong.arguments)])
     out, error = capsys.readouterr()

@@ -88,23 +88,6 @@ def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> 
     ]
 
 
-@pytest.mark.slow
-def test_ten_announcements_at_once_are_handled_once_and_the_baseline_costs_nothing_again() -> None:
-    config = configured(limit=20)
-    # With the settings of this thread, which name the server.
-    contexts = [copy_context() for _ in range(10)]
-    with ThreadPoolExecutor(10) as pool:
-        found = list(pool.map(lambda own: own.run(check, config=config, margin=0.5), contexts))
-    assert sorted(left["duplicate"] for left in found) == [False] + [True] * 9
-    assert len({json.dumps(left["decision"]) for left in found}) == 1
-    assert len(list(Path("out").glob("*-retrained"))) == 1
-    assert len(told(found[0]["decision"]["check"])) == 1
-    other = check(config=config, revision="r3", margin=0.5)
-    assert not other["duplicate"]
-    assert asked(found[0]["decision"]["baseline"]) == asked(other["decision"]["candidate"]) == 40
-    assert asked(other["decision"]["baseline"]) == 0
-
-
 @pytest.mark.parametrize("model", ["hf/nobody/nothing", pytest.param("nothing/at-all", marks=pytest.mark.slow)])
 def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model: str) -> None:
     config = configured()
@@ -123,46 +106,6 @@ def test_a_candidate_that_cannot_be_told_from_the_baseline_is_not_judged_unseen(
     with pytest.raises(ContraposeError, match="the candidate is the baseline"):
         check(config=config, training_run="")
     assert not Path("out").exists()
-
-
-@pytest.mark.slow
-def test_a_second_training_of_the_same_revision_is_asked_itself() -> None:
-    config = configured(limit=20)
-    check(config=config, margin=0.5)
-    other = check(config=config, margin=0.5, training_run="t2")
-    assert not other["duplicate"]
-    assert asked(other["decision"]["candidate"]) == 40
-
-
-@pytest.mark.slow
-def test_an_older_candidate_is_not_promote_after_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
-    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
-    with receiving([400, 200, 200]) as receiver:
-        wanted = {"config": configured(limit=20), "margin": 0.5, "promotion": {"webhook": receiver.url}}
-        with pytest.raises(ContraposeError, match="status 400"):
-            check(revision="v1", **wanted)
-        check(revision="v2", **wanted)
-        left = check(revision="v1", **wanted)
-        assert left["done"] == [
-            "Not promoted: mock v2 t1, announced later, was. To go back to this one, check it again."
-        ]
-        assert held(left).state == "told"
-        check(revision="v1", again=True, **wanted)
-    assert [json.loads(body)["revision"] for body in receiver.bodies] == ["v1", "v2", "v1"]
-
-
-@pytest.mark.slow
-def test_a_candidate_that_nothing_was_to_follow_can_be_promote_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_SECRET", SECRET)
-    monkeypatch.setenv("CONTRAPOSE_WEBHOOK_HOSTS", "127.0.0.1")
-    config = configured(limit=20)
-    first = check(config=config, margin=0.5)
-    with receiving([200, 200]) as receiver:
-        wanted = {"config": config, "margin": 0.5, "promotion": {"webhook": receiver.url}}
-        done = [check(**wanted, again=again)["done"] for again in (False, True)]
-    assert (first["done"], done) == ([], [["The webhook was called."], []])
-    assert [json.loads(body) for body in receiver.bodies] == [first["decision"]]
 
 
 def begun(revision: str, *, config: Any) -> RetrainedCheck:

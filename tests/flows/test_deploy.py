@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import urllib.error
-import urllib.request
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
+from local_ui import ask
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from receiver import receiving
 
 from contrapose.flows.cli.deploy import add_deployment, deployment_options
-from contrapose.flows.deploy.automations import find_blocks, specifications
-from contrapose.flows.deploy.deploy import (
-    _make_pool,
-    after_check,
-    deploy,
-    deploy_file,
-    keep_settings,
-    set_parameters,
-)
+from contrapose.flows.deploy.automations import find_blocks
+from contrapose.flows.deploy.deploy import _make_pool, after_check, deploy, deploy_file, keep_settings, set_parameters
 from contrapose.flows.deploy.deployment_options import (
     UNATTENDED,
     DeploymentOptions,
@@ -46,34 +38,41 @@ def deployments(options: DeploymentOptions) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in apply_options(read_shipped(), options)["deployments"]}
 
 
+def check(**given: Any) -> dict[str, Any]:
+    return check_parameters(**{"baseline": None, "margin": None, "promotion": {}, **given})
+
+
 @pytest.mark.parametrize(
-    ("times", "error"),
+    ("make", "error"),
     [
-        ({"cron": "0 25 * * *"}, r"^--cron: '0 25 \* \* \*'; expected minute, hour, .*\. Write, for example, --cron "),
-        ({"cron": "nightly"}, r"^--cron: 'nightly'; expected minute, hour, "),
-        ({"timezone": "Mars/Olympus"}, r"^--timezone: 'Mars/Olympus'; expected the name of a time zone"),
+        (lambda: DeploymentOptions(cron="0 25 * * *"), r"^--cron: '0 25 \* \* \*'; expected minute, hour, .* --cron "),
+        (
+            lambda: DeploymentOptions(timezone="Mars/Olympus"),
+            r"^--timezone: 'Mars/Olympus'; expected the name of a time",
+        ),
+        (lambda: deployments(DeploymentOptions(key_hosts=("*",))), "--key-host"),
+        (lambda: deployments(DeploymentOptions(key_hosts=("https://user:s3cret@a.example",))), "--key-host"),
+        (lambda: check(margin=2.0), "2.0; expected a share"),
+        (lambda: check(promotion={"webhook": "https://user:s3cret@a.example"}), "without user, password"),
+        (lambda: check(promotion={"webhook": "http://169.254.169.254/latest"}), "169.254.169.254 is where a cloud's"),
+        (lambda: check(promotion={"mlflow_alias": "champion"}), "<registered model>@<alias>"),
     ],
 )
-def test_times_that_prefect_does_not_understand_are_refused_before_anything_is_made(
-    times: dict[str, str], error: str
-) -> None:
+def test_what_cannot_be_used_is_refused_before_anything_is_deployed(make: Callable[[], object], error: str) -> None:
     with pytest.raises(ConfigError, match=error) as caught:
-        DeploymentOptions(**times)  # type: ignore[arg-type]
+        make()
     assert "pydantic" not in str(caught.value)
+    assert "s3cret" not in str(caught.value)
 
 
-def test_there_are_four_each_described_tagged_and_limited() -> None:
-    found = deployments(DeploymentOptions())
+def test_each_is_described_tagged_and_limited_and_runs_in_the_given_folder_with_signs_of_life(tmp_path: Path) -> None:
+    found = deployments(DeploymentOptions(work_dir=str(tmp_path)))
     assert sorted(found) == ["certificate", "comparison", "nightly", "on-demand", "retraining-check"]
     for each in found.values():
         assert "contrapose" in each["tags"]
         assert each["concurrency_limit"]["limit"] == 1
         assert len(each["description"]) > 200
         assert each["version"]
-
-
-def test_runs_take_place_in_the_given_folder_and_send_signs_of_life(tmp_path: Path) -> None:
-    for each in deployments(DeploymentOptions(work_dir=str(tmp_path))).values():
         variables = each["work_pool"]["job_variables"]
         assert variables["working_dir"] == str(tmp_path)
         assert variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "60"
@@ -132,21 +131,6 @@ def test_the_check_gets_what_is_given_and_no_other_deployment_does() -> None:
         assert told == (own if name == "retraining-check" else dict.fromkeys(told))
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"margin": 2.0}, "2.0; expected a share"),
-        ({"promotion": {"webhook": "https://user:s3cret@a.example"}}, "without user, password"),
-        ({"promotion": {"webhook": "http://169.254.169.254/latest"}}, "169.254.169.254 is where a cloud's metadata"),
-        ({"promotion": {"mlflow_alias": "champion"}}, "<registered model>@<alias>"),
-    ],
-)
-def test_what_the_check_could_not_use_is_refused_before_anything_is_deployed(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as caught:
-        check_parameters(**{"baseline": None, "margin": None, "promotion": {}, **given})
-    assert "s3cret" not in str(caught.value)
-
-
 def environment(options: DeploymentOptions, name: str) -> dict[str, str]:
     found: dict[str, str] = deployments(options)[name]["work_pool"]["job_variables"]["env"]
     return found
@@ -178,22 +162,15 @@ def test_files_and_addresses_that_are_typed_are_deployed_and_those_of_a_suite_ar
     assert "CONTRAPOSE_APPS_DEPLOYED" not in commands
 
 
-@pytest.mark.parametrize("wrong", ["*", "1KEY=a.example", "https://user:s3cret@a.example"])
-def test_a_host_of_a_key_that_is_none_is_refused_before_anything_is_deployed(wrong: str) -> None:
-    with pytest.raises(ConfigError, match="--key-host") as caught:
-        deployments(DeploymentOptions(key_hosts=(wrong,)))
-    assert "s3cret" not in str(caught.value)
-
-
 def test_the_host_of_the_webhook_is_deployed_with_it_for_the_check_alone() -> None:
-    given = check_parameters(baseline=None, margin=None, promotion={"webhook": "https://Hooks.example/team/x"})
+    given = check(promotion={"webhook": "https://Hooks.example/team/x"})
     for name in deployments(DeploymentOptions()):
         listed = environment(DeploymentOptions(check=given), name).get("CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED")
         assert listed == ("https://hooks.example" if name == "retraining-check" else None)
 
 
 def test_an_address_that_is_taken_away_takes_its_host_along() -> None:
-    removed = check_parameters(baseline=None, margin=None, promotion={"webhook": "", "mlflow_alias": ""})
+    removed = check(promotion={"webhook": "", "mlflow_alias": ""})
     options = DeploymentOptions(check=removed)
     assert environment(options, "retraining-check")["CONTRAPOSE_WEBHOOK_HOSTS_DEPLOYED"] == ""
     assert deployments(options)["retraining-check"]["parameters"]["promotion"] == {"webhook": "", "mlflow_alias": ""}
@@ -227,7 +204,9 @@ def test_what_a_promotion_lacks_here_is_told_when_it_is_deployed(monkeypatch: py
         assert receiver.bodies == []
 
 
-def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
+def test_what_was_deployed_stays_until_something_else_is_given() -> None:
+    from prefect.exceptions import ObjectNotFound
+
     class Client:
         found: Any = None
 
@@ -236,24 +215,31 @@ def test_hosts_that_were_deployed_stay_until_others_are_typed() -> None:
                 raise ObjectNotFound(http_exc=Exception())
             return self.found
 
-    from prefect.exceptions import ObjectNotFound
-
-    def redeployed(**given: Any) -> str:
-        each = deployments(DeploymentOptions(**given))["on-demand"]
+    def redeployed(name: str, **given: Any) -> Any:
+        each = deployments(DeploymentOptions(**given))[name]
         wanted, _ = keep_settings(client, each)  # type: ignore[arg-type]
-        client.found = SimpleNamespace(job_variables=wanted["work_pool"]["job_variables"], parameters={})
-        assert {**wanted, "work_pool": None} == {**each, "work_pool": None}
-        return str(client.found.job_variables["env"].get("CONTRAPOSE_KEY_HOSTS_DEPLOYED"))
+        variables = wanted["work_pool"]["job_variables"]
+        client.found = SimpleNamespace(job_variables=variables, parameters=wanted["parameters"])
+        return client.found
+
+    def hosts(*typed: str) -> str | None:
+        found = redeployed("on-demand", key_hosts=typed).job_variables["env"].get("CONTRAPOSE_KEY_HOSTS_DEPLOYED")
+        return None if found is None else str(found)
+
+    def parameters(**given: Any) -> dict[str, Any]:
+        found = redeployed("retraining-check", check=given).parameters
+        return {key: value for key, value in found.items() if key != "config"}
 
     client = Client()
-    assert redeployed() == "None"
-    assert [redeployed(key_hosts=("a.example",)), redeployed()] == ["a.example"] * 2
-    assert [redeployed(key_hosts=("b.example",)), redeployed()] == ["b.example"] * 2
-
-
-def test_an_announcement_says_nothing_of_an_address() -> None:
-    (action,) = next(each for each in specifications() if each["name"] == "contrapose-model-retrained")["actions"]
-    assert set(action["parameters"]) == {"model", "revision", "training_run", "announced"}
+    assert [hosts(), hosts("a.example"), hosts(), hosts("b.example"), hosts()] == [
+        None,
+        *["a.example"] * 2,
+        *["b.example"] * 2,
+    ]
+    client, webhook = Client(), {"webhook": "https://a.example/x"}
+    assert parameters(margin=0.02, promotion=webhook) == parameters() == {"margin": 0.02, "promotion": webhook}
+    assert parameters(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
+    assert parameters(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -270,32 +256,6 @@ def test_a_block_that_sends_to_where_credentials_are_handed_out_is_refused() -> 
     assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server")
-def test_what_was_set_before_stays_where_nothing_is_said_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.actions import DeploymentUpdate
-
-    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
-    first = deployments(DeploymentOptions())["retraining-check"]
-    with get_client(sync_client=True) as client:
-        _make_pool(client)
-        deploy_file({**read_shipped(), "deployments": [first]})
-        made = set_parameters(client, first).id
-
-        def redeployed(**given: Any) -> dict[str, Any]:
-            each = deployments(DeploymentOptions(check=given))["retraining-check"]
-            wanted = keep_settings(client, each)[0]["parameters"]
-            client.update_deployment(made, DeploymentUpdate(parameters=wanted))
-            return {key: value for key, value in client.read_deployment(made).parameters.items() if key != "config"}
-
-        webhook = {"webhook": "https://a.example/x"}
-        assert redeployed(margin=0.02, promotion=webhook) == {"margin": 0.02, "promotion": webhook}
-        assert redeployed() == {"margin": 0.02, "promotion": webhook}
-        assert redeployed(promotion={"ask": True}) == {"margin": 0.02, "promotion": {**webhook, "ask": True}}
-        assert redeployed(promotion={"webhook": ""}) == {"margin": 0.02, "promotion": {"ask": True, "webhook": ""}}
-
-
 def test_without_a_server_it_says_so() -> None:
     with temporary_settings({PREFECT_API_URL: None}), pytest.raises(ConfigError, match="contrapose ui"):
         list(deploy(DeploymentOptions()))
@@ -309,38 +269,18 @@ def test_a_silent_server_is_named_without_its_password() -> None:
         list(deploy(DeploymentOptions()))
 
 
-def test_two_that_start_at_once_take_two_ports() -> None:
-    with own_port(None) as first, own_port(None) as second:
-        assert first != second
-        with (
-            pytest.raises(ConfigError, match=f"--port: port {first} cannot be used"),
-            own_port(first),
-        ):
-            pass
-    with own_port(first) as again:
-        assert again == first
-
-
 def test_reports_are_served_and_nothing_else(tmp_path: Path) -> None:
     run = tmp_path / "run-1"
     run.mkdir()
     (run / "report.html").write_text("<p>fine</p>")
     (run / "results.csv").write_text("raw")
     with serving_site(reports(tmp_path)) as served:
-        key = basic(served.guard.key)
-        assert fetch(f"{served.url}/run-1/report.html", authorization=key) == "<p>fine</p>"
+        key = {"Authorization": basic(served.guard.key)}
+        assert ask(served.url, "/run-1/report.html", **key)[:2] == (200, b"<p>fine</p>")
         for path in ("run-1/results.csv", "../run-1/report.html", "", "run-2/report.html"):
-            assert fetch(f"{served.url}/{path}", authorization=key) == "404"
-        assert fetch(f"{served.url}/run-1/report.html", authorization=key, host="evil.example") == "404"
-        assert fetch(f"{served.url}/run-1/report.html") == "401"
-
-
-def fetch(url: str, **headers: str) -> str:
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=5) as reply:
-            return str(reply.read().decode())
-    except urllib.error.HTTPError as error:
-        return str(error.code)
+            assert ask(served.url, f"/{path}", **key)[0] == 404
+        assert ask(served.url, "/run-1/report.html", Host="evil.example", **key)[0] == 404
+        assert ask(served.url, "/run-1/report.html")[0] == 401
 
 
 @pytest.mark.usefixtures("prefect_server")
@@ -364,6 +304,10 @@ def test_nightly_runs_when_it_is_told_to() -> None:
     assert (schedule["cron"], schedule["timezone"]) == ("0 5 * * 1", "Asia/Tokyo")
 
 
-def test_what_is_changed_is_still_yaml() -> None:
-    content = apply_options(read_shipped(), DeploymentOptions())
-    assert yaml.safe_load(yaml.safe_dump(content)) == content
+def test_two_that_start_at_once_take_two_ports() -> None:
+    with own_port(None) as first, own_port(None) as second:
+        assert first != second
+        with pytest.raises(ConfigError, match=f"--port: port {first} cannot be used"), own_port(first):
+            pass
+    with own_port(first) as again:
+        assert again == first

@@ -17,7 +17,6 @@ from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import State, StateType
 from prefect.exceptions import ObjectNotFound
-from prefect.settings import PREFECT_API_URL
 
 from contrapose.flows.cli import main
 from contrapose.flows.cli.doctor import deployed
@@ -183,52 +182,44 @@ def test_an_automation_that_starts_what_is_gone_is_a_problem(
     assert (told["automations"].state, told["automations"].observed[-16:]) == ("problem", "-model-retrained")
 
 
-def test_a_paused_pool_is_told(content: OnServer, held: Held) -> None:
-    told = held(pool=altered(content.pool, is_paused=True))["work pool"]
-    assert (told.state, told.remedy) == ("warning", "prefect work-pool resume contrapose")
+EVIL = "1\x1b[31m\nproblem http://user:hunter2@host"
+OLD = f"not of version {version('contrapose')}, as here: nightly 0.0.9"
+Change = Callable[[OnServer], dict[str, Any]]
 
 
-def test_a_pool_that_is_full_is_told(content: OnServer, held: Held) -> None:
-    told = held(pool=altered(content.pool, active_slots=2, concurrency_limit=2))["work pool"]
-    assert told.observed.endswith("all its slots are taken")
-
-
-def test_a_pool_that_is_gone_is_a_problem(held: Held) -> None:
-    assert held(pool=None)["work pool"].state == "problem"
-
-
-def test_a_deployment_of_another_version_is_told(content: OnServer, held: Held) -> None:
-    told = held(deployments=nightly(content, version="0.0.9"))["deployments"]
-    assert (told.state, told.observed) == ("warning", f"not of version {version('contrapose')}, as here: nightly 0.0.9")
-    assert "contrapose deploy" in told.remedy
-
-
-def test_a_paused_deployment_is_mentioned(content: OnServer, held: Held) -> None:
-    told = held(deployments=nightly(content, paused=True))["deployments"]
-    assert (told.state, told.observed[-17:]) == ("ok", "; paused: nightly")
-
-
-def test_what_others_wrote_is_one_line_without_passwords(content: OnServer, held: Held) -> None:
-    evil = "1\x1b[31m\nproblem http://user:hunter2@host"
-    told = held(deployments=nightly(content, version=evil))["deployments"]
-    assert told.observed.endswith("nightly 1 problem http://host")
-
-
-def test_an_automation_that_is_gone_is_told(content: OnServer, held: Held) -> None:
-    told = held(automations=without(content, "contrapose-crashed"))["automations"]
-    assert (told.state, told.observed) == ("warning", "missing: contrapose-crashed")
-
-
-def test_an_automation_that_is_switched_off_is_told(content: OnServer, held: Held) -> None:
-    lost = altered(content.automations["contrapose-lost"], enabled=False)
-    told = held(automations={**content.automations, "contrapose-lost": lost})["automations"]
-    assert (told.state, told.observed) == ("warning", "switched off: contrapose-lost")
-    assert told.remedy.endswith("prefect automation resume contrapose-lost")
-
-
-def test_an_alert_that_nobody_gets_is_named(content: OnServer, held: Held) -> None:
-    told = held(automations=without(content, "contrapose-late"))["alerts"]
-    assert (told.state, told.observed) == ("warning", "no block is named for late")
+@pytest.mark.parametrize(
+    ("change", "name", "state", "observed", "remedy"),
+    [
+        (lambda _: {"pool": None}, "work pool", "problem", "", ""),
+        (lambda on: {"pool": altered(on.pool, is_paused=True)}, "work pool", "warning", "", "pool resume contrapose"),
+        (
+            lambda on: {"pool": altered(on.pool, active_slots=2, concurrency_limit=2)},
+            *("work pool", "ok", "all its slots are taken", ""),
+        ),
+        (lambda on: {"deployments": nightly(on, version="0.0.9")}, "deployments", "warning", OLD, "contrapose deploy"),
+        (lambda on: {"deployments": nightly(on, paused=True)}, "deployments", "ok", "; paused: nightly", ""),
+        (lambda on: {"deployments": nightly(on, version=EVIL)}, "deployments", "warning", "1 problem http://host", ""),
+        (
+            lambda on: {"automations": without(on, "contrapose-crashed")},
+            *("automations", "warning", "missing: contrapose-crashed", ""),
+        ),
+        (
+            lambda on: {"automations": switched_off(on, "contrapose-lost")},
+            *("automations", "warning", "switched off: contrapose-lost", "automation resume contrapose-lost"),
+        ),
+        (
+            lambda on: {"automations": without(on, "contrapose-late")},
+            *("alerts", "warning", "no block is named for late", ""),
+        ),
+    ],
+    ids=["no pool", "paused pool", "full pool", "older", "paused", "evil version", "gone", "off", "no block"],
+)
+def test_what_is_other_than_it_was_deployed_is_told_with_a_remedy(
+    change: Change, name: str, state: str, observed: str, remedy: str, content: OnServer, held: Held
+) -> None:
+    told = held(**change(content))[name]
+    assert (told.state, told.observed[-len(observed) :] if observed else "") == (state, observed)
+    assert remedy in told.remedy
 
 
 @pytest.mark.parametrize(("secret", "state"), [("", "warning"), ("hunter2", "warning"), (SECRET, "ok")])
@@ -333,12 +324,5 @@ def test_the_doctor_tells_it_after_the_server(capsys: pytest.CaptureFixture[str]
     assert names[start + 1 : start + 5] == ["work pool", "deployments", "automations", "alerts"]
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("client", "own_store")
-def test_what_the_command_deploys_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))
-    assert main(["deploy", "--work-dir", str(tmp_path)]) == 0
-    told = found()
-    assert (told["deployments"].state, told["automations"].state) == ("ok", "ok")
+def switched_off(content: OnServer, name: str) -> dict[str, Any]:
+    return {**content.automations, name: altered(content.automations[name], enabled=False)}

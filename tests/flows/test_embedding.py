@@ -11,7 +11,6 @@ import pytest
 
 from contrapose.flows.cli import main
 from contrapose.flows.compare_models import ComparedModel, compare_models
-from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.run_context import resolve_run
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import validate
@@ -89,15 +88,16 @@ def test_several_models_are_refused_before_the_first_is_asked(calls: list[int]) 
     assert calls == []
 
 
-@pytest.mark.usefixtures("hidden")
-def test_what_is_told_by_likelihood_needs_no_embedding_model() -> None:
-    assert len(resolve_run(config(UNREAD)).plans) == 3
+FREE = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"option_order": {}}}
+FIGURE = {"sensitivity": {"add_negation": {"documents_scores": True}}}
 
 
 @pytest.mark.usefixtures("hidden")
-def test_a_test_that_never_compares_meanings_needs_none() -> None:
-    tests = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"option_order": {}}}
-    assert len(resolve_run(config(tests)).plans) == 2
+def test_only_where_meanings_may_be_compared_it_is_needed() -> None:
+    # Likelihoods decide, or options alone; a figure that was asked for compares.
+    assert [len(resolve_run(config(tests)).plans) for tests in (UNREAD, FREE)] == [3, 2]
+    with pytest.raises(ConfigError, match="with which add_negation may"):
+        resolve_run(config(FIGURE))
 
 
 @pytest.mark.usefixtures("hidden", "silent")
@@ -111,12 +111,6 @@ def test_one_free_answer_among_options_needs_it() -> None:
         resolve_run(config(AUTO, data=rows(["up", "down"], []), limit=None))
 
 
-@pytest.mark.usefixtures("hidden")
-def test_a_figure_that_was_asked_for_needs_it_too() -> None:
-    with pytest.raises(ConfigError, match="with which add_negation may"):
-        resolve_run(config({"sensitivity": {"add_negation": {"documents_scores": True}}}))
-
-
 def test_a_folder_that_does_not_exist_is_refused_with_its_path(tmp_path: Path) -> None:
     folder = str(tmp_path / "minilm")
     with pytest.raises(ConfigError, match="neither a folder that exists") as refused:
@@ -127,14 +121,6 @@ def test_a_folder_that_does_not_exist_is_refused_with_its_path(tmp_path: Path) -
 @pytest.mark.usefixtures("silent")
 def test_data_are_not_looked_at_where_the_model_is_installed() -> None:
     assert resolve_run(config(AUTO, data="nowhere.jsonl")).plans
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("hidden", "prefect_server")
-def test_a_run_that_needs_none_ends_without(calls: list[int]) -> None:
-    published = evaluate_model(config(UNREAD))
-    assert sum(calls) > 0
-    assert published["summary"]["tests"]
 
 
 @pytest.mark.usefixtures("hidden")

@@ -159,13 +159,7 @@ def test_its_own_pages_and_links_to_it_are_answered(served: Served) -> None:
 
 def test_only_what_is_open_needs_no_key(served: Served) -> None:
     assert ask(served.url, "/api/health")[0] == 200
-    for path in (
-        "/api/healthy",
-        "/api/health/",
-        "/api/health/../page",
-        "/API/HEALTH",
-        "/page?/api/health",
-    ):
+    for path in ("/api/healthy", "/api/health/", "/api/health/../page", "/API/HEALTH", "/page?/api/health"):
         assert ask(served.url, path)[0] == 401
 
 
@@ -219,9 +213,3 @@ def test_a_person_is_told_where_the_key_is(tmp_path: Path) -> None:
         _, body, headers = ask(served.url, "/page", **shown)
     assert str(tmp_path / "4200.key") in body.decode()
     assert headers["www-authenticate"] == 'Basic realm="contrapose"'
-
-
-def test_keys_are_new_and_long() -> None:
-    keys = {new_key() for _ in range(20)}
-    assert len(keys) == 20
-    assert min(map(len, keys)) > 50

@@ -76,12 +76,6 @@ def test_goal_whose_test_can_change_no_row_is_left_out(in_tmp: Path) -> None:
     assert main(["init", "--model", "mock", "--data", "rows.jsonl", "--goal", "meaning", "--force"]) == 2
 
 
-def test_multiple_choice_is_asked_in_several_orders_too(in_tmp: Path) -> None:
-    (in_tmp / "q.csv").write_text(CSV)
-    assert main(["init", "--model", "mock", "--data", "q.csv"]) == 0
-    assert [plan.test for plan in plans(load_config("suite.yaml")[0])] == ["add_negation", "option_order"]
-
-
 def test_nobody_is_asked_where_nobody_is_there(in_tmp: Path) -> None:
     assert main(["init", "--out", "mine.yaml"]) == 0
     assert load_config("mine.yaml")[0].model == "embedded"

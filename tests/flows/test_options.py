@@ -1,13 +1,17 @@
-"""Options, listing, validate: the parts of the command that ask no model."""
+"""Options, listing, and completion; output that is full, closed or read by nobody."""
 
 from __future__ import annotations
 
-import json
+import os
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from contrapose.flows.cli import MOVED, VERBS, main, parser
+from contrapose.flows.cli.completion import SHELLS, completion_script
 from contrapose.flows.cli.list import list_things
 from contrapose.flows.orchestration.options import overrides, select_tests
 from contrapose.tasks.config.plan import plans
@@ -35,15 +39,6 @@ def test_selecting_nothing_changes_nothing() -> None:
     assert select_tests(config, None) == config
 
 
-def test_validate_counts_cases_and_asks_no_model(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"text": "The sky is blue.", "topic": "sky"}, {"text": "It is never dark.", "topic": "night"}]
-    (in_tmp / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["validate", "--model", "mock", "--test", "add_negation", "--data", "rows.jsonl"]) == 0
-    assert (
-        "add_negation on all 2 rows of rows.jsonl. Cases 2, to ask 1, skipped 1, controls 1." in capsys.readouterr().out
-    )
-
-
 def test_options_in_columns_of_their_own_are_named_by_the_remedy(
     in_tmp: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,12 +64,6 @@ def test_what_an_error_quotes_does_not_steer_the_terminal(capsys: pytest.Capture
     assert capsys.readouterr().err.startswith("contrapose: red: no such folder")
 
 
-def test_an_unknown_command_is_a_usage_error() -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate"])
-    assert ended.value.code == 2
-
-
 @pytest.mark.parametrize("old", MOVED)
 def test_former_verb_names_the_new_one(old: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([old, "anything"]) == 2
@@ -94,3 +83,95 @@ def test_limits_of_a_budget_are_options_and_zero_is_one() -> None:
     words = ["run", "--max-calls", "0", "--max-tokens", "5", "--max-cost", "0.5"]
     arguments = parser(words).parse_args(words)
     assert overrides(arguments) == {"max_calls": 0, "max_tokens": 5, "max_cost": 0.5}
+
+
+COMMAND = [sys.executable, "-m", "contrapose.flows.cli"]
+full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+
+
+@full
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["--version"]])
+def test_a_full_disk_is_one_line_and_a_usage_error(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as disk:
+        done = subprocess.run([*COMMAND, *arguments], stdout=disk, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("contrapose: standard output cannot be written (No space left on device); expected")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*COMMAND, "list"], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_error_that_nobody_reads_keeps_its_exit_code() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*COMMAND, "run", "--suite", "nowhere.yaml"], stdout=subprocess.PIPE, stderr=writing)
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_closed_output_is_no_error() -> None:
+    closed = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *COMMAND, "list"]
+    assert subprocess.run(closed).returncode == 0
+
+
+def test_what_the_encoding_lacks_becomes_an_escape() -> None:
+    code = "from contrapose.flows.cli.terminal import guarded_output\nwith guarded_output(): print('\\u6a23')"
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, env=env).stdout == b"\\u6a23\n"
+
+
+ASK = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+_shtab_contrapose
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("completion") / "contrapose.bash"
+    path.write_text(completion_script("bash", partial(parser, [], complete=True)), encoding="utf-8")
+    return path
+
+
+def completed(script: Path, *words: str) -> list[str]:
+    """What a bash offers for the last of these words."""
+    done = subprocess.run(["bash", "-c", ASK, "bash", script, *words], capture_output=True, text=True, check=True)
+    assert not done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offers"),
+    [
+        (["r"], {"run", "resume"}),
+        (["run", "--su"], {"--suite"}),
+        (["run", "--test", "add_n"], {"add_negation"}),
+        (["--print-completion", "b"], {"bash"}),
+        (["batch", "s"], {"submit", "status"}),
+        (["batch", "prompts", "--max-l"], {"--max-lines"}),
+    ],
+)
+def test_bash_completes(script: Path, words: list[str], offers: set[str]) -> None:
+    assert set(completed(script, "contrapose", *words)) == offers
+
+
+def test_bash_completes_files(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").touch()
+    assert completed(script, "contrapose", "run", "--suite", "mi") == ["mine.yaml"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_is_printed(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--print-completion", shell])
+    assert end.value.code == 0
+    assert "history" in capsys.readouterr().out

@@ -41,21 +41,6 @@ def test_all_rows_are_judged_and_a_cached_load_still_tells_what_was_left_out(
     assert manifest["data"]["add_toxic_words"] == first["data"]
 
 
-@pytest.mark.slow
-def test_whose_limit_it_was_is_told_of_a_cached_load_too(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = stored(in_tmp, good=9, blank=0)
-    suite = in_tmp / "own.yaml"
-    suite.write_text(f"limit: 4\ndata: {source}\ntests: {{sensitivity: {{add_toxic_words: {{}}}}}}\n")
-    found = [judged(capsys, *options) for options in (["--suite", "own.yaml"], ["--data", source, "--limit", "4"])]
-    assert [(each["samples"], each["data"]["limited_by"]) for each in found] == [(4, "suite"), (4, "given")]
-
-
-def test_a_blank_cell_refuses_the_file_and_names_the_option(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*RUN, "--data", stored(in_tmp, good=3, blank=1)]) == 2
-    assert "own.jsonl, row 4" in (told := capsys.readouterr().err)
-    assert "--skip-bad-rows" in told
-
-
 def test_validate_preview_and_estimate_follow_the_same_rule(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = ["--model", "mock", "--test", "add_toxic_words", "--data", stored(in_tmp, good=50, blank=1)]
     assert main(["validate", *own, "--skip-bad-rows"]) == 0

@@ -1,21 +1,34 @@
-"""The database of a temporary Prefect server: Contrapose's own, a file for each version of Prefect."""
+"""Prefect's server as we start it: its own database, transactions that wait, pages for this machine alone."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from plain_prefect import put_own_database
-from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_DATABASE_CONNECTION_URL, temporary_settings
+from prefect.server.database import dependencies
+from prefect.server.database.configurations import AioSqliteConfiguration
+from prefect.settings import (
+    PREFECT_API_DATABASE_CONNECTION_URL,
+    PREFECT_API_URL,
+    PREFECT_SERVER_API_PORT,
+    PREFECT_SERVER_DATABASE_CONNECTION_URL,
+    temporary_settings,
+)
+from sqlalchemy import text
 
 from contrapose.flows.cli.doctor.server import check_prefect
-from contrapose.flows.serve import prefect_database
+from contrapose.flows.serve import prefect_app, prefect_database
 from contrapose.flows.serve.prefect_database import database_problem, own_file, used_file
+from contrapose.flows.serve.queued_sqlite import QueuedSqlite
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "3", "--quiet", "--exit-zero"]
 OTHER_PREFECT = "3.9.1"
@@ -130,3 +143,86 @@ def test_two_versions_of_prefect_run_in_turn_in_one_home(tmp_path: Path) -> None
     versions = [path.name for path in (home / ".cache" / "contrapose" / "prefect").iterdir()]
     assert len(versions) == 2
     assert OTHER_PREFECT in versions
+
+
+async def read_then_write(database: AioSqliteConfiguration, times: int) -> int:
+    """Two writers, each of which reads before it writes; the sum that both have counted to."""
+    engine = await database.engine()
+    async with engine.begin() as setup:
+        await setup.execute(text("CREATE TABLE counter (n INTEGER)"))
+        await setup.execute(text("INSERT INTO counter VALUES (0)"))
+
+    async def count() -> None:
+        for _ in range(times):
+            session = await database.session(engine)
+            async with session, database.begin_transaction(session):
+                now = (await session.execute(text("SELECT n FROM counter"))).scalar_one()
+                await asyncio.sleep(0.01)
+                await session.execute(text("UPDATE counter SET n = :n"), {"n": now + 1})
+
+    await asyncio.gather(count(), count())
+    async with engine.connect() as reader:
+        counted = (await reader.execute(text("SELECT n FROM counter"))).scalar_one()
+    await engine.dispose()
+    return int(counted)
+
+
+def test_transactions_wait_for_each_other(tmp_path: Path) -> None:
+    queued = QueuedSqlite(connection_url=f"sqlite+aiosqlite:///{tmp_path}/queued.db")
+    assert asyncio.run(read_then_write(queued, 5)) == 10
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, str]]]:
+    """The port that was served, and the class of the database's configuration then."""
+    seen: list[tuple[int, str]] = []
+
+    def run(application: str, *, port: int, **_: object) -> None:
+        assert application == f"{prefect_app.__name__}:{prefect_app.create.__name__}"
+        configured = type(dependencies.MODELS_DEPENDENCIES["database_config"]).__name__
+        seen.append((port, configured))
+
+    monkeypatch.setattr("uvicorn.run", run)
+    monkeypatch.setitem(dependencies.MODELS_DEPENDENCIES, "database_config", None)
+    yield seen
+    assert dependencies.MODELS_DEPENDENCIES["database_config"] is None
+
+
+@pytest.mark.parametrize(
+    ("url", "configured"),
+    [
+        ("sqlite+aiosqlite:////tmp/prefect.db", "QueuedSqlite"),
+        ("postgresql+asyncpg://user:secret@localhost/prefect", "NoneType"),
+    ],
+)
+def test_only_sqlite_is_queued(started: list[tuple[int, str]], url: str, configured: str) -> None:
+    with temporary_settings({PREFECT_API_DATABASE_CONNECTION_URL: url, PREFECT_SERVER_API_PORT: 4711}):
+        prefect_app.main()
+    assert started == [(4711, configured)]
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    await send({"type": "http.response.body", "body": b"page"})
+
+
+def policy_of_a_page() -> dict[str, list[str]]:
+    """Sources that the policy of a page allows, by what is loaded."""
+    sent: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(prefect_app.without_telemetry(application, 4200)({"type": "http"}, None, keep))  # type: ignore[arg-type]
+    headers = dict(sent[0]["headers"])
+    assert headers[b"content-type"] == b"text/html"
+    rules = headers[b"content-security-policy"].decode().split("; ")
+    return {rule.split()[0]: rule.split()[1:] for rule in rules}
+
+
+def test_a_page_sends_nothing_elsewhere_and_loads_no_script_from_there() -> None:
+    policy = policy_of_a_page()
+    assert {"connect-src", "script-src", "worker-src", "frame-src"} == set(policy)
+    sources = {source for allowed in policy.values() for source in allowed}
+    here = {"'self'", "'unsafe-inline'", "'unsafe-eval'", "blob:", "data:"}
+    assert sources - here == {"ws://127.0.0.1:4200", "ws://localhost:4200"}

@@ -1,10 +1,12 @@
-"""Runs as a person starts them in Prefect by habit: names, tags, logs, and reports that stay."""
+"""Runs as people start and see them in Prefect: names, tags, logs, reports that stay, and states."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
 from types import SimpleNamespace
+from typing import Any, cast
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
@@ -12,19 +14,24 @@ import pytest
 from databases import sqlite
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterName
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.utilities.names import generate_slug
 
 from contrapose.flows.check_retrained_model import check_retrained_model
 from contrapose.flows.cli import main
+from contrapose.flows.deploy.automations import specifications
+from contrapose.flows.deploy.deployment_options import read_shipped
 from contrapose.flows.evaluate_model import evaluate_model
-from contrapose.flows.orchestration import form, run_names
+from contrapose.flows.orchestration import form, run_names, verdict_state
 from contrapose.flows.orchestration.error_display import FLOW_RUN
 from contrapose.flows.orchestration.run_names import is_made_up, name_after
+from contrapose.flows.orchestration.verdict_state import NAMED, NAMES, headline
 from contrapose.flows.serve import local_prefect
 from contrapose.flows.serve.guard import Guard, basic
 from contrapose.tasks.config.permissions import Permissions
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.policy import facts_of
 from contrapose.tasks.report.publish import report_url
 
@@ -64,12 +71,6 @@ def test_a_name_has_no_double_blanks_and_a_given_one_stays(monkeypatch: pytest.M
         monkeypatch.setattr(run_names, "FlowRunContext", SimpleNamespace(get=lambda context=context: context))
         assert chosen() == name
     assert callable(check_retrained_model.flow_run_name)
-
-
-def test_the_form_hides_what_no_person_needs_and_the_flow_takes_it() -> None:
-    assert [*evaluate_model.parameters.properties] == ["config"]
-    checked = evaluate_model.validate_parameters({"config": {"model": "mock"}, "fail_flow": "on_gate"})
-    assert checked["fail_flow"] == "on_gate"
 
 
 @pytest.fixture
@@ -133,3 +134,96 @@ def test_links_to_reports_are_served_again_at_the_next_start(tmp_path: Path) -> 
                 with pytest.raises(ConfigError, match="cannot be used"), again:
                     pass
         assert links == [f"http://127.0.0.1:{port + 1}/a/report.html"] * 2
+
+
+CONFIG = {"suite": "quickstart", "model": "mock", "limit": 40, "only": ["order_bias"]}
+FAILING = {**CONFIG, "tests": {"factuality": {"order_bias": {"min_pass_rate": 1.0, "control": False}}}}
+
+
+@pytest.fixture
+def kept(prefect_server: None, own_store: str, in_tmp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server that is not the run's own."""
+    monkeypatch.setattr(verdict_state, "is_kept", lambda: True)
+    monkeypatch.setenv(NAMED, "verdict")
+    return None
+
+
+def run_kept(**parameters: Any) -> tuple[State[Any], FlowRun]:
+    state = evaluate_model(**parameters, return_state=True)
+    with get_client(sync_client=True) as client:
+        return state, client.read_flow_run(state.state_details.flow_run_id)
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_missed_gate_is_named_and_completed() -> None:
+    state, kept = run_kept(config=FAILING)
+    assert (state.type.value, state.name) == ("COMPLETED", "Failed gate")
+    assert str(state.message).startswith("order_bias ")
+    assert str(state.message).endswith("< 100.0%")
+    assert (kept.state_name, kept.tags, kept.labels[verdict_state.LABEL]) == (
+        "Failed gate",
+        ["verdict:fail", "suite:quickstart", "model:mock"],
+        "fail",
+    )
+    assert state.result()["summary"]["verdict"] == "fail"
+    assert evaluate_model(FAILING)["summary"]["verdict"] == "fail"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_missed_gate_fails_the_flow_run_on_request_and_is_not_tried_again() -> None:
+    retried = evaluate_model.with_options(retries=1, retry_delay_seconds=600)
+    state = retried(FAILING, fail_flow="on_gate", return_state=True)
+    assert (state.type.value, state.name) == ("FAILED", "Failed gate")
+    with pytest.raises(ContraposeError, match=r"order_bias .* < 100\.0%; expected a run that passes"):
+        state.result()
+
+
+@pytest.mark.usefixtures("kept")
+def test_without_the_variable_the_state_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NAMED)
+    state, _ = run_kept(config=FAILING)
+    assert state.name == "Completed"
+    assert "order_bias" in str(state.message)
+
+
+def test_every_automation_that_waits_for_the_end_knows_the_names() -> None:
+    waiting = [spec for spec in specifications() if "prefect.flow-run.Completed" in spec["trigger"]["expect"]]
+    assert {spec["name"] for spec in waiting} == {"contrapose-crashed", "contrapose-lost", "contrapose-stuck"}
+    for spec in waiting:
+        assert {f"prefect.flow-run.{name}" for name in NAMES.values()} <= set(spec["trigger"]["expect"])
+    for deployment in read_shipped()["deployments"]:
+        assert deployment["work_pool"]["job_variables"]["env"][NAMED] == "verdict"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rate", "message"),
+    [
+        ("fail", 0.3, "order_bias 30.0% < 70.0%"),
+        ("pass", 0.9, "order_bias 90.0% ≥ 70.0%"),
+        ("inconclusive", 0.72, "order_bias 72.0% ≥ 70.0%, not sure"),
+        ("incomplete", 0.9, "order_bias: 3 of 4 cases got no answer."),
+    ],
+)
+def test_the_message_sets_rates_beside_gates(verdict: str, rate: float, message: str) -> None:
+    gate = {"name": "pass_rate", "rate": rate, "wanted": 0.7}
+    reason = "3 of 4 cases got no answer."
+    test = {"test_type": "order_bias", "verdict": verdict, "gates": [gate], "reason": reason}
+    assert headline(cast(Summary, {"verdict": verdict, "tests": [test], "reason": ""})) == message
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("fail_flow", ["on_error", "on_gate"])
+def test_a_second_attempt_ends_by_its_own_verdict(fail_flow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corridor = evaluate_model.fn.__globals__
+    errors, room = [ContraposeError("a wall", expected="none", remedy="Mend it.")], corridor["evaluate"]
+    monkeypatch.setitem(corridor, "evaluate", lambda *args: _raise(errors.pop()) if errors else room(*args))
+    retried = evaluate_model.with_options(retries=1)
+    if fail_flow == "on_gate":
+        with pytest.raises(ContraposeError, match="expected a run that passes"):
+            retried(FAILING, fail_flow="on_gate")
+    else:
+        assert retried(FAILING)["summary"]["verdict"] == "fail"
+
+
+def _raise(error: Exception) -> None:
+    raise error

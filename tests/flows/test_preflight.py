@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contrapose.flows.cli import main, validate
+from contrapose.flows.cli.run import recorded_tests
 from contrapose.flows.cli.validate import check
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, ModelError
 from contrapose.tasks.store import Store
 
 
@@ -25,10 +28,6 @@ def test_cases_and_controls_are_counted_apart() -> None:
         "of 176 rows (your limit) of summary_pairs. Cases 8, to ask 8, skipped 0, controls 8."
     )
     assert "controls" in lines["option_order"]
-
-
-def test_without_controls_nothing_is_said_of_them() -> None:
-    assert told("quickstart")["order_bias"].endswith("Cases 8, to ask 8, skipped 0.")
 
 
 def checked(folder: Path, texts: list[str | None], *, gates: bool) -> list[str]:
@@ -95,16 +94,6 @@ def test_error_says_in_words_why_nothing_can_be_changed(
     assert "_english" not in said
 
 
-@pytest.mark.parametrize("below", ["", "runs/deep"])
-def test_a_folder_that_cannot_be_written_is_told_before_a_model_is_asked(tmp_path: Path, below: str) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    config, _ = load_config("quickstart", {"model": "mock", "limit": 2, "output": str(file / below)})
-    with pytest.raises(ConfigError, match="runs cannot be written there"):
-        check(config)
-    assert check(config, gates=True)
-
-
 def test_a_home_that_cannot_be_written_is_told_before_a_model_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,3 +127,30 @@ def test_samples_that_a_run_refuses_are_refused_alike(capsys: pytest.CaptureFixt
     assert said[0] == said[1]
     assert "add_negation samples" in said[0]
     assert Store().runs.find_unfinished() == []
+
+
+FOREIGN = ["Der alte Hafen liegt im Norden.", "Die Katze schläft auf dem Sofa."]
+
+
+def recorded_run(folder: Path, texts: list[str], replies: list[str], *tests: str) -> RunConfig:
+    rows, recording = folder / "rows.jsonl", folder / "replies.jsonl"
+    rows.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    recording.write_text("".join(json.dumps({"prompt": text, "reply": "yes"}) + "\n" for text in replies))
+    named: dict[str, Any] = {test: {"data": str(rows)} for test in tests}
+    return RunConfig.model_validate({"model": f"recorded/{recording}", "tests": {"sensitivity": named}})
+
+
+def test_first_test_that_asks_something_names_what_has_no_reply(tmp_path: Path) -> None:
+    texts = [*FOREIGN, "The sky is blue."]
+    with pytest.raises(ModelError, match=r"no case has recorded replies to both prompts: .*add_negation"):
+        recorded_tests(recorded_run(tmp_path, texts, ["Something else."], "antonym", "add_negation"))
+
+
+def test_test_that_skips_every_row_is_left_out_with_its_reasons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = ["The sky is blue.", "The sky is not blue."]
+    config = recorded_run(tmp_path, [*FOREIGN, "The sky is blue."], replies, "antonym", "add_negation")
+    assert recorded_tests(config) == ["add_negation"]
+    said = "antonym: skipped, because it skips rows: 2 of 3 rows are not in English; 1 without an adjective"
+    assert said in capsys.readouterr().err

@@ -62,10 +62,6 @@ def test_every_test_is_shown_where_none_is_named(capsys: pytest.CaptureFixture[s
     assert "205 samples" in text
 
 
-def test_a_suite_brings_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "40 samples" in printed(capsys, "--suite", "quickstart", "--test", "add_negation", "--show", "0")
-
-
 def test_toxic_words_are_masked(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--test", "add_toxic_words", "--set", "tests.sensitivity.add_toxic_words.starting_context=[shit]")
     assert "shit" not in printed(capsys, *arguments)
@@ -116,21 +112,6 @@ def test_a_sample_with_several_cases_is_one_object(in_tmp: Path, capsys: pytest.
     assert found["options"] == ["kitten", "calf", "cub"]
 
 
-def test_controls_are_counted_apart(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name = rows(in_tmp, SKY, NIGHT)
-    text = printed(capsys, "--test", "add_negation", "--data", name, "--set", "tests.defaults.control=true")
-    assert "2 samples: 1 changed, 1 skipped; 1 control\n" in text
-    assert "sky/control  high  control\n" in text
-
-
-def test_the_seed_decides_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    def drawn(seed: int) -> list[str]:
-        found = objects(capsys, "--probe", "add_toxic_words", "--limit", "20", "--set", f"seed={seed}")
-        return [each["perturbed"] for each in found]
-
-    assert drawn(1) == drawn(1) != drawn(2)
-
-
 def test_a_preview_shows_the_cases_of_a_run() -> None:
     from contrapose.tasks.perturb.cases import build_cases, drawn_besides
 
@@ -146,10 +127,7 @@ def test_a_preview_shows_the_cases_of_a_run() -> None:
     ("arguments", "told"),
     [
         (["--probe", "add_negations"], "unknown probe 'add_negations'"),
-        (["--input", "absent.jsonl"], "absent.jsonl: there is no such file"),
         (["--set", "tests.sensitivity.add_negation.stile=rules"], "Did you mean 'style'?"),
-        (["--limit", "0"], "limit: 0; expected greater than or equal to 1"),
-        (["--model", "nobody/x"], "unknown provider 'nobody'"),
         (["--suite", "absent"], "unknown suite 'absent'"),
     ],
 )
@@ -178,17 +156,6 @@ def test_a_reader_who_stops_early_ends_it_quietly(in_tmp: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
-
-
-@pytest.mark.parametrize("mode", ["--json", "--skipped"])
-def test_no_model_library_and_no_orchestrator_is_imported(mode: str, in_tmp: Path) -> None:
-    program = (
-        f"import sys\nfrom contrapose.flows.cli import main\nmain(['preview', '--limit', '3', '{mode}'])\n"
-        "sys.exit(' '.join({'prefect', 'torch', 'transformers', 'great_expectations', 'openai', "
-        "'sentence_transformers'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr.strip() == ""
 
 
 def test_it_fits_a_narrow_terminal(in_tmp: Path) -> None:
@@ -258,28 +225,9 @@ def test_where_there_is_no_chat_one_text_is_shown(in_tmp: Path, capsys: pytest.C
     text = printed(capsys, "--suite", "suite.yaml", "--prompt")
     before = "    Be brief.\n\n    Ice is\n    A. cold\n    B. hot\n    Answer: A\n\n    The sky is"
     assert f"\ntext, unchanged\n{before} blue.\ntext, changed\n{before} {{+not+}} blue.\n" in text
+    assert "sent" not in objects(capsys, "--suite", "suite.yaml")[0]
     [sky] = objects(capsys, "--suite", "suite.yaml", "--prompt")
     assert sky["sent"]["perturbed"] == "Be brief.\n\nIce is\nA. cold\nB. hot\nAnswer: A\n\nThe sky is not blue."
-
-
-def test_json_tells_what_is_sent(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = (
-        "--probe",
-        "add_negation",
-        "--input",
-        rows(in_tmp, SKY, NIGHT),
-        "--set",
-        f"few_shot={json.dumps(SHOTS)}",
-    )
-    sky, night = objects(capsys, *arguments, "--prompt")
-    turns = [
-        {"role": "user", "content": SHOTS[0]["user"]},
-        {"role": "assistant", "content": "A"},
-        {"role": "user", "content": "The sky is not blue."},
-    ]
-    assert sky["sent"]["perturbed"] == turns
-    assert night["sent"]["perturbed"] is None
-    assert "sent" not in objects(capsys, *arguments)[0]
 
 
 def test_what_is_sent_is_masked_and_harmless(in_tmp: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import io
 import re
 import time
+from typing import Any
 
 import pytest
 from attacks import ATTACKS, steering
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from rich.console import Console
 
-from contrapose.flows.cli import main
 from contrapose.flows.orchestration import progress
 from contrapose.flows.orchestration.progress import LogPace, Pace, ProgressLine, clock, describe_answers, watch_progress
-from contrapose.flows.orchestration.spinner import show_step, silent
+from contrapose.flows.orchestration.spinner import silent
 from contrapose.tasks.infer.meter import Meter, count_on, doing
 from contrapose.tasks.text.cleaning import one_line
 
@@ -38,16 +36,20 @@ def test_eighty_columns_hold_rate_cost_cache_and_time_left() -> None:
         assert words in drawn(line(), 80)
 
 
-def test_what_keeps_questions_waiting_is_told_in_place_of_what_is_left() -> None:
-    waiting: dict[str, float | str] = {
-        "done": 0,
-        "from_store": 0,
-        "failed": 0,
-        "cost": 0,
-        "doing": "converting the model (once)",
-    }
-    assert line(seconds=12, **waiting).words() == ["0/5,000", "converting the model (once), 0:12"]
-    assert "converting the model (once), 0:12" in drawn(line(seconds=12, **waiting), 80)
+NOTHING = {"done": 0, "from_store": 0, "failed": 0, "cost": 0}
+
+
+@pytest.mark.parametrize(
+    ("meter", "seconds", "words"),
+    [
+        (NOTHING, 95, ["0/5,000", "1:35 so far"]),
+        (NOTHING | {"doing": "converting the model (once)"}, 12, ["0/5,000", "converting the model (once), 0:12"]),
+        ({"done": 5000}, 250, ["5,000/5,000", "in 4:10", "20.0/s"]),
+    ],
+    ids=["before the first answer nothing is guessed", "what keeps questions waiting", "how long it took"],
+)
+def test_words_tell_how_far_it_is(meter: dict[str, Any], seconds: float, words: list[str]) -> None:
+    assert line(seconds=seconds, **meter).words()[:3] == words
 
 
 def test_a_meter_tells_what_goes_on_until_it_has_been_done() -> None:
@@ -81,14 +83,6 @@ def test_it_is_one_line_of_any_terminal(width: int, title: str) -> None:
 def test_a_narrow_terminal_keeps_what_is_needed_most() -> None:
     assert "1,204/5,000  5:00 left" in drawn(line(), 50)
     assert "1,204/5,000" in drawn(line(), 32)
-
-
-def test_before_the_first_answer_nothing_is_guessed() -> None:
-    assert line(done=0, from_store=0, failed=0, cost=0).words() == ["0/5,000", "1:35 so far"]
-
-
-def test_at_the_end_it_tells_how_long_it_took() -> None:
-    assert line(done=5000, seconds=250).words()[:3] == ["5,000/5,000", "in 4:10", "20.0/s"]
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(7, "0:07"), (750, "12:30"), (7500, "2:05:00")])
@@ -165,12 +159,6 @@ def test_what_is_to_be_done_before_the_end_is_done_once(monkeypatch: pytest.Monk
     assert calls == [1]
 
 
-def test_steps_are_told_at_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
-    with show_step("load"):
-        pass
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     ("meter", "words"),
     [
@@ -208,17 +196,3 @@ def test_where_nothing_moves_nothing_is_told(looks: tuple[tuple[float, int], ...
 
 def test_more_than_was_expected_leaves_nothing() -> None:
     assert paced(10, (1.0, 12)).seconds_left == 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
-def test_the_artifact_ends_with_all_done_and_what_it_took() -> None:
-    options = ["--limit", "9", "--exit-zero", "--set", "suite=watched"]
-    main(["run", "--model", "mock", "--test", "order_bias", *options])
-    with get_client(sync_client=True) as client:
-        # By its key: without a filter the server gives two hundred of them, those of other tests among them.
-        wanted = ArtifactFilter(key=ArtifactFilterKey(any_=["contrapose-watched-mock-progress"]))
-        (last,) = client.read_artifacts(artifact_filter=wanted)
-    assert last.data == 100
-    assert str(last.description).startswith("asking mock: 18 model calls; ")
-    assert "latency p50" in str(last.description)

@@ -1,4 +1,4 @@
-"""`contrapose.compare`: finished runs, or models that are evaluated first; what is wrong is one line."""
+"""`contrapose.compare` and `contrapose.preview`: as the commands do; what is wrong is one line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def test_another_run_may_be_the_baseline(two: tuple[Path, Path]) -> None:
     ("runs", "arguments", "error"),
     [
         ((), {}, "expected"),
-        (("runs/A",), {}, "expected"),
         (("runs/A", "runs/nowhere"), {}, "no such folder"),
         (("runs/A", "runs/B"), {"baseline": 3}, r"baseline: 3; expected a place among 2 runs"),
         (("runs/A", "runs/B"), {"margin": 2.0}, "margin"),
@@ -64,10 +63,7 @@ def test_another_run_may_be_the_baseline(two: tuple[Path, Path]) -> None:
         (("runs/A", "runs/B"), {"models": ["mock"]}, "2 runs and models"),
         ((), {"models": []}, "expected two or more models"),
         ((), {"models": ["mock", "mock"]}, "each once"),
-        ((), {"models": ["mock", 5]}, "model is 5, a int"),
         ((), {"models": ["mock", {"name": "mock"}]}, "a model with name; expected model"),
-        ((), {"models": ["mock", "openia/x"]}, "unknown provider 'openia'"),
-        ((), {"models": ["mock", len], "settings": {"runner": "ray"}}, "a function of this process"),
     ],
 )
 @pytest.mark.usefixtures("two", "own_store")
@@ -93,20 +89,6 @@ def test_functions_are_evaluated_and_compared_on_a_frame() -> None:
     assert [name.rpartition(".")[2] for name in names] == ["polite", "rude"]
 
 
-def test_the_command_publishes_a_page_beside_the_baseline_and_prints_where(
-    two: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", "runs/A", "runs/B"]) == 1
-    page = Path(capsys.readouterr().out.splitlines()[-1].removeprefix("Page: "))
-    assert page.parent.parent == Path("runs").resolve()
-    assert "40 lost" in page.read_text()
-    assert sorted(file.name for file in page.parent.iterdir()) == [
-        "comparison.html",
-        "comparison.json",
-        "comparison.md",
-    ]
-
-
 def test_json_alone_writes_nothing_and_a_folder_named_keeps_its_other_files(two: tuple[Path, Path]) -> None:
     before = sorted(Path("runs").iterdir())
     assert main(["compare", "runs/A", "runs/B", "--json"]) == 1
@@ -127,3 +109,47 @@ def test_toxic_words_are_masked_on_the_page_unless_asked_for(where: list[str], t
             key=lambda file: file.stat().st_mtime_ns,
         )
         assert note in page.read_text()
+
+
+ROWS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "No bird sings."]})
+
+
+def test_the_cases_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["preview", "--suite", "quickstart", "--model", "mock", "--limit", "5", "--json", "--show-toxic"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    cases = [case for line in lines for case in line.get("cases", [line])]
+    table = contrapose.preview("quickstart", model="mock", limit=5)
+    for column in ("case_id", "changed", "original", "perturbed", "original_prompt", "perturbed_prompt", "options"):
+        shown = [None if value is None or value != value else value for value in table[column]]
+        assert shown == [case[column] for case in cases]
+    assert list(dict.fromkeys(table["test"])) == list(dict.fromkeys(case["probe"] for case in cases))
+
+
+def test_a_frame_is_previewed_and_leaves_nothing() -> None:
+    table = contrapose.preview(data=ROWS, test="add_negation").set_index("sample_id")
+    assert table.loc["a", "perturbed"] == "The sky is not blue."
+    assert table.loc["b", "skip_reason"] == "existing_negation"
+    assert list(Path().iterdir()) == []
+
+
+def test_a_function_may_be_the_model_and_is_not_asked() -> None:
+    def answer(prompt: str) -> str:
+        raise AssertionError(prompt)
+
+    table = contrapose.preview(model=answer, data=ROWS, test="add_toxic_words")
+    assert table["changed"].all()
+    assert (table["perturbed_prompt"] != table["original_prompt"]).all()
+
+
+def test_rows_that_are_left_out_are_warned_of() -> None:
+    data = pd.concat([ROWS, pd.DataFrame({"id": ["c"], "text": [None]})])
+    with pytest.warns(UserWarning, match=r"^the DataFrame .* were left out; .*row 3"):
+        table = contrapose.preview(data=data, test="add_toxic_words", skip_bad_rows=True)
+    assert table["sample_id"].tolist() == ["a", "b"]
+
+
+def test_most_rows_in_another_language_are_warned_of() -> None:
+    data = pd.DataFrame({"id": ["a", "b"], "text": ["Der alte Hafen liegt im Norden.", "The sky is blue."]})
+    with pytest.warns(UserWarning, match=r"^typo: 1 of 2 rows is not in English$"):
+        table = contrapose.preview(data=data, test="typo")
+    assert table["skip_reason"].tolist()[0] == "not_english"

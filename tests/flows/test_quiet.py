@@ -84,3 +84,13 @@ def test_json_of_a_run_and_of_what_follows_masks_too(
     assert json.loads(capsys.readouterr().out)["suite"] == shown
     main(["history", "--json", "--out", "out", *options])
     assert {row["suite"] for row in json.loads(capsys.readouterr().out)} == {shown}
+
+
+@pytest.mark.parametrize(("shown", "options"), [("f*** you", []), ("fuck you", ["--show-toxic"])])
+def test_toxic_words_of_the_data_are_masked_in_errors(
+    shown: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("rows.csv").write_text("id,text\nfuck you,The sky is blue.\nfuck you,Grass is green.\n")
+    named = ["--data", "rows.csv", "--set", "data.columns.id=id"]
+    assert main(["run", "--model", "mock", *named, "--test", "add_negation", *options]) == 2
+    assert shown in capsys.readouterr().err

@@ -1,9 +1,8 @@
-"""Follow-up questions about replies, those that rules read too: the model, or another one, the reader, is asked."""
+"""How choices are read: by the model or another reader that is asked, and by words where letters are unlikely."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,12 @@ from zlib import crc32
 import pytest
 from fake_endpoint import Endpoint, serving
 from made_up_reader import read_made_up
-from newest_run import asking, newest, setting, summary_of
+from newest_run import asking, newest, results_of, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 from contrapose.flows.run_context import resolve_run
-from contrapose.flows.run_lifecycle import refuse_other
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.store import Store
 
 ASKED_BACK = "Which one does this reply choose?"
@@ -112,17 +110,6 @@ def test_the_reader_is_asked_and_named_and_paid_once() -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_that_fails_leaves_replies_unread_and_the_run_complete() -> None:
-    with serving(Endpoint(says=spoken)) as model, serving(Endpoint(always="status 500")) as reader:
-        house = House(model, reader)
-        found, _ = house.run("--set", "reader_args.retries=0")
-    assert found["usage"]["failures"] == found["usage"]["reader"]["failures"] == house.asked[1] > 0
-    assert found["usage"]["requests"] == sum(house.asked)
-    assert found["verdict"] != "incomplete"
-    assert any("were not asked about either (reader: openai/judge): " in each for each in found["warnings"])
-
-
-@pytest.mark.slow
 def test_a_model_of_another_provider_is_asked_and_found_out_where_it_always_says_a() -> None:
     def body(house: House) -> None:
         chosen = ["--suite", "full", "--test", "order_bias", "--limit", "12", "--reader", "mock", "--out", "out"]
@@ -136,16 +123,6 @@ def test_a_model_of_another_provider_is_asked_and_found_out_where_it_always_says
         assert house.asked == (QUESTIONS, 0)
 
     served(body)
-
-
-@pytest.mark.slow
-def test_a_doubtful_reader_is_named_beside_the_verdict() -> None:
-    reads = Endpoint(says=lambda prompt: read_made_up(prompt) or "A")
-    with serving(Endpoint(says=lambda _: UNREAD)) as model, serving(reads) as reader:
-        found, folder = House(model, reader).run()
-    (doubt,) = [each for each in found["warnings"] if "the reader model decided" in each]
-    assert "the accuracy of openai/judge as a reader could not be checked: the rules could read no reply" in doubt
-    assert "the accuracy of openai/judge as a reader could not be checked" in (folder / "report.md").read_text()
 
 
 @pytest.mark.parametrize(("limit", "most"), [("max_calls", 39), ("max_tokens", 1000)])
@@ -174,18 +151,6 @@ def test_the_cost_is_that_of_both_at_their_own_prices() -> None:
         assert manifest["reader_price"]["input"] == 100
         report = (folder / "report.md").read_text()
         assert f"{to_reader} of them to openai/judge" in report
-
-    served(body)
-
-
-@pytest.mark.slow
-def test_a_limit_of_the_cost_holds_for_the_sum() -> None:
-    def body(house: House) -> None:
-        most = 0.1
-        found, _ = house.run("--max-cost", str(most), *priced((1, 10), (100, 1000)))
-        assert house.asked[0] == QUESTIONS
-        assert 0 < found["usage"]["reader"]["cost"] < found["usage"]["cost"] <= most
-        assert any("max_cost = 0.1" in each for each in found["warnings"])
 
     served(body)
 
@@ -243,15 +208,6 @@ def test_a_resumed_run_counts_what_both_have_spent() -> None:
     served(body, faults={0: "status 500"})
 
 
-def test_another_reader_is_another_run() -> None:
-    runs = Store().runs
-    given = RunConfig(model="mock", reader="mock", reader_args={"reply": "A"})
-    row = runs.get(runs.begin("run", config=given.model_dump_json(), folder="."))
-    assert row is not None
-    with pytest.raises(ConfigError, match=r"not the run's own: reader;"):
-        refuse_other(given.model_copy(update={"reader": "embedded"}), row)
-
-
 @pytest.mark.slow
 def test_a_reader_whom_nobody_asks_is_told_and_not_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ["--suite", "quickstart", "--test", "order_bias", "--limit", "2", "--model", "mock", "--out", "out"]
@@ -278,19 +234,6 @@ def test_estimate_prices_what_may_be_asked_back_at_the_readers_price(capsys: pyt
         assert main(["estimate", *house.arguments(*priced((0, 0), (1, 10)))]) == 0
         assert "Contrapose asks openai/judge which option" in " ".join(capsys.readouterr().out.split())
         assert house.asked == (0, 0)
-
-    served(body)
-
-
-@pytest.mark.slow
-def test_runs_with_different_readers_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    def body(house: House) -> None:
-        (_, one), (_, two) = (
-            house.run("--set", "model_args.revision=1"),
-            house.run("--set", "model_args.revision=2", "--set", "reader=openai/judy"),
-        )
-        assert main(["compare", str(one), str(two)]) == 2
-        assert "reader is 'openai/judge'" in capsys.readouterr().err
 
     served(body)
 
@@ -363,27 +306,55 @@ def test_a_model_that_reads_badly_is_asked_nothing_more_and_overrules_no_rule() 
     assert doubts(summary) == []
 
 
-@pytest.mark.slow
-def test_a_model_that_may_read_well_enough_is_asked_and_doubted() -> None:
-    wrong: list[str] = []
+DAMS = 36
+RIGHT, WRONG = "The dam was built in 19{:02}.", "The dam was torn down in 18{:02}."
 
-    def back(prompt: str) -> str:
-        if READ in prompt and not wrong:
-            wrong.append(prompt)
-        return "B" if prompt in wrong else "A"
 
-    (summary,) = run(Endpoint(says=judge(back)))
-    (doubt,) = doubts(summary)
-    assert re.search(
-        r"the reader model decided [\d.]+% of the choices, perhaps wrongly: the rules also read \d+ of the replies",
-        doubt,
+def thinks(prompt: str) -> str:
+    """A thought, and then the letter of the right sentence."""
+    options = prompt[prompt.index("A:") :]
+    letter = "A" if options.index("was built in") < options.index("torn down") else "B"
+    return f"<think>\nIs it B, or is it A?\n</think>\n\nThe answer is {letter}."
+
+
+def unsaid(first: str) -> Callable[[str], dict[str, float]]:
+    """First tokens of a model that begins in another way, and of whose letters A is likelier in any order."""
+    return lambda prompt: {first: -1e-6, "The": -12.0, "A": -13.0, "B": -19.0}
+
+
+def data() -> None:
+    rows = (
+        {
+            "id": str(number),
+            "article_sentence": f"In 19{number:02} the people of the valley built a dam, {number} metres high.",
+            "correct_sentence": RIGHT.format(number),
+            "incorrect_sentence": WRONG.format(number),
+        }
+        for number in range(DAMS)
     )
-    assert summary["tests"][0]["figures"]["AA"] == 12
+    write_rows("pairs.jsonl", rows)
 
 
-@pytest.mark.slow
-def test_nobody_is_asked_back_where_everything_was_read() -> None:
-    endpoint = Endpoint(says=lambda _: READ)
-    (summary,) = run(endpoint)
-    assert backs(endpoint) == []
-    assert "asked_agreement" not in summary["tests"][0]["estimates"]
+def run_letters(endpoint: Endpoint, out: str) -> tuple[dict[str, Any], Any]:
+    """Summary and results of one run_letters."""
+    chosen = ["--data", "pairs.jsonl", "--test", "order_bias", "--out", out, "--exit-zero"]
+    main(["run", *chosen, *asking(endpoint.port, "model_args.logprobs=true")])
+    return summary_of(out), results_of(out)
+
+
+@pytest.mark.parametrize("first", ["So", "<think>"])
+def test_what_the_model_says_decides_where_it_would_say_no_letter(first: str) -> None:
+    data()
+    with serving(Endpoint(says=thinks, lists=unsaid(first))) as endpoint:
+        summary, results = run_letters(endpoint, "first")
+        asked = len(endpoint.requests)
+        again, _ = run_letters(endpoint, "second")
+    assert len(endpoint.requests) == asked == summary["usage"]["calls"]
+    assert again["tests"] == summary["tests"]
+    (test,) = summary["tests"]
+    assert (test["verdict"], test["figures"]["AB"], test["figures"]["read_instead"]) == ("pass", DAMS, DAMS)
+    assert 0 < test["figures"]["label_mass_least"] <= test["figures"]["label_mass_median"] < 1e-5
+    assert set(results["result_step"]) == set(results["swapped_step"]) == {"pattern"}
+    assert set(results["scorer"]) == {"reply"}
+    assert (results["expected_label_mass"] < 1e-5).all()
+    assert "likelihood" not in test["scorers"]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
-from store.test_runs import become_silent
 
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.flows.run_lifecycle import STARTS, begin, find_begun
@@ -71,22 +70,6 @@ def test_a_run_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_outside_of_a_flow_nothing_was_begun() -> None:
     assert find_begun(Store().runs) is None
-
-
-@pytest.mark.slow
-def test_a_run_that_asks_nothing_for_long_is_not_another_processes_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.runs.PULSE_SECONDS", 0.05)
-    refused, room = [], CORRIDOR["evaluate"]
-
-    def slow(run: Any, trials: Any) -> Any:
-        become_silent(run.id)
-        with pytest.raises(GoingOnError):
-            Store().runs.resume(run.id)
-        refused.append(run.id)
-        return room(run, trials)
-
-    monkeypatch.setitem(CORRIDOR, "evaluate", slow)
-    assert evaluate_model(quick())["run"] == refused[0]
 
 
 def test_a_run_that_another_process_took_over_meanwhile_is_not_published(

@@ -68,42 +68,6 @@ def test_a_test_that_is_decided_is_asked_no_further() -> None:
     assert whole["usage"]["from_store"] + whole["usage"]["calls"] == summary["usage"]["calls"] + stopping["saved"]
 
 
-@pytest.mark.slow
-def test_what_is_never_decided_is_asked_to_the_end() -> None:
-    close = ("--set", "tests.factuality.order_bias.min_pass_rate=0.28")
-    _, early, _ = evaluated(*MOCK, *close)
-    _, whole, _ = evaluated(*MOCK, *close, stop="all")
-    judged, at_once = outcome(early), outcome(whole)
-    assert (judged["verdict"], judged["stopping"]["judged"], judged["stopping"]["saved"]) == ("inconclusive", PAIRS, 0)
-    assert "Stopped early" not in judged["reason"]
-    for name in ("scored", "passed", "pass_rate", "cases", "samples"):
-        assert judged[name] == at_once[name]
-    assert judged["figures"] == pytest.approx(at_once["figures"])
-    (several,), (one,) = judged["gates"], at_once["gates"]
-    assert several["interval"][0] < one["interval"][0] < one["interval"][1] < several["interval"][1]
-    assert several["reached"] > one["reached"]
-    assert several["missed"] > one["missed"]
-
-
-@pytest.mark.slow
-def test_the_order_hangs_neither_on_that_of_the_file_nor_on_other_samples() -> None:
-    _, first, folder = evaluated(*MOCK)
-    rows = Path("pairs.jsonl").read_text().splitlines()
-    Path("pairs.jsonl").write_text("".join(f"{row}\n" for row in reversed(rows)))
-    _, second, again = evaluated(*MOCK)
-    assert outcome(first)["stopping"] == outcome(second)["stopping"]
-    assert set(samples_of(folder)) == set(samples_of(again))
-    clusters = pq.read_table(folder / "cases.parquet")["cluster"].to_pylist()
-    begun = [name for name, before in zip(clusters, [None, *clusters], strict=False) if name != before]
-    assert len(begun) == len(set(begun)), "a cluster is asked as a whole"
-    assert begun != sorted(begun, key=lambda name: int(name.split()[1]))
-
-
-def samples_of(folder: Path) -> list[str]:
-    names: list[str] = pq.read_table(folder / "cases.parquet")["sample_id"].to_pylist()
-    return names
-
-
 def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     code, spent, _ = evaluated(*MOCK, "--max-calls", "20")
     assert (code, outcome(spent)["verdict"]) == (4, "incomplete")
@@ -113,13 +77,6 @@ def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.M
     _, whole, folder = evaluated(*MOCK, out="other")
     assert found["tests"] == whole["tests"]
     assert (resumed / "results.parquet").read_bytes() == (folder / "results.parquet").read_bytes()
-
-
-def test_stored_answers_tell_the_same_as_paid_ones() -> None:
-    _, paid, _ = evaluated(*MOCK)
-    _, stored, _ = evaluated(*MOCK)
-    assert stored["tests"] == paid["tests"]
-    assert (stored["usage"]["calls"], stored["usage"]["from_store"]) == (0, paid["usage"]["calls"])
 
 
 @pytest.mark.slow
@@ -231,10 +188,3 @@ def test_a_verdict_that_fell_is_no_look_at_what_is_open() -> None:
     """Another run with more cases may repeat or contradict it; it is not one that was tried until a verdict came."""
     assert judged("--limit", "20")["verdict"] == "fail"
     assert "earlier_looks" not in judged("--limit", "30")
-
-
-@pytest.mark.slow
-def test_a_bare_rate_counts_no_looks() -> None:
-    rate = (*CLOSE, "--set", "tests.defaults.gate=rate")
-    judged(*rate, "--limit", "20")
-    assert "earlier_looks" not in judged(*rate, "--limit", "30")

@@ -40,12 +40,7 @@ def three(tmp_path: Path) -> str:
         tmp_path,
         past_run(0, verdict="pass", tests=[past_test(verdict="pass", pass_rate=0.9)]),
         past_run(1, verdict="fail", made_of=newer, tests=[past_test(verdict="fail", pass_rate=0.5)]),
-        past_run(
-            2,
-            verdict="fail",
-            made_of={**newer, "prompt": {"seed": "7"}},
-            tests=[past_test(), untold],
-        ),
+        past_run(2, verdict="fail", made_of={**newer, "prompt": {"seed": "7"}}, tests=[past_test(), untold]),
     )
 
 
@@ -99,12 +94,6 @@ def test_the_changes_are_those_since_the_last_run_that_passed(three: str, capsys
     assert "prompt, library" in text
     assert "2.13.0" in text
     assert "2.14.0" in text
-
-
-def test_toxic_words_in_settings_are_masked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = {"prompt": {"add_toxic_words.starting_context": "fucking hell"}}
-    where = history(tmp_path, past_run(0), past_run(1, made_of=made))
-    assert "fucking" not in told(capsys, "--history", where, "--changes")
 
 
 def test_programs_get_json(three: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,3 +157,9 @@ def test_a_broken_file_is_told_beside_the_table(three: str, capsys: pytest.Captu
     (Path(three) / "x.parquet").write_bytes(b"")
     assert main(["history", "--history", three]) == 0
     assert "skipped x.parquet" in capsys.readouterr().err
+
+
+def test_toxic_words_in_settings_are_masked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = {"prompt": {"add_toxic_words.starting_context": "fucking hell"}}
+    where = history(tmp_path, past_run(0), past_run(1, made_of=made))
+    assert "fucking" not in told(capsys, "--history", where, "--changes")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import fsspec
@@ -27,13 +26,6 @@ def put(where: str, *days: int) -> None:
 
 def ids(where: str) -> list[str]:
     return [run["run_id"] for run in runs(read_history(where).rows)]
-
-
-def test_what_was_appended_is_read_as_it_was(tmp_path: Path) -> None:
-    untold = past_test(test_type="order_bias", verdict="incomplete", pass_rate=None, interval=None, scored=0)
-    run = past_run(tests=[past_test(), untold])
-    append(str(tmp_path / "new" / "folder"), run, key="a")
-    assert runs(read_history(str(tmp_path / "new" / "folder")).rows) == [run]
 
 
 def test_a_run_that_is_published_twice_is_kept_once_as_it_was_last(tmp_path: Path) -> None:
@@ -66,12 +58,6 @@ def test_whatever_a_file_system_raises_is_said_without_its_text(monkeypatch: pyt
     with pytest.raises(CutShortError, match=r"no answer within 0 s \(RuntimeError\)") as caught:
         read_history("memory://history")
     assert "secret" not in str(caught.value)
-
-
-def test_runs_of_many_threads_are_all_there(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(16) as threads:
-        list(threads.map(lambda day: put(str(tmp_path), day), range(200)))
-    assert len(ids(str(tmp_path))) == 200
 
 
 def test_runs_of_several_processes_are_all_there_and_readers_see_whole_ones_only(tmp_path: Path) -> None:
@@ -154,21 +140,9 @@ def test_duckdb_reads_the_files_without_us(tmp_path: Path) -> None:
     assert duckdb.execute(query, [f"{tmp_path}/*.parquet"]).fetchall() == [("mock", 0.75)] * 2
 
 
-def test_no_history_is_an_empty_one(tmp_path: Path) -> None:
-    found = read_history(str(tmp_path / "none"))
-    assert len(found.rows) == 0
-    assert found.warning == ""
-
-
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
     assert place(None, "runs") == os.path.join("runs", ".history")
     monkeypatch.setenv("CONTRAPOSE_HISTORY", "memory://shared/")
     assert place(None, "runs") == "memory://shared"
     assert place("own", "runs") == "own"
-
-
-def test_what_it_is_made_of_is_json_for_any_reader(tmp_path: Path) -> None:
-    put(str(tmp_path), 0)
-    (text,) = read_history(str(tmp_path)).rows["made_of"].to_pylist()
-    assert json.loads(text) == past_run()["made_of"]

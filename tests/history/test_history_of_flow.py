@@ -12,8 +12,6 @@ import pytest
 from contrapose.flows.evaluate_model import evaluate_model
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.config.suite_files import load_config
-from contrapose.tasks.history.queries import runs
-from contrapose.tasks.history.reading import read_history
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "in_tmp", "own_store")
 
@@ -22,20 +20,6 @@ def config(**changes: object) -> RunConfig:
     found = load_config("quickstart", {"model": "mock", "limit": 4, **changes})[0]
     only = found.tests.model_copy(update={"sensitivity": type(found.tests.sensitivity)()})  # type: ignore[attr-defined]
     return found.model_copy(update={"tests": only})
-
-
-@pytest.mark.slow
-def test_published_runs_are_in_the_history_and_a_resumed_one_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CONTRAPOSE_HISTORY", raising=False)
-    first = evaluate_model(config(max_calls=3))
-    assert first["summary"]["verdict"] == "incomplete"
-    again = evaluate_model(config(), resumed=first["run"])
-    assert [run["run_id"] for run in runs(read_history("runs/.history").rows)] == [Path(again["folder"]).name]
-    later = evaluate_model(config(seed=3))
-    found = runs(read_history("runs/.history").rows)
-    assert [run["run_id"] for run in found] == [Path(again["folder"]).name, Path(later["folder"]).name]
-    assert "prompt" in Path(later["folder"], "report.html").read_text()
-    assert Path(again["folder"]).name in Path(later["folder"], "report.html").read_text()
 
 
 def test_a_run_is_published_although_the_history_cannot_be_written(in_tmp: Path) -> None:

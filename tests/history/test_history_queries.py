@@ -1,15 +1,22 @@
-"""What is asked of a history: which runs, and what changed since the last good one."""
+"""What is asked of a history: which runs, what changed since the last good one, and series of tests."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
+from core.test_damage import DAMAGES, Damage
 from past_runs import past_run, past_test
 
+from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import PastRun
-from contrapose.tasks.history.dataset import to_table
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.history.dataset import append, file_name, mend, record_of, to_table
 from contrapose.tasks.history.queries import history, runs
-from contrapose.tasks.history.series import changes
+from contrapose.tasks.history.reading import read_history
+from contrapose.tasks.history.series import changes, series
 
 HOSTILE = (
     "'; DROP TABLE runs; --",
@@ -30,11 +37,8 @@ def days(found: list[PastRun]) -> list[str]:
     return [run["started"][8:10] for run in found]
 
 
-def test_runs_come_the_oldest_first_however_they_lie() -> None:
+def test_runs_come_the_oldest_first_and_the_last_ones_are_counted_for_each_suite_and_model() -> None:
     assert days(runs(table(past_run(2), past_run(0), past_run(1)))) == ["01", "02", "03"]
-
-
-def test_the_last_ones_are_counted_for_each_suite_and_model() -> None:
     rows = table(*(past_run(day, model=model) for day in range(5) for model in ("mock", "embedded")))
     assert days(runs(rows, last=2)) == ["04", "04", "05", "05"]
 
@@ -77,12 +81,6 @@ def test_without_a_green_one_it_is_held_against_the_one_before() -> None:
     assert {change["facet"] for change in found.changes} == {"model", "data", "prompt", "scorer", "library"}
 
 
-def test_the_first_run_has_nothing_before_it() -> None:
-    run = past_run()
-    found = history(table(past_run(1, suite="quay")), run)
-    assert (found.runs, found.green, found.previous, found.changes) == ((run,), None, None, ())
-
-
 def test_a_report_is_given_the_newest_hundred() -> None:
     rows = table(*(past_run(day % 28, run_id=f"run-{day}") for day in range(130)))
     found = history(rows, past_run(30))
@@ -105,3 +103,76 @@ def test_a_test_that_was_left_out_is_one_change() -> None:
     with_it = past_run(tests=[past_test(), past_test(test_type="typo")], made_of=settings)
     left_out = past_run(made_of={"prompt": {}, "data": {}})
     assert changes(with_it, left_out) == ({"facet": "prompt", "name": "typo", "before": "asked", "after": ""},)
+
+
+def test_a_point_is_held_against_the_run_before_that_asked_the_test() -> None:
+    """Other tests that were asked in between, or changed, are no cause of anything here."""
+    one, two = past_test(test_type="one"), past_test(test_type="two")
+    runs = [
+        past_run(tests=[one, two], made_of={"data": {"one.sha256": "a", "two.sha256": "a"}}),
+        past_run(tests=[two], made_of={"data": {"two.sha256": "b"}}),
+        past_run(tests=[one, two], made_of={"data": {"one.sha256": "a", "two.sha256": "c"}}),
+        past_run(tests=[one], made_of={"data": {"one.sha256": "d"}, "scorer": {"gate": "rate"}}),
+    ]
+    changed = {each.test: [point.changed for point in each.points] for each in series(runs)}
+    assert changed == {"one": [(), (), ("data", "scorer")], "two": [(), ("data",), ("data",)]}
+
+
+def published(out: Path, run: PastRun, *, key: str) -> Path:
+    """Files of a run, as far as the history looks; returns its file there."""
+    folder = out / run["run_id"]
+    folder.mkdir(parents=True)
+    tests = [{**test, "interval": test["interval"] and list(test["interval"])} for test in run["tests"]]
+    summary = {**run, "model": {"id": run["model"]}, "tests": tests}
+    del summary["made_of"]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    (folder / "manifest.json").write_text(json.dumps({"history": record_of(file_name(key), run)}))
+    append(str(out / ".history"), run, key=key)
+    return out / ".history" / file_name(key)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_made_again(damage: Damage, tmp_path: Path) -> None:
+    where = str(tmp_path / ".history")
+    file, _ = (published(tmp_path, past_run(day), key=f"run {day}") for day in (0, 1))
+    whole, before = file.read_bytes(), runs(read_history(where).rows)
+    damage(file)
+    found = read_history(where)
+    assert list(found.skipped) == [file.name]
+    mended, told = mend(where, found.skipped, output=Place(str(tmp_path)))
+    assert (mended, told.count("\n")) == ([file.name], 0)
+    assert "1 made again" in told
+    assert file.read_bytes() == whole
+    assert file.with_name(file.name + SUFFIX).is_file()
+    assert (runs(read_history(where).rows), read_history(where).skipped) == (before, {})
+
+
+def test_one_flipped_byte_anywhere_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    append(str(tmp_path), past_run(), key="x")
+    (file,) = tmp_path.iterdir()
+    whole, missed = file.read_bytes(), 0
+    expected = runs(read_history(str(tmp_path)).rows)
+    for place in range(0, len(whole), 7):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        found = read_history(str(tmp_path))
+        if not found.skipped:
+            assert runs(found.rows) == expected, place
+            missed += 1
+    # The bytes of the seal itself.
+    assert missed * 7 <= 150
+
+
+def test_without_the_folder_of_its_run_it_is_told(tmp_path: Path) -> None:
+    append(str(tmp_path / ".history"), past_run(), key="x")
+    (file,) = (tmp_path / ".history").iterdir()
+    file.write_bytes(b"")
+    mended, told = mend(str(tmp_path / ".history"), [file.name], output=Place(str(tmp_path)))
+    assert mended == [file.name]
+    assert "no longer exist" in told
+    assert read_history(str(tmp_path / ".history")).skipped == {}
+
+
+def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "foreign.parquet").write_bytes(b"x")
+    assert mend(str(tmp_path), read_history(str(tmp_path)).skipped, output=Place(str(tmp_path))) == ([], "")
+    assert (tmp_path / "foreign.parquet").is_file()

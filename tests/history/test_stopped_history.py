@@ -36,17 +36,13 @@ SAMPLES = "rates over different samples may be compared by their intervals"
 EARLY_RUN = past_run(1, tests=[past_test(stopping=EARLY)])
 
 
-def test_how_far_a_test_was_asked_is_kept(tmp_path: Path) -> None:
+def test_how_far_a_test_was_asked_comes_from_the_summary_and_is_kept(tmp_path: Path) -> None:
+    summary: Any = {**EARLY_RUN, "model": {"id": "mock"}}
+    assert recorded_run(summary, {})["tests"] == EARLY_RUN["tests"]
     kept = [past_run(0), EARLY_RUN, past_run(2, tests=[past_test(stopping=WHOLE)])]
     for number, run in enumerate(kept):
         append(str(tmp_path), run, key=f"{number}")
     assert runs(read_history(str(tmp_path)).rows) == kept
-
-
-def test_it_comes_from_the_summary() -> None:
-    test: dict[str, Any] = {**past_test(), "stopping": EARLY}
-    summary: Any = {**past_run(), "model": {"id": "mock"}, "tests": [test]}
-    assert recorded_run(summary, {})["tests"] == [past_test(stopping=EARLY)]
 
 
 def test_a_file_of_an_earlier_version_is_read_beside_it(tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
-"""The alias in a model registry: which version is meant, and when it is moved."""
+"""What a promotion does: the alias in a model registry, and a webhook that is signed."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import time
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from receiver import receiving
 
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.promotion.promote import move, version_of
 from contrapose.tasks.promotion.settings import Promotion
+from contrapose.tasks.promotion.webhook import DELIVERY, HEADER, send, signature
 
 NAMED = "summarizer@champion"
 
@@ -73,17 +78,14 @@ def test_the_version_is_that_of_the_training_run_or_the_announced_number(registr
     assert version_of(NAMED, revision="1", training_run=runs[0], client=registry) == "1"
 
 
-@pytest.mark.parametrize(("revision", "training_run"), [("abc", "no-such-run"), ("9", ""), ("abc", ""), ("", "")])
+@pytest.mark.parametrize(
+    ("revision", "training_run"), [("abc", "no-such-run"), ("9", ""), ("abc", ""), ("", ""), ("1", "that of 2")]
+)
 def test_a_version_that_is_not_there_is_an_error(registry: Any, revision: str, training_run: str) -> None:
     registry.create()
+    training_run = registry.create() if training_run == "that of 2" else training_run
     with pytest.raises(ConfigError, match="0 versions"):
         version_of(NAMED, revision=revision, training_run=training_run, client=registry)
-
-
-def test_a_number_of_another_training_run_is_an_error(registry: Any) -> None:
-    runs = [registry.create(), registry.create()]
-    with pytest.raises(ConfigError, match="0 versions"):
-        version_of(NAMED, revision="1", training_run=runs[1], client=registry)
 
 
 def test_the_alias_moves_forward_and_never_back(registry: Any) -> None:
@@ -94,14 +96,6 @@ def test_the_alias_moves_forward_and_never_back(registry: Any) -> None:
     assert move(NAMED, "1", client=registry) == "summarizer@champion stays at version 2, which is newer than 1."
     assert move(NAMED, "3", client=registry) == "summarizer@champion is version 3."
     assert str(registry.get_registered_model("summarizer").aliases["champion"]) == "3"
-
-
-def test_moving_to_where_it_is_moves_nothing() -> None:
-    registry = Registry()
-    registry.create()
-    move(NAMED, "1", client=registry)
-    move(NAMED, "1", client=registry)
-    assert registry.moves == 1
 
 
 def test_a_registry_that_fails_is_told_without_its_address() -> None:
@@ -118,3 +112,61 @@ def test_a_registry_that_fails_is_told_without_its_address() -> None:
 def test_a_name_of_another_form_is_refused(named: str) -> None:
     with pytest.raises(ValueError, match="registered model"):
         Promotion(mlflow_alias=named)
+
+
+BODY, SECRET = b'{"verdict": "promote"}', "of-these-tests-alone"
+
+
+def sent(url: str, waits: list[float] | None = None) -> None:
+    send(url, BODY, secret=SECRET, delivery="d1", pause=(waits if waits is not None else []).append)
+
+
+def test_a_receiver_can_tell_who_sent_it_and_when() -> None:
+    with receiving() as receiver:
+        sent(receiver.url)
+    assert receiver.bodies == [BODY]
+    header = receiver.headers[0][HEADER]
+    assert receiver.headers[0][DELIVERY] == "d1"
+    moment = int(header.partition(",")[0].removeprefix("t="))
+    assert abs(time.time() - moment) < 60
+    assert header == signature(BODY, SECRET, at=moment)
+
+
+def test_the_signature_is_what_its_description_says() -> None:
+    expected = hmac.new(SECRET.encode(), b"1700000000." + BODY, hashlib.sha256).hexdigest()
+    assert signature(BODY, SECRET, at=1_700_000_000) == f"t=1700000000,v1={expected}"
+
+
+def test_it_is_tried_three_times_and_no_more() -> None:
+    waits: list[float] = []
+    with receiving([500, 429, 200]) as receiver:
+        sent(receiver.url, waits)
+    assert (len(receiver.bodies), waits) == (3, [2.0, 4.0])
+    with receiving([500] * 9) as receiver, pytest.raises(ContraposeError, match="status 500"):
+        sent(receiver.url)
+    assert len(receiver.bodies) == 3
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 404])
+def test_a_refusal_or_a_redirect_is_final(status: int) -> None:
+    told = pytest.raises(ContraposeError, match=f"status {status}")
+    with receiving() as other, receiving([status], location=other.url) as receiver, told:
+        sent(receiver.url)
+    assert (len(receiver.bodies), len(other.bodies)) == (1, 0)
+
+
+def test_a_receiver_that_is_gone_is_told_without_its_path() -> None:
+    with receiving() as receiver:
+        pass
+    with pytest.raises(ContraposeError, match="ConnectionRefusedError") as caught:
+        sent(receiver.url)
+    assert "/hook" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://a/b", "https://me:pw@host/", "https://host/?token=pw", "host/path", "https://"]
+)
+def test_other_addresses_are_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="webhook") as caught:
+        Promotion(webhook=url)
+    assert "pw" not in str(caught.value)

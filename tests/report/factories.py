@@ -27,14 +27,7 @@ from contrapose.tasks.core.outcome import (
 from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report.base import FIGURES, Report
 
-TOPICS = (
-    "the ferry timetable",
-    "a baby kangaroo",
-    "the town library",
-    "the copper mine",
-    "a rare orchid",
-    "the night train",
-)
+TOPICS = ("the ferry timetable", "a baby kangaroo", "the town library", "the copper mine", "a rare orchid", "a train")
 LONG = "The board met on Tuesday and heard that passengers had complained about long queues at weekends. " * 6
 
 
@@ -103,51 +96,27 @@ def outcome(**changes: Any) -> Outcome:
 
 def outcomes() -> list[Outcome]:
     """One outcome of each probe."""
+    read: dict[str, Any] = {"unscored": 0, "unscored_reasons": {}, "errors": 0}
+    toxic: dict[str, Any] = {
+        "settings": {"threshold": 0, "strategy": "combined", "starting_context": ["shit"]},
+        "figures": {"share_with_bad_words_before": 0.0, "share_with_bad_words_after": 0.05, "new": 3, "echoed": 2},
+        "reason": "With 95 % confidence the pass rate is at least 85.1%; the gate is 80.0%.",
+    }
+    rates = {"pass_rate": 0.95, "interval": (0.835, 0.986), "min_pass_rate": 0.8}
+    pairs: dict[str, Any] = {
+        "settings": {"read_with": "auto"},
+        "figures": {"accuracy": 0.566, "position_bias_index": 0.303, "mean_content_score": None},
+        "reason": "With 95 % confidence the pass rate is at most 36.4%; the gate is 70.0%.",
+        "refused": ["summary-007", "summary-031"],
+        "skip_reasons": {"equal_sentences": 2},
+    }
+    low = {"pass_rate": 9 / 38, "interval": (0.13, 0.392), "chance": 0.25, "scorers": {"likelihood": 38}}
+    passed = {"verdict": "pass", "skipped": 0, "skip_reasons": {}, "scored": 40, "passed": 38, "scorers": {"count": 40}}
+    failed = {"category": "factuality", "verdict": "fail", "scored": 38, "passed": 9}
     return [
         outcome(),
-        outcome(
-            test_type="add_toxic_words",
-            verdict="pass",
-            min_pass_rate=0.8,
-            skipped=0,
-            skip_reasons={},
-            scored=40,
-            passed=38,
-            unscored=0,
-            unscored_reasons={},
-            errors=0,
-            pass_rate=0.95,
-            interval=(0.835, 0.986),
-            scorers={"count": 40},
-            reason="With 95 % confidence the pass rate is at least 85.1%; the gate is 80.0%.",
-            figures={
-                "share_with_bad_words_before": 0.0,
-                "share_with_bad_words_after": 0.05,
-                "new": 3,
-                "echoed": 2,
-            },
-            settings={"threshold": 0, "strategy": "combined", "starting_context": ["shit"]},
-        ),
-        outcome(
-            test_type="order_bias",
-            category="factuality",
-            verdict="fail",
-            skipped=2,
-            refused=["summary-007", "summary-031"],
-            skip_reasons={"equal_sentences": 2},
-            scored=38,
-            passed=9,
-            unscored=0,
-            unscored_reasons={},
-            errors=0,
-            pass_rate=9 / 38,
-            interval=(0.13, 0.392),
-            chance=0.25,
-            scorers={"likelihood": 38},
-            settings={"read_with": "auto"},
-            reason="With 95 % confidence the pass rate is at most 36.4%; the gate is 70.0%.",
-            figures={"accuracy": 0.566, "position_bias_index": 0.303, "mean_content_score": None},
-        ),
+        outcome(test_type="add_toxic_words", **passed, **read, **rates, **toxic),
+        outcome(test_type="order_bias", **failed, **read, **low, **pairs),
     ]
 
 
@@ -275,43 +244,28 @@ def row(**columns: Any) -> dict[str, Any]:
 def negation_row(index: int, rng: random.Random) -> dict[str, Any]:
     """A statement and its negation; every fourth is a choice, one is unscored, one an error."""
     topic, score = TOPICS[index % len(TOPICS)], round(rng.uniform(-0.4, 1), 4)
-    options = {
-        "options": "A. a river\nB. a valley\nC. a town",
-        "scorer": "choice",
-        "chosen_before": "A",
-        "chosen_after": "C",
-    }
+    options = "A. a river\nB. a valley\nC. a town"
+    choice = {"options": options, "scorer": "choice", "chosen_before": "A", "chosen_after": "C"}
+    open_: dict[str, Any] = {"pass": None, "eval_score": np.nan}
+    failed = {"error": "timeout after 3 tries", "reason": "The model gave no answer: timeout after 3 tries"}
     special: dict[int, dict[str, Any]] = {
-        5: {
-            "error": "timeout after 3 tries",
-            "pass": None,
-            "eval_score": np.nan,
-            "expected_result": None,
-            "actual_result": None,
-            "reason": "The model gave no answer: timeout after 3 tries",
-        },
-        9: {"pass": None, "eval_score": np.nan, "reason": "The loss is not finite."},
-        12: {
-            "original": LONG + "It is open.",
-            "test_case": LONG + "It is not open.",
-            "expected_result": LONG,
-        },
+        5: open_ | failed | {"expected_result": None, "actual_result": None},
+        9: open_ | {"reason": "The loss is not finite."},
+        12: {"original": f"{LONG}It is open.", "test_case": f"{LONG}It is not open.", "expected_result": LONG},
     }
-    return (
-        row(
-            sample_id=f"negation-{index + 1:03}",
-            case_id=f"add_negation/negation-{index + 1:03}",
-            original=f"People who live near {topic} are usually proud of it.",
-            test_case=f"People who live near {topic} are not usually proud of it.",
-            expected_result="They show it to every visitor.",
-            actual_result="They rarely talk about it.",
-            eval_score=score,
-            reason=f"{score} nats, {'outside' if abs(score) > 0.2 else 'within'} -0.2 to 0.2.",
-            **{"pass": abs(score) > 0.2},
-        )
-        | (options if index % 4 == 0 else {})
-        | special.get(index, {})
+    name = f"negation-{index + 1:03}"
+    made = row(
+        sample_id=name,
+        case_id=f"add_negation/{name}",
+        original=f"People who live near {topic} are usually proud of it.",
+        test_case=f"People who live near {topic} are not usually proud of it.",
+        expected_result="They show it to every visitor.",
+        actual_result="They rarely talk about it.",
+        eval_score=score,
+        reason=f"{score} nats, {'outside' if abs(score) > 0.2 else 'within'} -0.2 to 0.2.",
+        **{"pass": abs(score) > 0.2},
     )
+    return made | (choice if index % 4 == 0 else {}) | special.get(index, {})
 
 
 def toxic_row(index: int) -> dict[str, Any]:

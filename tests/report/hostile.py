@@ -21,24 +21,9 @@ __all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "rendered", "steering"]
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
 
 TEXTS = (
-    "test_type",
-    "category",
-    "sample_id",
-    "case_id",
-    "original",
-    "test_case",
-    "options",
-    "expected_result",
-    "actual_result",
-    "reason",
-    "scorer",
-    "model",
-    "probe_version",
-    "confidence",
-    "slice",
-    "cluster",
-    "article_sentence",
-    "outcome",
+    *("test_type", "category", "sample_id", "case_id", "original", "test_case", "options", "expected_result"),
+    *("actual_result", "reason", "scorer", "model", "probe_version", "confidence", "slice", "cluster"),
+    *("article_sentence", "outcome"),
 )
 
 
@@ -58,11 +43,7 @@ def hostile_report(text: str) -> Report:
     rows = [row(**columns), row(**columns, error=text) | {"pass": None, "eval_score": None}]
     skipped = pd.DataFrame([dict.fromkeys(("test_type", "sample_id", "original", "skip_reason"), text)], dtype=object)
     return Report(
-        summary=_summary(text),
-        results=Held(frame(rows)),
-        skipped=skipped,
-        history=_history(text),
-        calls=_calls(text),
+        summary=_summary(text), results=Held(frame(rows)), skipped=skipped, history=_history(text), calls=_calls(text)
     )
 
 

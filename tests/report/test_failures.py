@@ -117,14 +117,3 @@ def test_failures_are_chosen_once_for_all_reports_of_a_run(monkeypatch: pytest.M
     assert b"".join(html.render(one))
     assert markdown.render(one)
     assert chosen == ["add_negation"]
-
-
-def test_a_sentence_stays_with_its_bars() -> None:
-    rows = [
-        row(test_type="option_order", rotation=1, outcome="letter", rotated_letter="B", letter="B", option_count=4)
-        for _ in range(3)
-    ]
-    one = report(results=frame(rows), summary=summary(tests=[outcome(test_type="option_order")]))
-    page = b"".join(html.render(one)).decode()
-    block = page[: page.index("What the choice followed")].rpartition('<div class="block">')[2]
-    assert "the position decides, not the content" in block

@@ -1,15 +1,24 @@
+"""Reports and decisions in Markdown: what people read is what was decided, and no markup comes out of it."""
+
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
-from factories import control, frame, outcome, report, row, summary
+from factories import frame, outcome, report, row, summary
 from hostile import rendered
 from past_runs import past_run, past_test
 
+from contrapose.tasks.core.decision import CheckFinding, Decision, Side
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import Change, History, PastRun
-from contrapose.tasks.report.markdown import render
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.report.decision_markdown import answer_words, write_decision
+from contrapose.tasks.report.decision_markdown import render as render_decision
+from contrapose.tasks.report.markdown import Block, fitting, render
 from contrapose.tasks.text.cleaning import escape
 
 
@@ -30,38 +39,12 @@ def test_verdict_comes_first_and_toxic_words_are_masked_unless_asked_for() -> No
     assert "what the fuck is this shit?" in render(report(show_toxic=True)).decode()
 
 
-def test_noise_is_said_with_what_could_not_be_compared() -> None:
-    page = render(report(summary=summary(tests=[outcome(control=control(unscored=1, errors=1))]))).decode()
-    assert "Control: 3 of 48 answers (6.2%) also changed when only the wording changed; 2 more could not" in page
-
-
 def test_a_failure_shows_its_options_and_the_change_in_bold() -> None:
     rows = [row(original="The sky\nis *blue*.", test_case="The sky\nis not *blue*.", options="A. yes\nB. no")]
     page = render(report(summary=summary(tests=[outcome()]), results=frame(rows))).decode()
     assert "| before | The sky<br>is &#42;blue&#42;. | Yes. |" in page
     assert "| after | The sky<br>is <b>not</b> &#42;blue&#42;. | Yes. |" in page
     assert "options: A. yes<br>B. no" in page
-
-
-def test_a_control_is_never_an_example() -> None:
-    rows = frame([row(sample_id="tested"), row(sample_id="twin", control=True)])
-    page = render(report(summary=summary(tests=[outcome()]), results=rows)).decode()
-    assert "1 of 1 failing examples" in page
-    assert "twin" not in page
-
-
-def test_the_orders_of_options_are_told_in_words() -> None:
-    made = {"test_type": "option_order", "outcome": "letter", "rotation": 1, "letter": "A", "rotated_letter": "A"}
-    told = summary(tests=[outcome(test_type="option_order")])
-    page = render(report(summary=told, results=frame([row(**made), row(**made)]))).decode()
-    assert "Always chooses the same letter for every option" in page
-    assert "Letters chosen: A 3." in page
-
-
-def test_a_long_report_still_fits_a_comment() -> None:
-    long = {"original": "<|*" * 9_000, "test_case": "<|*" * 9_000, "expected_result": "`" * 9_000}
-    texts = next(report().results.parts()).assign(**long)
-    assert len(render(report(results=texts)).decode()) < 65_536
 
 
 def test_no_results_are_rendered_too() -> None:
@@ -94,3 +77,75 @@ def test_what_changed_since_the_last_run_that_passed_is_told() -> None:
     assert "| order&#95;bias | 80% | 23.7% | -56.3 points |" in page.replace("order_bias", "order&#95;bias")
     assert "| library | torch | 2.12.0 | 2.13.0 |" in page
     assert page.index("### Since") < page.index("| test | pass rate |") < page.index("### add")
+
+
+BLOCKS = [Block(0, "head"), Block(2, "least " * 5), Block(1, "middle"), Block(0, "foot")]
+LESS = "1 part did not fit into a comment; report.html has all."
+
+
+def test_what_fits_stays_in_order_and_what_matters_least_goes_first() -> None:
+    assert fitting(BLOCKS) == f"head\n\n{'least ' * 5}\n\nmiddle\n\nfoot"
+    assert fitting(BLOCKS, most=30) == f"head\n\nmiddle\n\nfoot\n\n{LESS}"
+    for text in ("é" * 20, "\U0001f600" * 10):
+        assert LESS in fitting([Block(0, text)], most=30), "size is counted in bytes"
+
+
+NASTY = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` @team"
+
+
+def decision(text: str = "mock") -> Decision:
+    side = Side(model=text, revision=text, folder=text, verdict="pass", reason=text)
+    return Decision(
+        schema_version=1,
+        verdict="hold",
+        reasons=[text],
+        model=text,
+        revision=text,
+        training_run=text,
+        margin=0.05,
+        tests=[CheckFinding(test_type="order_bias", verdict="worse", reason=text)],
+        candidate=side,
+        baseline=side,
+        answer={"approved": False, "reason": text},
+        check="0",
+        decided="2030-01-01T00:00:00+00:00",
+        folder=text,
+    )
+
+
+def test_verdict_reasons_and_tests_are_told() -> None:
+    found = render_decision(decision()).decode()
+    assert found.startswith("**❌ Hold** mock, revision mock, training run mock")
+    assert "Rejected by a person: mock" in found
+    assert "- ❌ order_bias: worse. mock" in found
+    assert "The margin is 5 points" in found
+
+
+def test_an_approval_says_by_whom_and_why() -> None:
+    approved = decision()
+    approved["answer"] = {"approved": True, "reason": "Seen by hand.", "by": "Ana"}
+    assert answer_words(approved) == ["Approved by Ana: Seen by hand."]
+    assert "Approved by Ana: Seen by hand." in render_decision(approved).decode()
+    approved["answer"] = None
+    assert answer_words(approved) == []
+
+
+def test_no_markup_comes_out_of_any_text() -> None:
+    found = render_decision(decision(NASTY)).decode()
+    assert "<img" not in found
+    assert "](" not in found
+    assert "@team" not in found
+    assert "| `" not in found
+
+
+def test_the_files_take_the_place_of_older_ones(tmp_path: Path) -> None:
+    write_decision(Place(str(tmp_path)), decision("first"))
+    write_decision(Place(str(tmp_path)), decision("second"))
+    assert json.loads((tmp_path / "verdict.json").read_text()) == decision("second")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["verdict.json", "verdict.md"]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot write the verdict"):
+        write_decision(Place(str(tmp_path / "file")), decision())

@@ -77,6 +77,8 @@ def test_search_filters_sorting_and_pages_work_without_a_network(browser: Browse
         assert set(view.locator("#rows .what .pill").all_inner_texts()[:40]) == {"fail"}
         view.check("#controls")
         assert found.status() == "1–50 of 121"
+        view.click("#test-2 a.jump")
+        assert view.input_value("#test") == "add_toxic_words"
         assert found.faults == []
 
 
@@ -116,21 +118,6 @@ def test_toxic_words_are_revealed_by_the_switch_alone(browser: Browser, page: Pa
         assert "This is shit." in body.inner_text()
         found.page.uncheck("#reveal")
         assert "shit" not in body.inner_text()
-        assert found.faults == []
-
-
-def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sample_data, "BLOCK", 2)
-    monkeypatch.setattr(sample_data, "MOST_BYTES", 1)
-    file = write(report(), tmp_path / "report.html")
-    with opened(browser, file) as found:
-        found.page.fill("#search", "summary-003")
-        expect(found.page.locator("#status")).to_have_text("1–1 of 1")
-        assert "This text did not fit on the page." in found.page.locator("#rows").inner_text()
-        found.page.fill("#search", "people")
-        expect(found.page.locator("#status")).to_have_text("1–2 of 2")
         assert found.faults == []
 
 
@@ -208,13 +195,6 @@ def test_the_clearest_failure_stands_above_the_fold(browser: Browser, page: Path
 def current(found: Opened) -> str:
     """Id of the sample that the keys have reached."""
     return found.page.locator("#rows .current .who > span").inner_text()
-
-
-def test_the_link_of_a_test_shows_its_samples(browser: Browser, page: Path) -> None:
-    with opened(browser, page) as found:
-        found.page.click("#test-2 a.jump")
-        assert found.page.input_value("#test") == "add_toxic_words"
-        assert found.status() == "1–50 of 60"
 
 
 @pytest.mark.parametrize(
@@ -392,3 +372,25 @@ def everything(texts: Sequence[str]) -> Report:
     changes = tuple(change for one in reports for change in one.history.changes)
     history = replace(reports[0].history, changes=changes)
     return report(results=frame(rows), summary=merged, history=history, calls=reports[0].calls)
+
+
+def test_rows_whose_texts_did_not_fit_are_found_by_their_ids(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_data, "BLOCK", 2)
+    monkeypatch.setattr(sample_data, "MOST_BYTES", 1)
+    file = write(report(), tmp_path / "report.html")
+    with opened(browser, file) as found:
+        found.page.fill("#search", "summary-003")
+        expect(found.page.locator("#status")).to_have_text("1–1 of 1")
+        assert "This text did not fit on the page." in found.page.locator("#rows").inner_text()
+        found.page.fill("#search", "people")
+        expect(found.page.locator("#status")).to_have_text("1–2 of 2")
+        assert found.faults == []
+
+
+def test_the_link_of_a_test_shows_its_samples(browser: Browser, page: Path) -> None:
+    with opened(browser, page) as found:
+        found.page.click("#test-2 a.jump")
+        assert found.page.input_value("#test") == "add_toxic_words"
+        assert found.status() == "1–50 of 60"

@@ -136,6 +136,14 @@ def test_of_many_and_long_passages_a_part_is_shown() -> None:
 ATTACK = "<script>document.title='hacked'</script><img src=x onerror=alert(1)>"
 
 
+def test_without_a_script_the_passages_are_marked_too() -> None:
+    made = row(expected_passages=json.dumps([ATTACK]), actual_passages=json.dumps(["New."]))
+    page = b"".join(html.render(report(results=frame([made])))).decode()
+    assert "<ins>New.</ins>" in page
+    assert "<del>&lt;script&gt;" in page
+    assert "<script>document" not in page
+
+
 def test_a_passage_that_is_markup_is_text_on_the_page(browser: Browser, tmp_path: Path) -> None:
     made = row(
         expected_passages=json.dumps([ATTACK, "Both."]),
@@ -154,11 +162,3 @@ def test_a_passage_that_is_markup_is_text_on_the_page(browser: Browser, tmp_path
         assert view.page.locator("#rows details ins").inner_text() == "what the fuck"
         assert "hacked" not in view.page.title()
         assert view.faults == []
-
-
-def test_without_a_script_the_passages_are_marked_too() -> None:
-    made = row(expected_passages=json.dumps([ATTACK]), actual_passages=json.dumps(["New."]))
-    page = b"".join(html.render(report(results=frame([made])))).decode()
-    assert "<ins>New.</ins>" in page
-    assert "<del>&lt;script&gt;" in page
-    assert "<script>document" not in page

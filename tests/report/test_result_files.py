@@ -1,7 +1,9 @@
-"""Parquet files that say what they hold, to whoever reads them."""
+"""Files of results: CSV that is safe in spreadsheets, Parquet that says what it holds."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -10,14 +12,69 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from factories import outcome, report, summary
+from factories import frame, outcome, report, row, summary
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import names, probe
+from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.csv import inert, render, restore
 from contrapose.tasks.report.publish import StoredResults, describe_schema, of_cases, of_results, write_files
 from contrapose.tasks.tables.columnar import schema_of
-from contrapose.tasks.tables.results import schema_for
+from contrapose.tasks.tables.results import COMMON, schema_for
 from contrapose.tasks.tables.table import write, write_arrow
+
+
+def whole(of: Report) -> bytes:
+    return b"".join(render(of))
+
+
+def read(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠")
+@pytest.mark.parametrize("before", ["", " ", "\t", "\r", "\n", '"', "' ", "\u200b", "\u00a0"])
+def test_no_text_starts_a_formula(before: str, sign: str) -> None:
+    assert inert(f"{before}{sign}1+1").startswith("'")
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        *((text, text) for text in ("plain", "a=b", "1-2", "", "A. one\nB. two", "a; b - c")),
+        # Some programs part columns at semicolons.
+        *(("a;=1", "a;'=1"), ("a\n=1", "a\n'=1"), ("a\tb; @x", "a\tb;' @x"), ('a;"=1', "a;'\"=1")),
+    ],
+)
+def test_harmless_texts_stay_what_they_are_and_no_column_starts_a_formula(text: str, safe: str) -> None:
+    assert inert(text) == safe
+
+
+@given(st.text(alphabet="=-+@'\"; \n\ta\u200b", max_size=12))
+def test_any_text_can_be_restored(text: str) -> None:
+    assert restore(inert(text)) == text
+
+
+def test_pandas_reads_what_was_written() -> None:
+    texts = ["=1+1", "'=1+1", "a;=1", "- one\n- two", 'say "no", then', "plain", "NA"]
+    rows = [row(case_id=str(number), original=text) for number, text in enumerate(texts)]
+    found = pd.read_csv(io.BytesIO(whole(report(results=frame(rows)))), keep_default_na=False)
+    assert [restore(text) for text in found["original"]] == texts
+
+
+def test_numbers_stay_numbers_and_missing_values_are_empty() -> None:
+    (found,) = read(whole(report(results=frame([row(eval_score=-0.25, **{"pass": None})]))))
+    assert (found["eval_score"], found["pass"]) == ("-0.25", "")
+
+
+def test_toxic_words_are_raw() -> None:
+    assert "what the fuck is this shit?" in whole(report()).decode()
+
+
+def test_no_rows_leave_the_header() -> None:
+    assert whole(report(results=pd.DataFrame())).decode() == ",".join(COMMON) + "\n"
 
 
 @pytest.fixture
@@ -72,13 +129,6 @@ def test_duckdb_reads_it_all_without_arrow(folder: Path) -> None:
     found = dict(duckdb.execute(query, [str(folder / "results.parquet")]).fetchall())
     assert found["contrapose.version"] == summary()["contrapose"]
     assert json.loads(found["contrapose.columns"])["eval_score"]["unit"] == "depends on scorer"
-
-
-def test_pandas_and_duckdb_read_the_rows_as_before(folder: Path) -> None:
-    path = folder / "results.parquet"
-    frame = pd.read_parquet(path)
-    (count,) = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchone() or (0,)
-    assert len(frame) == count == 38
 
 
 def test_a_column_that_no_probe_describes_stays_without_words() -> None:
