@@ -176,8 +176,8 @@ def is_probe(test: str) -> bool:
 @cache
 def probe(name: str) -> Probe:
     """Return the probe of that name, or raise ConfigError; of `relation.<name>` a relation with that name."""
-    kind = find("probes", base_name(name))
-    if base_name(name) == name:
-        return kind()
-    fields = {"name": name, "version": kind.version, "__module__": kind.__module__}
-    return type(kind.__name__, (kind,), fields)()
+    kind: Any = find("probes", base_name(name))
+    if base_name(name) != name:
+        kind = type(kind.__name__, (kind,), {"name": name, "version": kind.version, "__module__": kind.__module__})
+    chosen: Probe = kind()
+    return chosen

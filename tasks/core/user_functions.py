@@ -99,12 +99,12 @@ def _import(module: str) -> Any:
         if folder not in sys.path:
             sys.path.insert(0, folder)
         importlib.invalidate_caches()
-        found = importlib.import_module(module)
-        digest = _digest(found)
+        target = importlib.import_module(module)
+        digest = _digest(target)
         if _loaded.setdefault(module, digest) != digest:
-            found = importlib.reload(found)
+            target = importlib.reload(target)
             _loaded[module] = digest
-        return found
+        return target
 
 
 def _digest(module: Any) -> str:
@@ -118,4 +118,4 @@ def _digest(module: Any) -> str:
 def function_version(name: str, *, where: str) -> str:
     """Return what changes when the function does: the hash of its file; the name, of an offered object."""
     find_function(name, where=where)
-    return name if name.startswith(OFFERED) else _digest(sys.modules[name.partition(":")[0]])[:16]
+    return name if name.startswith(OFFERED) else _digest(_import(name.partition(":")[0]))[:16]

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import ColumnsRead, LeftOut
@@ -96,7 +96,7 @@ class Drawing(SourceFacts):
         reading = SourceReading(data=self.data, sample_type=self.sample_type, uses_answers=self.uses_answers)
         samples = reading.samples(most=self.most)
         if self._has_variants:
-            pairs = pair_variants(samples, source=self.data.source)
+            pairs = pair_variants(cast(Iterator[RelatedTexts], samples), source=self.data.source)
             self.rows, notes = len(pairs), [note_on_pairs(pairs, reading.good)]
             yield from pairs
         else:

@@ -111,7 +111,7 @@ def is_right(case: Case, reply: str | None, chosen: int | None) -> bool | None:
 
 def truth_in(reply: str) -> str | None:
     """Return the `yes` or `no` that a reply says; None where it says neither, or first one and then the other."""
-    said = [(found["leading"] or found["first"]).casefold() for found in _TRUTH.finditer(reply)]
+    said = [(match["leading"] or match["first"]).casefold() for match in _TRUTH.finditer(reply)]
     return said[0] if len(set(said)) == 1 else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -98,9 +98,9 @@ class Relation(TextEdit):
             return Edited(reason="unchanged")
         return Edited(text=sample.after, confidence="high")
 
-    def cases(
+    def cases(  # type: ignore[override]
         self, sample: RelatedTexts, settings: RelationSettings, *, rng: random.Random, likelihoods: Likelihoods
-    ) -> Sequence[Case]:  # type: ignore[override]
+    ) -> Sequence[Case]:
         """Return one case with both prompts, or the reason why the sample is skipped."""
         prompts = prompts_for(sample, settings, where=self.where)
         fields = self.scoring_fields(sample, settings, likelihoods)
@@ -204,24 +204,18 @@ class Relation(TextEdit):
 
     def score(self, trials: Sequence[Trial], settings: RelationSettings, *, embed: Embed) -> list[Score]:
         """Score each trial by what the answer should do; a control passes where the answer stays."""
-        judged: dict[str, Callable[[Sequence[Trial]], list[Score]]] = {
-            RIGHT: lambda own: judge_by_answers(own, settings, embed=embed),
-            FUNCTION: lambda own: judge_by_function(
-                own, settings, settings.band("embedding") or DOCUMENTED, where=f"{self.where}.score"
-            ),
-        }
+        band = settings.band("embedding") or DOCUMENTED
         scores: dict[int, Score] = {}
-        for scorer, judge in {
-            **judged,
-            "": lambda own: super(Relation, self).score(own, settings, embed=embed),
-        }.items():
-            places = [
-                place
-                for place, trial in enumerate(trials)
-                if (trial.case.scorer == scorer if scorer else trial.case.scorer not in judged)
-            ]
-            if places:
-                scores |= zip(places, judge([trials[place] for place in places]), strict=True)
+        for scorer in dict.fromkeys(trial.case.scorer for trial in trials):
+            places = [place for place, trial in enumerate(trials) if trial.case.scorer == scorer]
+            own = [trials[place] for place in places]
+            if scorer == RIGHT:
+                judged = judge_by_answers(own, settings, embed=embed)
+            elif scorer == FUNCTION:
+                judged = judge_by_function(own, settings, band, where=f"{self.where}.score")
+            else:
+                judged = super().score(own, settings, embed=embed)
+            scores |= zip(places, judged, strict=True)
         return [
             replace(score, columns={**score.columns, **_case_columns(trials[place].case)})
             for place, score in sorted(scores.items())

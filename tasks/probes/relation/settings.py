@@ -63,7 +63,7 @@ class RelationSettings(AnswerSettings):
         description="Column that names the variants of a contrast set. Rows of one cluster are variants of one text, "
         "each with its own answer; the variant that comes first in order is the original.",
     )
-    control: bool | str | None = Field(
+    control: bool | str | None = Field(  # type: ignore[assignment]
         default=None,
         description="Column of a text in other words with the same meaning, asked as a control; true: English text in "
         "built-in other words; false: none. Empty: true with changes, else the run's default. Without a control, an "
