@@ -1,0 +1,236 @@
+"""What a relation makes of a sample, and which replies pass."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pandas as pd
+import pytest
+from embedders import embed_nothing
+
+from contrapose.tasks.core.records import Case, Completion, RelatedTexts, Score, Trial
+from contrapose.tasks.core.registry import probe
+from contrapose.tasks.core.user_functions import offer_functions
+from contrapose.tasks.probes.relation import RelationSettings
+from contrapose.tasks.probes.relation.judging import truth_in
+
+RELATION: Any = probe("relation.mine")
+GERMAN = {"text": "What do bees make?", "after": "Was machen Bienen?"}
+OPTIONS = {"options": ("honey", "milk", "wool"), "options_after": ("Honig", "Milch", "Wolle"), "answers": ("honey",)}
+
+
+def case_of(expect: Any = "stays", likelihoods: Any = "none", settings: Any = None, **sample: Any) -> Case:
+    own = RelationSettings(expect=expect, **{"after": "after", **(settings or {})})
+    texts = RelatedTexts(id="1", **{**GERMAN, **sample})
+    return RELATION.cases(texts, own, rng=random.Random(0), likelihoods=likelihoods)[0]
+
+
+def score_of(case: Case, before: str, after: str, expect: Any = "stays", **settings: Any) -> Score:
+    own = RelationSettings(expect=expect, **{"after": "after", **settings})
+    trial = Trial(case=case, expected=Completion(text=before), actual=Completion(text=after))
+    return RELATION.score([trial], own, embed=embed_nothing)[0]
+
+
+def test_a_name_makes_a_test_of_its_own() -> None:
+    assert (RELATION.name, RELATION.where, RELATION.category) == ("relation.mine", "tests.relation.mine", "relation")
+    assert probe("relation.mine") is RELATION
+
+
+def test_the_changed_prompt_has_its_own_options() -> None:
+    case = case_of(**OPTIONS)
+    assert "A. Honig" in (case.perturbed_prompt or "")
+    assert "A. honey" in case.original_prompt
+
+
+@pytest.mark.parametrize(
+    ("expect", "before", "after", "passed"),
+    [
+        ("stays", "A. honey", "Honig", True),
+        ("stays", "A", "B. Milch", False),
+        ("stays", "A", "hm", None),
+        ("changes", "A", "B", True),
+        ("changes", "A", "A. Honig", False),
+        ("not_worse", "A", "A", True),
+        ("not_worse", "A", "C", False),
+        ("not_worse", "B", "C", True),
+        ("not_worse", "hm", "A", True),
+        ("not_worse", "hm", "C", None),
+        ("not_worse", "A", "hm", None),
+    ],
+)
+def test_options_are_compared_by_their_place(expect: str, before: str, after: str, passed: bool | None) -> None:
+    assert score_of(case_of(expect, **OPTIONS), before, after, expect).passed is passed
+
+
+@pytest.mark.parametrize(("after", "passed"), [("B", True), ("A", False), ("Milch", True), ("hm", None)])
+def test_the_answer_becomes_that_of_the_column(after: str, passed: bool | None) -> None:
+    expect = {"becomes": "answer_after"}
+    case = case_of(expect, **OPTIONS, answers_after=("Milch",))
+    assert score_of(case, "A", after, expect).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("expect", "chance"), [("stays", 1 / 3), ("changes", 2 / 3), ("not_worse", 7 / 9), ({"becomes": "x"}, 1 / 3)]
+)
+def test_random_guessing_among_options_is_known(expect: Any, chance: float) -> None:
+    assert case_of(expect, **OPTIONS, answers_after=("Milch",)).chance == pytest.approx(chance)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "not_english"),
+        ({"after": GERMAN["text"]}, "unchanged"),
+        ({**OPTIONS, "options_after": ("Honig", "Milch")}, "other_options"),
+        ({**OPTIONS, "options_after": ("Honig", "Milch", "Milch")}, "equal_options"),
+        ({"expect": "not_worse"}, "no_answer"),
+        ({"expect": {"becomes": "x"}, "answers": ("honey",)}, "no_answer"),
+        ({"after": "What is made by bees?"}, None),
+        ({"expect": "not_worse", "answers": ("honey",)}, None),
+        (OPTIONS, None),
+    ],
+)
+def test_what_cannot_be_compared_is_not_asked(changes: dict[str, Any], reason: str | None) -> None:
+    case = case_of(**changes)
+    assert case.skip_reason == reason
+    assert (case.perturbed_prompt is None) is (reason is not None)
+
+
+def test_a_changed_context_is_shown_with_the_text() -> None:
+    case = case_of(
+        context="Bees are kept.", context_after="No bees are kept.", after=GERMAN["text"], answers=("honey",)
+    )
+    assert (case.original, case.perturbed, case.context) == (
+        f"Bees are kept.\n\n{GERMAN['text']}",
+        f"No bees are kept.\n\n{GERMAN['text']}",
+        None,
+    )
+    assert case.original_prompt.startswith("Bees are kept.")
+
+
+@pytest.mark.parametrize(
+    ("returned", "expect", "passed"),
+    [
+        (True, "stays", True),
+        (False, "stays", False),
+        (False, "changes", True),
+        (0.1, "stays", True),
+        (0.5, "stays", False),
+        (True, "not_worse", True),
+        (-0.1, "not_worse", True),
+        (-0.5, "not_worse", False),
+        (None, "stays", None),
+        (float("nan"), "stays", None),
+        ("yes", "stays", None),
+    ],
+)
+def test_a_function_decides(returned: Any, expect: str, passed: bool | None) -> None:
+    with offer_functions(lambda first, second: returned) as (name,):
+        case = case_of(expect, settings={"score": name})
+        score = score_of(case, "one", "two", expect, score=name)
+    assert score.passed is passed
+    assert case.scorer == "function"
+
+
+def test_a_function_that_fails_leaves_the_case_unscored() -> None:
+    def broken(first: str, second: str) -> bool:
+        raise LookupError(f"no number in {second}")
+
+    with offer_functions(broken) as (name,):
+        score = score_of(case_of(settings={"score": name}), "1", "none", score=name)
+    assert score.passed is None
+    assert "LookupError: no number in none" in score.reason
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ("Tell me, what do bees make?", None),
+        (None, "edit_skipped"),
+        (GERMAN["text"], "unchanged"),
+        (" ", "edit_skipped"),
+    ],
+)
+def test_a_function_changes_the_text(made: str | None, reason: str | None) -> None:
+    with offer_functions(lambda text: made) as (name,):
+        case = case_of(settings={"after": None, "edit": name}, after=None)
+    assert (case.perturbed, case.skip_reason) == (None if reason else made, reason)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("No, they do not.", "no"),
+        ("Yes", "yes"),
+        ("**No**", "no"),
+        ("There is no reason to think so. Yes.", "yes"),
+        ("The answer is no.", "no"),
+        ("I know of no bees.", None),
+        ("Yes. No.", None),
+    ],
+)
+def test_yes_and_no_count_only_where_they_stand_for_themselves(reply: str, said: str | None) -> None:
+    assert truth_in(reply) == said
+
+
+def row(right: tuple[bool | None, bool | None], cluster: str, variant: str, **values: Any) -> dict[str, Any]:
+    before, after = right
+    known = before is not None and after is not None
+    return {
+        "control": False,
+        "answer_known": True,
+        "option_count": None,
+        "right_before": before,
+        "right_after": after,
+        "right_both": bool(before and after) if known else None,
+        "cluster": cluster,
+        "variant": variant,
+        "expectation": "becomes",
+        **values,
+    }
+
+
+def test_a_cluster_is_consistent_where_all_variants_are_right() -> None:
+    from contrapose.tasks.probes.relation.figures import relation_measures
+
+    rows = [
+        *(row((True, True), "all", name) for name in "123"),
+        *(row((True, name != "2"), "wrong", name) for name in "123"),
+        *(row((True, None if name == "2" else True), "unread", name) for name in "123"),
+        *(row((None, name != "2"), "wrong and unread", name) for name in "123"),
+        *(row((True, True), "without 3", name) for name in "12"),
+    ]
+    values = {m.name: m.values[~pd.isna(m.values)].tolist() for m in relation_measures(pd.DataFrame(rows))}
+    assert values["consistency"] == [1, 0, 0]
+    assert values["consistency_1"] == [1, 1, 1, 1]
+    assert values["consistency_2"] == [1, 0, 0, 1]
+
+
+def test_right_answers_that_are_lost_decide_and_wrong_ones_do_not() -> None:
+    rows = (
+        [row((True, True), "a", "1")] * 15 + [row((True, False), "a", "1")] * 5 + [row((False, False), "a", "1")] * 30
+    )
+    (criterion,) = RELATION.criteria(pd.DataFrame(rows), RelationSettings(after="x", expect="not_worse"))
+    assert (criterion.name, criterion.applies.sum(), criterion.met[criterion.applies].mean()) == (
+        "right_after_rate",
+        20,
+        0.75,
+    )
+    assert not criterion.too_few
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "neither after, edit nor variant"),
+        ({"after": "a", "edit": "m:f"}, "after and edit"),
+        ({"after": "a", "expect": "same"}, "expect"),
+        ({"after": "a", "expect": "becomes"}, "becomes: COLUMN"),
+        ({"variant": "v", "expect": "changes"}, "expect with variant"),
+        ({"edit": "m:f", "options_after": "o"}, "options_after without after"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        RelationSettings(**settings)
