@@ -128,7 +128,8 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
     A gate of zero asks for nothing, and is let through.
     """
     chosen = probe(plan.test)
-    if plan.control and chosen.controlled:
+    controlled = chosen.shows_guessing(plan.probe_settings)
+    if plan.control and controlled:
         return
     chance = chance_of(cases)
     if chance is None or not 0 < plan.min_pass_rate <= chance:
@@ -137,8 +138,8 @@ def refuse_guessable(plan: Plan, cases: Table) -> None:
     raise ConfigError(
         f"the gate ({gate}) is not above random guessing ({guessed})",
         expected=f"a gate above {guessed}",
-        remedy=f"Set min_pass_rate above {guessed}" + (", or set control: true." if chosen.controlled else "."),
-        where=f"tests.{chosen.category}.{plan.test}.min_pass_rate",
+        remedy=f"Set min_pass_rate above {guessed}" + (", or set control: true." if controlled else "."),
+        where=f"{chosen.where}.min_pass_rate",
     )
 
 

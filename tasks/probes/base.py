@@ -263,6 +263,10 @@ class Probe(Protocol):
         """Return whether the answer should stay under the change, with these settings."""
         return self.stays
 
+    def shows_guessing(self, settings: Any) -> bool:
+        """Return whether controls show that a model guesses, so that the gate of the pass rate need not."""
+        return self.controlled
+
     def has_changed(self, score: Score) -> bool | None:
         """Return whether the answer of a case differs from the one before; None where that is unknown."""
         return None if score.passed is None or score.undecided else score.passed != self.stays

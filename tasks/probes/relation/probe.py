@@ -67,6 +67,10 @@ class Relation(TextEdit):
         """Return whether the answer should stay: of `not_worse`, a right one."""
         return settings.expectation in ("stays", "not_worse")
 
+    def shows_guessing(self, settings: Any) -> bool:
+        """Return whether the contrast with the controls has a gate of its own."""
+        return bool(settings.expectation == "changes")
+
     def edit(self, text: str, settings: RelationSettings, *, rng: random.Random) -> Edited:
         """Return what the user's function makes of a text, or raise ConfigError where it returns no text."""
         if settings.edit is None:
@@ -174,8 +178,8 @@ class Relation(TextEdit):
         count = len(sample.options)
         if own == FUNCTION or not count:
             return {**fields, "asks": "generate", "chance": None}
-        right = 1 / count
-        return {**fields, "chance": right if settings.expectation == "becomes" else 1 - right * (1 - right)}
+        # Of not_worse the rate of right answers after the change decides, which knows its own chance.
+        return {**fields, "chance": 1 / count if settings.expectation == "becomes" else None}
 
     def control(  # type: ignore[override]
         self, case: Case, sample: RelatedTexts, settings: RelationSettings, *, rng: random.Random
