@@ -159,7 +159,11 @@ def _gate(preview: Preview) -> tuple[float, bool]:
     """Gate of the pass rate, and whether it is of the samples answered rightly before, where that is known."""
     plan, chosen, samples = preview.plan, probe(preview.plan.test), preview.loaded.samples
     own: float | None = plan.settings.get("min_noticed_rate")
-    if plan.gate_basis == SET or not isinstance(chosen, TextEdit) or chosen.stays or own == 0:
+    settings = plan.probe_settings
+    if settings.right_gate is not None:
+        return settings.right_gate, True
+    noticed = isinstance(chosen, TextEdit) and chosen.shows_guessing(settings) and not chosen.keeps_answer(settings)
+    if plan.gate_basis == SET or not noticed or own == 0:
         return plan.min_pass_rate, False
     known = [len(sample.options) or np.nan for sample in samples if isinstance(sample, TextSample) and sample.answers]
     if not known or 2 * len(known) < len(samples):

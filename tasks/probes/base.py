@@ -125,6 +125,11 @@ class ProbeSettings(BaseModel):
         """Return whether controls are asked; None: as the run and the test say."""
         return self.control
 
+    @property
+    def right_gate(self) -> float | None:
+        """Return the gate that counts only samples answered rightly before, where it alone decides; None elsewhere."""
+        return None
+
     def functions(self) -> Mapping[str, str]:
         """Return the functions of the user that the settings name, by setting."""
         return {}

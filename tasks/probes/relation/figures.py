@@ -12,7 +12,7 @@ from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, Changes
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.panels import Bars, Panel, shares
-from contrapose.tasks.probes.relation.settings import RelationSettings
+from contrapose.tasks.probes.relation.settings import DEFAULT_RIGHT, RelationSettings
 from contrapose.tasks.probes.values import mean_known, numbers, where
 
 RIGHT_AFTER = "right_after_rate"
@@ -41,8 +41,6 @@ LABELS: Mapping[str, str] = {
     "right_both": "both answered correctly",
     "right_after": "changed prompt answered correctly",
 }
-DEFAULT_RIGHT = 0.7
-"""Gate of the right answers after the change where neither the test nor the run sets one."""
 
 
 class RelationBars(Changes):

@@ -16,6 +16,10 @@ Expectation = Literal["stays", "changes", "not_worse", "becomes"]
 """What the answer should do: stay, change, be right where it was right before, or become a known one."""
 
 
+DEFAULT_RIGHT = 0.7
+"""Gate of the right answers after the change where neither the test nor the run sets one."""
+
+
 class Becomes(BaseModel):
     """The answer should become that of a column."""
 
@@ -112,6 +116,13 @@ class RelationSettings(AnswerSettings):
         if self.control is None:
             return True if self.expectation == "changes" else None
         return bool(self.control)
+
+    @property
+    def right_gate(self) -> float | None:
+        """Return the gate of the right answers after the change, which decides of not_worse."""
+        if self.expectation != "not_worse" or self.score:
+            return None
+        return DEFAULT_RIGHT if self.min_right_rate is None else self.min_right_rate
 
     def functions(self) -> Mapping[str, str]:
         """Return the functions of the user, by setting."""
