@@ -51,7 +51,7 @@ def nowhere(tmp_path: Path) -> Path:
 def test_a_home_that_cannot_be_written_is_told_at_once(nowhere: Path) -> None:
     unset = {PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{nowhere}/prefect.db"}
     with temporary_settings(unset, restore_defaults={PREFECT_API_URL}):
-        with pytest.raises(ConfigError, match="CONTRAPOSE_HOME"), server_starting():
+        with pytest.raises(ConfigError, match="CONNECTION_URL"), server_starting():
             pass
         assert next(check_prefect()).state == "problem"
 
