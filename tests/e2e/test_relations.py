@@ -87,6 +87,17 @@ def test_a_model_that_loses_its_answers_in_german_fails(
     assert run.verdict == verdict
 
 
+def test_a_model_that_always_gives_the_same_answer_does_not_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = contrapose.relation("question", "translated", options_after="translated_options")
+    content = pd.read_json(write_pairs("de", 20), lines=True)
+    run = contrapose.evaluate(model=lambda prompt: "A", data=content, test=mine, quiet=True)
+    assert run.verdict != "pass"
+    assert "right rate" in run.summary["tests"][0]["reason"]
+
+
 def test_a_strangers_relation_is_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suite.yaml").write_text(

@@ -11,6 +11,7 @@ import pandas as pd
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, Changes
 from contrapose.tasks.probes.base import Column, Criterion, Measure
+from contrapose.tasks.probes.choices import RIGHT_RATE, right_rate
 from contrapose.tasks.probes.panels import Bars, Panel, shares
 from contrapose.tasks.probes.relation.settings import DEFAULT_RIGHT, RelationSettings
 from contrapose.tasks.probes.values import mean_known, numbers, where
@@ -27,6 +28,8 @@ COLUMNS: Mapping[str, Column] = {
 EXPLANATIONS: Mapping[str, str] = {
     RIGHT_AFTER: "share of right answers before the change that are also right after it. A model that always gives "
     "the same answer, or knows nothing, does not reach it.",
+    RIGHT_RATE: "share of answers that stayed and are right, where right answers are known. A model that always gives "
+    "the same answer stays, too, and is right only by chance.",
     CONSISTENCY: "Share of the clusters in which every variant, the original included, was answered correctly. Only "
     "clusters with all variants count.",
     f"{CONSISTENCY}_*": "Share of the clusters in which both the original and this variant were answered correctly.",
@@ -71,6 +74,14 @@ RIGHTS = {
     (False, False): "wrong both times",
 }
 """Names of the bars, by whether the answers before and after are right."""
+
+
+def right_and_steady_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
+    """Return the share that stays and is right, where options and answers are known: a constant answer stays, too."""
+    if results["option_count"].isna().all():
+        return []
+    kept = 1 - numbers(results["answer_changed"])
+    return right_rate(results, kept, numbers(results["right_before"]), wanted=settings.min_right_rate)
 
 
 def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:

@@ -246,7 +246,7 @@ class Relation(TextEdit):
         if settings.expectation == "changes":
             return change_gates(results, settings)
         if settings.expectation == "stays":
-            return []
+            return figures.right_and_steady_criterion(results, settings)
         return [
             *figures.right_after_criterion(results, settings),
             *figures.consistency_criterion(results, settings),

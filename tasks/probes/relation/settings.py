@@ -81,8 +81,9 @@ class RelationSettings(AnswerSettings):
     )
     min_right_rate: Proportion | None = Field(
         default=None,
-        description="Gate of the share that is right after the change, of the samples answered rightly before; used "
-        "with not_worse and becomes where right answers are known. Empty: min_pass_rate, or 0.7.",
+        description="Gate of right answers, where they are known. With not_worse and becomes: share right after the "
+        "change, of the samples answered rightly before; empty: min_pass_rate, or 0.7. With stays: share that stays "
+        "and is right, which a model that always says the same does not reach; empty: just above random guessing.",
     )
 
     min_consistency: Proportion | None = Field(
@@ -144,7 +145,9 @@ class RelationSettings(AnswerSettings):
 
     def with_gate(self, gate: float) -> Self:
         """Return the settings whose gate of right answers is that of the pass rate, where they set none."""
-        return self if self.min_right_rate is not None else self.model_copy(update={"min_right_rate": gate})
+        if self.min_right_rate is not None or self.expectation not in ("not_worse", "becomes"):
+            return self
+        return self.model_copy(update={"min_right_rate": gate})
 
     def embeds(self, likelihoods: Likelihoods) -> Embeds:
         """Return `none` where the replies are compared by a function or by known answers."""

@@ -234,3 +234,14 @@ def test_right_answers_that_are_lost_decide_and_wrong_ones_do_not() -> None:
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         RelationSettings(**settings)
+
+
+@pytest.mark.parametrize(("right", "rate"), [(True, 1.0), (False, 0.0)])
+def test_an_answer_that_stays_has_to_be_right_where_that_is_known(right: bool, rate: float) -> None:
+    rows = [row((right, right), "a", "1", answer_changed=False, option_count=3)] * 20
+    (criterion,) = RELATION.criteria(pd.DataFrame(rows), RelationSettings(after="x"))
+    assert (criterion.name, criterion.wanted, criterion.met.mean()) == ("right_rate", pytest.approx(0.4), rate)
+
+
+def test_without_options_a_reply_that_stays_needs_no_answer() -> None:
+    assert RELATION.criteria(pd.DataFrame([row((True, True), "a", "1")]), RelationSettings(after="x")) == []
