@@ -21,7 +21,7 @@ def list_things(what: str | None) -> Iterator[str]:
     for kind in (what,) if what else KINDS:
         yield f"{kind}:"
         if kind == "tests":
-            for probe in map(registry.probe, registry.names("probes")):
+            for probe in map(registry.probe, (*registry.names("probes"), *registry.NAMED_PROBES)):
                 off = "" if probe.by_default else " Off by default."
                 yield f"  {probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
         elif what == "providers":

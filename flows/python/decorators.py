@@ -19,6 +19,10 @@ Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 ATTRIBUTE = "contrapose_test"
 """Attribute of a decorated function that holds its `PromptTest`."""
+OPTION = "--contrapose-report"
+"""Option of pytest that names the folder of reports."""
+PROPERTY = "contrapose"
+"""Property of a test, in JUnit files too: the verdict, or `error`."""
 RECEIVERS = ("self", "cls")
 """First parameters of methods, which Python fills in."""
 
@@ -48,6 +52,11 @@ class RelationDecorator:
     """
 
     expect: str | Mapping[str, str] = field(default="stays")
+
+    @property
+    def __name__(self) -> str:
+        """Return the name under which the package offers it."""
+        return str(self.expect)
 
     def __call__(
         self,
@@ -83,9 +92,15 @@ class RelationDecorator:
             model_args: `concurrency` (4), `timeout` (60 seconds for a call) and `requests_per_minute`.
             settings: further settings of the relation, such as `control` or `options_after`.
         """
-        relation = {"before": before, "after": after, "expect": self.expect, "score": score, "name": name}
+        relation: dict[str, Any] = {
+            "before": before,
+            "after": after,
+            "expect": self.expect,
+            "score": score,
+            "name": name,
+        }
         relation |= {"edit": edit, "min_pass_rate": gate, **settings}
-        run = {"data": data, "columns": columns, "limit": limit, "seed": seed, "revision": revision}
+        run: dict[str, Any] = {"data": data, "columns": columns, "limit": limit, "seed": seed, "revision": revision}
         run |= {"model_args": model_args}
         problem = _find_problem(gate, has_rows=data is not None or not isinstance(after, str | None))
 

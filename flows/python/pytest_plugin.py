@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contrapose.flows.python.decorators import ATTRIBUTE, OPTION, PROPERTY
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -18,11 +20,6 @@ if TYPE_CHECKING:
     from contrapose.flows.python.decorators import PromptTest
     from contrapose.flows.python.outcomes import EvaluatedRun
 
-ATTRIBUTE = "contrapose_test"
-"""As in `decorators`, which is imported by the test files that use it."""
-OPTION = "--contrapose-report"
-PROPERTY = "contrapose"
-"""Property of a test, in JUnit files too: the verdict, or `error`."""
 ERRORS = ("incomplete", "error")
 """Values of the property that pytest counts as errors."""
 

@@ -8,7 +8,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from contrapose.flows.cli.arguments import relative_folder
+from contrapose.flows.python.decorators import OPTION, PROPERTY
 from contrapose.flows.python.evaluate import evaluate
-from contrapose.flows.python.pytest_plugin import OPTION, PROPERTY
 from contrapose.flows.python.relation import relation
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.outcome import SEVERITY, Outcome
@@ -27,8 +26,6 @@ from contrapose.tasks.text.cleaning import cut_text, one_line
 from contrapose.tasks.text.masking import Show, make_shower
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from contrapose.flows.python.decorators import PromptTest
     from contrapose.flows.python.outcomes import EvaluatedRun
 
@@ -170,7 +167,9 @@ def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[str
     Errors of calls come in place of them where there are no failing cases.
     """
     rows = run.results.reset_index(drop=True)
-    failed = shown_failures(test["test_type"], clear_failures(test["test_type"], rows, RunRows(rows)), show)
+    failed = shown_failures(
+        test["test_type"], clear_failures(test["test_type"], rows, lambda places: rows.iloc[list(places)]), show
+    )
     for failure in failed:
         row = failure.row
         yield f"{row.id}: {one_line(failure.sentence)}"
@@ -180,18 +179,3 @@ def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[str
 
 def _shorten(text: str) -> str:
     return f'"{one_line(cut_text(text, LONGEST_TEXT))}"'
-
-
-@dataclass(frozen=True, slots=True)
-class RunRows:
-    """Implement `Results` by the rows of a finished run."""
-
-    figures: pd.DataFrame
-
-    def at(self, places: Sequence[int]) -> pd.DataFrame:
-        """Return some rows with all columns; `places` are ascending."""
-        return self.figures.iloc[list(places)]
-
-    def parts(self) -> Iterator[pd.DataFrame]:
-        """Rows with all columns."""
-        yield self.figures

@@ -83,4 +83,4 @@ class Report:
     def failures(self) -> Mapping[str, pd.DataFrame]:
         """Clearest failures of each test, raw rows with all columns, the clearest first."""
         tests = (outcome["test_type"] for outcome in self.summary["tests"])
-        return {test: clear_failures(test, self.results.figures, self.results) for test in tests}
+        return {test: clear_failures(test, self.results.figures, self.results.at) for test in tests}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -15,7 +14,7 @@ from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
 if TYPE_CHECKING:
-    from contrapose.tasks.report.publish import StoredResults
+    pass
 
 LOOKED_AT = 200
 """Failures of each test among which the clearest are chosen: the first ones, so that a long run costs no more."""
@@ -56,8 +55,12 @@ def mark_row(row: ReportRow, named: Iterable[str], *, number: str = "") -> Marke
     )
 
 
-def clear_failures(test: str, figures: pd.DataFrame, results: StoredResults, *, most: int = EXAMPLES) -> pd.DataFrame:
+def clear_failures(
+    test: str, figures: pd.DataFrame, read: Callable[[Sequence[int]], pd.DataFrame], *, most: int = EXAMPLES
+) -> pd.DataFrame:
     """Return the clearest failures of a test, raw, the clearest first; no controls, errors or unscored cases.
+
+    `read` returns rows by their places, which ascend, with all columns.
 
     Where right answers are known, and all that failed was wrong before, none is shown: it may fit the changed prompt.
 
@@ -68,7 +71,7 @@ def clear_failures(test: str, figures: pd.DataFrame, results: StoredResults, *, 
     failed = rows[outcomes(rows) == "fail"].index[:LOOKED_AT]
     if failed.empty:
         return pd.DataFrame()
-    whole = results.at(list(failed)).reset_index(drop=True)
+    whole = read(list(failed)).reset_index(drop=True)
     # Arrow's strings, pandas' own, refuse lone surrogates: texts are measured one by one.
     records = whole.reindex(columns=[*_TEXTS, "confidence"]).to_dict("records")
 

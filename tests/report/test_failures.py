@@ -17,7 +17,7 @@ FAILED = {"pass": False}
 
 def of(rows: list[dict[str, Any]], *, test: str = "add_negation", most: int = 1) -> list[MarkedRow]:
     results = Held(frame(rows))
-    chosen = clear_failures(test, results.figures, results, most=most)
+    chosen = clear_failures(test, results.figures, results.at, most=most)
     return shown_failures(test, chosen, make_shower(show_toxic=False))
 
 
