@@ -13,9 +13,6 @@ from contrapose.tasks.report.rows import Pairs, ReportRow, of_test, outcomes, re
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show
 
-if TYPE_CHECKING:
-    pass
-
 LOOKED_AT = 200
 """Failures of each test among which the clearest are chosen: the first ones, so that a long run costs no more."""
 
