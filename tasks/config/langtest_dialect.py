@@ -78,7 +78,7 @@ def _sort_tests(tests: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]
         is_test = category != "defaults" and _category_of(str(category)) is not None
         if is_test:
             place(str(category), chosen, None)
-        elif category == "defaults" or not isinstance(chosen, Mapping):
+        elif category in ("defaults", *registry.NAMED_PROBES) or not isinstance(chosen, Mapping):
             result[category] = chosen
         else:
             # An empty one is kept: it selects nothing, or is unknown, which is an error later.

@@ -20,7 +20,7 @@ from docs_pages import BLOCK, EXAMPLES
 from fake_endpoint import Endpoint, serving
 from prefect.settings import PREFECT_API_URL
 
-REPORTS = ("runs/*/report.html", "runs/*/comparison.html")
+REPORTS = ("runs/*/report.html", "runs/*/*/report.html", "runs/*/comparison.html")
 LONGEST_README = 12
 LONGEST_FILE = 40
 WITHOUT_SUITE = {"contrapose-swap-roles"}
@@ -95,6 +95,7 @@ def free_port() -> int:
         ("judge-without-labels", 1, "FAIL  Failed a gate: judge_order."),
         ("rag", 1, "10 of 16 answers changed: 9 with other passages"),
         ("ci-gate", 0, "Merge."),
+        ("relation-in-pytest", 0, "2 passed"),
     ],
 )
 def test_example_ends_with_its_verdict(name: str, code: int, sentence: str, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from embedders import embed_nothing
 
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core.records import Case, Completion, RelatedTexts, Score, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.user_functions import offer_functions
@@ -245,3 +247,11 @@ def test_an_answer_that_stays_has_to_be_right_where_that_is_known(right: bool, r
 
 def test_without_options_a_reply_that_stays_needs_no_answer() -> None:
     assert RELATION.criteria(pd.DataFrame([row((True, True), "a", "1")]), RelationSettings(after="x")) == []
+
+
+def test_a_relation_may_have_the_name_of_another_test() -> None:
+    config, warnings = load_config(
+        {"suite": "x", "tests": {"relation": {"negation": {"after": "b"}, "typo": {"after": "b"}}}}
+    )
+    assert [plan.test for plan in plans(config)] == ["relation.negation", "relation.typo"]
+    assert warnings == []

@@ -1,0 +1,110 @@
+"""The plugin of pytest in a sample project, in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fake_endpoint import Endpoint, serving
+
+HEAD = """
+import re
+import contrapose
+
+def politely(text):
+    return f"Would you please tell me: {text}"
+
+def same_total(first, second):
+    return re.findall(r"\\d+", first) == re.findall(r"\\d+", second)
+
+def total(prompt):
+    return sum(map(int, re.findall(r"\\d+", prompt)))
+
+ROWS = dict(edit=politely, before="question", data="questions.csv", score=same_total, gate=0.9)
+"""
+PASSES = """
+@contrapose.stays(**ROWS)
+def test_passes(prompt):
+    return f"It is {total(prompt)}."
+"""
+FAILS = """
+@contrapose.stays(**ROWS)
+async def test_fails(prompt, tmp_path):
+    assert tmp_path.is_dir()
+    return f"It is {total(prompt) + ('please' in prompt)}."
+"""
+UNDECIDED = """
+class TestTill:
+    @contrapose.stays(**ROWS, limit=10)
+    def test_undecided(self, prompt):
+        return f"It is {total(prompt)}."
+"""
+BROKEN = """
+@contrapose.stays(**ROWS)
+def test_broken(prompt):
+    raise LookupError("no till")
+"""
+
+
+def outcome(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_sample.py").write_text(HEAD + program, "utf-8")
+    rows = "\n".join(f"What is {number} plus {number + 1}?" for number in range(60))
+    (folder / "questions.csv").write_text(f"question\n{rows}\n", "utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--rootdir", str(folder), "-c", "/dev/null", *arguments, str(folder)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_verdicts_are_outcomes_of_pytest(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    done = outcome(tmp_path, PASSES + FAILS + UNDECIDED + BROKEN, "-rx", *workers)
+    assert "1 failed, 1 passed, 1 xfailed, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "more cases are needed" in done.stdout
+    assert "pass rate 0% (0.0-6.0%) of 60 cases; gate 90%" in done.stdout
+    assert "no till" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.slow
+def test_reports_lie_in_the_folder_of_the_option(tmp_path: Path) -> None:
+    outcome(tmp_path, PASSES, "--contrapose-report", "reports")
+    assert len(list((tmp_path / "reports").glob("*test_passes/*/report.html"))) == 1
+
+
+@pytest.mark.slow
+def test_a_named_model_is_asked_once_for_two_runs_of_pytest(tmp_path: Path) -> None:
+    with serving(Endpoint(says=lambda prompt: "It is fine.")) as endpoint:
+        program = f"""
+def test_suite(contrapose_run):
+    suite = {{"tests": {{"robustness": {{"typo": {{"data": "negation", "limit": 8, "scorer": "choice"}}}}}}}}
+    arguments = {{"base_url": "http://127.0.0.1:{endpoint.port}/v1"}}
+    contrapose_run(suite, model="openai/mine", model_args=arguments, settings={{"noise": 0}})
+"""
+        outcome(tmp_path, program)
+        asked = len(endpoint.bodies)
+        outcome(tmp_path, program)
+        assert asked > 0
+        assert len(endpoint.bodies) == asked
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("@contrapose.stays(edit=politely, data='x.csv')\ndef test_a():\n    pass\n", "no parameter for the prompt"),
+        ("@contrapose.stays(edit=politely, data='x.csv', gate=90)\ndef test_a(prompt):\n    pass\n", "gate is 90"),
+        ("@contrapose.stays(edit=politely)\ndef test_a(prompt):\n    pass\n", "no data"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_asked(tmp_path: Path, program: str, words: str) -> None:
+    done = outcome(tmp_path, program)
+    assert words in done.stdout
+    assert "Traceback" not in done.stdout
+    assert done.returncode == 2
