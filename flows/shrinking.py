@@ -22,7 +22,7 @@ from contrapose.tasks.core.errors import ConfigError, ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import AnswersOnly
 from contrapose.tasks.core.records import Case, TextSample, Trial
-from contrapose.tasks.core.registry import find, names, probe
+from contrapose.tasks.core.registry import find, probe
 from contrapose.tasks.evaluate.embeddings import embedder
 from contrapose.tasks.evaluate.scoring import score_trials
 from contrapose.tasks.infer.adapting import adapt_to_cases
@@ -67,7 +67,9 @@ class FailedCase:
     def build(self, text: str) -> Case:
         """Return the case that the test makes of another text, with the generator seeded as in the run."""
         own = self.case
-        sample = TextSample(id=own.sample_id, text=text, context=own.context, options=own.options, answers=own.answers)
+        kind = probe(self.plan.test).sample_type
+        kind = kind if issubclass(kind, TextSample) else TextSample
+        sample = kind(id=own.sample_id, text=text, context=own.context, options=own.options, answers=own.answers)
         wordings = {} if own.wording is None else {own.sample_id: (own.wording,)}
         likelihoods: Any = own.details.get("likelihoods", "none")
         built = build_cases(
@@ -76,7 +78,14 @@ class FailedCase:
         return next(case for case in built if case.id == own.id)
 
 
-def open_case(run: str, name: str, *, runs: str = "runs", function: str | None = None) -> FailedCase:
+def open_case(
+    run: str,
+    name: str,
+    *,
+    runs: str = "runs",
+    function: str | None = None,
+    of_tests: Mapping[str, str] | None = None,
+) -> FailedCase:
     """Return a failed case of a finished run, by its id or by the id of its sample.
 
     Args:
@@ -84,16 +93,19 @@ def open_case(run: str, name: str, *, runs: str = "runs", function: str | None =
         name: id of the case or of its sample.
         runs: folder of the runs that ids name.
         function: id under which the function that the run asked is offered now, if it asked one.
+        of_tests: names under which functions of a relation are offered now, by `edit` and `score`.
 
     Raises:
         ContraposeError: there is no such run, or its case cannot be shrunk; nothing was asked.
     """
     finished = finished_run(run, Place.at(runs, setting="--runs"))
     folder, config = finished.folder, _read_config(finished, function)
-    row = _find_failure(folder, name)
+    config = _with_functions(config, of_tests or {})
     # Neither data nor outputs of the run are used.
-    free = Permissions(folder=Path.cwd(), environment={DATA: "*", OUTPUT: "*"})
-    plan = next(plan for plan in plans(config, free) if plan.test == row["test_type"])
+    free = Permissions(folder=Path.cwd(), environment={**Permissions.here().environment, DATA: "*", OUTPUT: "*"})
+    chosen = plans(config, free)
+    row = _find_failure(folder, name, [plan.test for plan in chosen if _can_shrink(plan)])
+    plan = next(plan for plan in chosen if plan.test == row["test_type"])
     settings = dict(plan.settings)
     if plan.probe_settings.calibrated:
         settings["threshold"] = {row["scorer"]: (row["threshold_low"], row["threshold_high"])}
@@ -141,24 +153,34 @@ def _read_config(run: FinishedRun, function: str | None) -> RunConfig:
             where=run.id,
         )
     noted = Store().runs.get(run.id)
-    if file_of(store_url()) and noted is not None and json.loads(noted.config).get("model") == config.model:
-        allow(named_by_user({"model": config.model}))
+    if file_of(store_url()) and noted is not None:
+        before, now = json.loads(noted.config), config.model_dump(mode="json")
+        allow(named_by_user({name: now[name] for name in ("model", "tests") if before.get(name) == now[name]}))
     return config.model_copy(update={"model": function or config.model})
 
 
-def _find_failure(folder: Place, name: str) -> Row:
-    """Return the result row of a failed case, the first of its repeats that failed."""
+def _with_functions(config: RunConfig, functions: Mapping[str, str]) -> RunConfig:
+    """Return the configuration with functions of relations that a call from Python offers anew."""
+    if not functions:
+        return config
+    values = config.model_dump()
+    for settings in values["tests"]["relation"].values():
+        settings.update({name: new for name, new in functions.items() if settings.get(name)})
+    return RunConfig.model_validate(values)
+
+
+def _find_failure(folder: Place, name: str, fitting: Sequence[str]) -> Row:
+    """Return the result row of a failed case of a fitting test, the first of its repeats that failed."""
     counted = ~pc.field("control")
     named = ((pc.field("case_id") == name) | (pc.field("sample_id") == name)) & counted
     with (folder / "results.parquet").here() as path:
         rows: list[Row] = pq.read_table(path, filters=named).to_pylist()
         known = pq.read_table(path, columns=["case_id", "pass"], filters=counted).to_pylist()
     failed = [row for row in rows if _is_failure(row)]
-    fitting = [test for test in names("probes") if _keeps_answer(test)]
     if failed and not any(row["test_type"] in fitting for row in failed):
         raise ConfigError(
             f"{failed[0]['test_type']} has no edit that keeps the answer and fits any part of a text",
-            expected=f"a case of {', '.join(fitting)}",
+            expected=f"a case of {', '.join(fitting) or 'typo, casing, spacing or a relation that says stays'}",
             remedy="Choose a failure of one of these tests, or run them.",
             where="CASE",
         )
@@ -182,9 +204,9 @@ def _without_repeat(row: Row) -> str:
     return re.sub(r"#\d+\Z", "", row["case_id"])
 
 
-def _keeps_answer(test: str) -> bool:
-    chosen = probe(test)
-    return isinstance(chosen, TextEdit) and chosen.stays
+def _can_shrink(plan: Plan) -> bool:
+    chosen = probe(plan.test)
+    return isinstance(chosen, TextEdit) and chosen.can_shrink(plan.probe_settings)
 
 
 class CaseAsker:

@@ -80,9 +80,8 @@ def select_tests(config: RunConfig, tests: Sequence[str] | None, *, where: str =
         with problems.gathered():
             for test in _expand(config, name, where=where):
                 settings = settings_of(config.tests, test)
-                own = test.removeprefix(f"{registry.base_name(test)}.")
                 members = chosen.setdefault(registry.probe(test).category, {})
-                members[own] = settings.model_dump() if settings else {}
+                members[registry.config_key(test)] = settings.model_dump() if settings else {}
     problems.refuse()
     return validate({**config.model_dump(exclude={"tests"}), "tests": chosen}, where=where)
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from contrapose.flows.python.arguments import asked_model
 from contrapose.flows.python.outcomes import EvaluatedRun
 from contrapose.flows.python.session import in_session, prefect_used, quiet_call
+from contrapose.tasks.core.user_functions import offer_functions
 from contrapose.tasks.shrink.shortest import MOST_CALLS, REPEATS, ShortestPrompt
 
 if TYPE_CHECKING:
+    from contrapose.flows.python.relation import RelationTest
     from contrapose.tasks.infer.function import Answering
 
 
@@ -19,6 +21,7 @@ def shrink(
     case: str,
     *,
     model: Answering | None = None,
+    test: RelationTest | None = None,
     repeats: int = REPEATS,
     max_calls: int | None = MOST_CALLS,
     max_tokens: int | None = None,
@@ -35,6 +38,7 @@ def shrink(
         run: what `evaluate` returned, the folder of a finished run, or its id in `runs`.
         case: id of a failed case, or of its sample. Its test must edit a text and expect the same answer.
         model: the function, if the run asked one; None: the model of the run.
+        test: the relation of the case, if it has functions of this process.
         repeats: a prompt counts as failed if it fails so often; 1 where replies never differ.
         max_calls: the most requests; then the search ends with the shortest prompt so far, as for the next two.
         max_tokens: the most tokens, read and written.
@@ -63,8 +67,11 @@ def shrink(
         from contrapose.flows.shrinking import open_case, shrink_case
         from contrapose.tasks.infer.budget import Limits
 
-        with quiet_call(quiet), asked_model(model) as name:
-            failed = open_case(location, case, runs=str(runs), function=name)
+        settings = {} if test is None else {name: test.settings.get(name) for name in ("edit", "score")}
+        own = {name: function for name, function in settings.items() if callable(function)}
+        with quiet_call(quiet), asked_model(model) as name, offer_functions(*own.values()) as offered:
+            of_tests = dict(zip(own, offered, strict=True))
+            failed = open_case(location, case, runs=str(runs), function=name, of_tests=of_tests)
             limits = Limits(max_calls=max_calls, max_tokens=max_tokens, max_cost=max_cost)
             with prefect_used(failed.config.key_block), show_step("shrink"):
                 return shrink_case(failed, limits=limits, repeats=repeats)

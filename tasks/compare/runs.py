@@ -12,7 +12,7 @@ from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import answering
+from contrapose.tasks.core.registry import answering, config_key
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.statistics.looks import Looks
 
@@ -165,7 +165,7 @@ def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, 
 
 
 def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
-    own = config["tests"][outcome["category"]][outcome["test_type"]]
+    own = config["tests"][outcome["category"]][config_key(outcome["test_type"])]
     data = data_of(own.get("data"), config.get("data") or outcome["data"]["source"])
     # The limit of a bundled suite cuts no data of the user's own.
     uncut = config.get("limit_from") == "bundled" and "limited_by" not in outcome["data"]

@@ -73,7 +73,7 @@ def settings_of(tests: Tests, name: str) -> ProbeSettings | None:
     """Return the settings of a test, or None where it is not chosen; raise ConfigError where there is no such test."""
     base = registry.base_name(name)
     members = getattr(tests, registry.probe(name).category)
-    chosen = members.get(name.removeprefix(f"{base}.")) if base != name else getattr(members, name)
+    chosen = members.get(registry.config_key(name)) if base != name else getattr(members, name)
     return chosen if chosen is None else cast(ProbeSettings, chosen)
 
 

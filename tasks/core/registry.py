@@ -168,6 +168,11 @@ def base_name(test: str) -> str:
     return base if dot and own and base in NAMED_PROBES else test
 
 
+def config_key(test: str) -> str:
+    """Return the key of a test below its category in a configuration: `x` of `relation.x`."""
+    return test if base_name(test) == test else test.partition(".")[2]
+
+
 def is_probe(test: str) -> bool:
     """Return whether there is a test of that name."""
     return test in names("probes") or base_name(test) != test

@@ -153,3 +153,30 @@ def test_a_suite_runs_no_function_that_nobody_allowed(
     (tmp_path / "suite.yaml").write_text(f"tests: {{relation: {{x: {{data: {source}, {own}}}}}}}\n", "utf-8")
     assert main(["run", "--suite", "suite.yaml", "--model", "mock"]) == 2
     assert "may not be run for a suite or a form" in capsys.readouterr().err
+
+
+def test_a_failed_case_of_a_function_is_shrunk_to_the_word_that_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def answer(prompt: str) -> str:
+        return "B" if "zebra" in prompt and "please" in prompt else "A"
+
+    content = pd.DataFrame({"text": ["A zebra lives here. When does the ferry leave?"], "options": [["at 9", "at 10"]]})
+    politely = contrapose.relation(after=lambda text: f"Would you please tell me: {text}")
+    run = contrapose.evaluate(model=answer, revision="1", data=content, test=politely, quiet=True)
+    assert contrapose.shrink(run, "frame-0001", model=answer, test=politely, quiet=True).text == "zebra"
+
+
+def test_runs_with_relations_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = pd.read_json(write_pairs("de", 20), lines=True)
+    mine = contrapose.relation("question", "translated", expect="not_worse", options_after="translated_options")
+    first, second = (
+        contrapose.evaluate(model=answer_by_options(is_right), data=content, test=mine, quiet=True, revision=name)
+        for name, is_right in (("good", lambda prompt: True), ("bad", lambda prompt: "Was" not in prompt))
+    )
+    compared = contrapose.compare(first, second, quiet=True)
+    assert compared.verdict == "worse"
+    assert [test["test_type"] for test in compared.summary["tests"]] == ["relation.relation"]

@@ -223,6 +223,10 @@ class TextEdit(AnswerProbe):
         """Return the changed text, or the reason why there is none."""
         raise NotImplementedError
 
+    def can_shrink(self, settings: Any) -> bool:
+        """Return whether the edit fits any part of a text, and the answer should stay under it."""
+        return self.keeps_answer(settings)
+
     def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
         """Edit a sample's text; its options are never edited."""
         return self.edit(sample.text, settings, rng=rng)

@@ -71,6 +71,10 @@ class Relation(TextEdit):
         """Return whether the contrast with the controls has a gate of its own."""
         return bool(settings.expectation == "changes")
 
+    def can_shrink(self, settings: Any) -> bool:
+        """Return whether a function changes the text, and the answer should stay."""
+        return settings.edit is not None and settings.expectation == "stays"
+
     def edit(self, text: str, settings: RelationSettings, *, rng: random.Random) -> Edited:
         """Return what the user's function makes of a text, or raise ConfigError where it returns no text."""
         if settings.edit is None:
