@@ -170,6 +170,9 @@ def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[str
     failed = shown_failures(
         test["test_type"], clear_failures(test["test_type"], rows, lambda places: rows.iloc[list(places)]), show
     )
+    if not failed and "error" in rows:
+        for error in rows.loc[rows["test_type"] == test["test_type"], "error"].dropna().unique()[:PAIR_LINES]:
+            yield f"  {one_line(cut_text(show(str(error)), 2 * LONGEST_TEXT))}"
     for failure in failed:
         row = failure.row
         yield f"{row.id}: {one_line(failure.sentence)}"
