@@ -36,8 +36,9 @@ class DataSettings(BaseModel):
 
     source: str = Field(
         min_length=1,
-        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs, item_lists, stories, tool_calls), a "
-        "path or fsspec URL that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
+        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs, item_lists, stories, "
+        "tool_calls), a path or fsspec URL that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, "
+        "`hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
         default=None,
