@@ -46,7 +46,7 @@ def read_calls(value: Any) -> list[ToolCall]:
     arguments beyond the bounds stay as text.
     """
     if isinstance(value, str):
-        value = _parse(value)
+        value = parse_json(value)
     return list(_walk(value, depth=0, is_call=False))
 
 
@@ -77,7 +77,7 @@ def _read_arguments(value: Any) -> Any:
     """Return arguments as JSON values; what is no JSON object, or too large, stays a text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return {}
-    plain = _parse(value) if isinstance(value, str) else _make_plain(value)
+    plain = parse_json(value) if isinstance(value, str) else _make_plain(value)
     if isinstance(value, str) and not isinstance(plain, dict):
         return value
     if _is_bounded(plain):
@@ -85,7 +85,7 @@ def _read_arguments(value: Any) -> Any:
     return value if isinstance(value, str) else _dump(plain)
 
 
-def _parse(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Return the JSON values of a text; None where it is no JSON."""
     if len(text) > MOST_CHARACTERS:
         return None
