@@ -95,7 +95,7 @@ def print_certificates(certificates: list[Certificate], console: Console) -> Non
             for title in ("how failed trials part from a passed one", "at call", "trials"):
                 table.add_column(title)
             for parting in partings:
-                table.add_row(plain_text(parting["parting"]), f"{parting['step']:g}", f"{parting['trials']:,}")
+                table.add_row(*map(plain_text, parting))
             console.print(table)
         console.print()
 

@@ -22,19 +22,12 @@ MOST_TRIALS = 8
 
 def check_gates(min_pass_hat: Mapping[int, float], *, judges: str = "") -> None:
     """Raise ConfigError for a gate of pass^k that is none, or for any where only `judges` are there."""
-    for k, gate in min_pass_hat.items():
-        if k < 1 or not 0 < gate <= 1:
-            raise ConfigError(
-                f"the gate {gate:g} of pass^{k}",
-                expected="a whole number from 1, and a share above 0, at most 1",
-                remedy="Write --min-pass-hat 3=0.25 for pass^3 of at least 25 %.",
-                where="min_pass_hat",
-            )
-    if min_pass_hat and judges:
+    wrong = ", ".join(f"{k}={gate:g}" for k, gate in min_pass_hat.items() if judges or k < 1 or not 0 < gate <= 1)
+    if wrong:
         raise ConfigError(
-            f"a gate of pass^k for {judges}",
-            expected="trials of an agent: a file with the columns task, trial and passed",
-            remedy="Leave --min-pass-hat out, or name a file of trials.",
+            f"the gate {wrong} of pass^k" + (f" for {judges}" if judges else ""),
+            expected="trials of an agent" if judges else "a whole number from 1, and a share above 0 and at most 1",
+            remedy="Name a file with the columns task, trial and passed." if judges else "Write 3=0.25 for 25 %.",
             where="min_pass_hat",
         )
 

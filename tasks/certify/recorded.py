@@ -73,7 +73,7 @@ def _certify_agent(
     certificate = _certificate(name, [source], findings, counts)
     certificate["tasks"] = len(tasks)
     if trajectories:
-        certificate["trajectories"] = find_partings(scored)
+        certificate["failed_trials"] = find_partings(scored)
     return certificate
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, groupby, takewhile
-from statistics import median
+from itertools import combinations, takewhile
 
 import numpy as np
 
 from contrapose.tasks.certify.findings import judge_finding
 from contrapose.tasks.certify.trial_log import AgentTrial
-from contrapose.tasks.core.certificate import FailedTrial, JudgeFinding, Parting, Trajectories
+from contrapose.tasks.core.certificate import FailedTrial, JudgeFinding
 from contrapose.tasks.core.tool_calls import difference, same_call, same_calls
 from contrapose.tasks.statistics.noise import share_of_pairs
 
@@ -40,37 +39,29 @@ def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:
     return len(pairs), len(alike), len(same), sum(a.text != b.text for a, b in same), len(pairs) - len(same)
 
 
-def find_partings(tasks: Sequence[Sequence[AgentTrial]]) -> Trajectories:
-    """Return where each failed trial first differs from the passed trial of its task that is longest like it."""
-    failed = [(trial, trials) for trials in tasks for trial in trials if not trial.passed]
-    compared = [(trial, passed) for trial, trials in failed if (passed := [own for own in trials if own.passed])]
-    details = [_compare(trial, passed) for trial, passed in compared]
-    kinds = groupby(sorted(details, key=lambda one: one["parting"]), key=lambda one: one["parting"])
-    partings = [
-        Parting(parting=name, step=float(median(steps)), trials=len(steps))
-        for name, own in kinds
-        for steps in [[one["step"] for one in own]]
+def find_partings(tasks: Sequence[Sequence[AgentTrial]]) -> list[FailedTrial]:
+    """Return where each failed trial first differs from the passed trial of its task that is alike for longest."""
+    return [
+        _compare(trial, [own for own in trials if own.passed])
+        for trials in tasks
+        for trial in trials
+        if not trial.passed
     ]
-    return Trajectories(
-        partings=sorted(partings, key=lambda parting: (-parting["trials"], parting["step"])),
-        failed_trials=details,
-        failed_without_passed=len(failed) - len(compared),
-    )
 
 
 def _compare(trial: AgentTrial, passed: Sequence[AgentTrial]) -> FailedTrial:
-    like = max(passed, key=lambda own: _count_common(own, trial))
+    like = max(passed, key=lambda own: _count_common(own, trial), default=trial)
     step = _count_common(like, trial)
-    one, other = (own.calls[step].name if step < len(own.calls) else None for own in (like, trial))
+    one, other = (own.calls[step].name if step < len(own.calls) else "" for own in (like, trial))
     parting = f"{other} with other arguments" if one == other else f"{other} instead of {one}"
-    if one is None or other is None:
+    if not one or not other:
         parting = f"ends before {one}" if one else f"goes on with {other}" if other else "makes the same calls"
     return FailedTrial(
         task=trial.task,
         trial=trial.trial,
-        passed_trial=like.trial,
+        passed_trial=like.trial if passed else None,
         step=step + 1,
-        parting=parting,
+        parting=parting if passed else "",
         difference=difference(like.calls, trial.calls),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -59,116 +59,93 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     rows = _find_rows(source)
     if rows is None:
         return None
-    usual, agents = PurePath(source).name.partition(".json")[0], dict[str, list[AgentTrial]]()
-    columns, seen = find_columns(every_column(rows), source, NAMES, NEEDED), Counter[tuple[str, str]]()
-    keys = set[tuple[str, str, str]]()
+    agents = dict[str, dict[tuple[str, str], AgentTrial]]()
+    usual, columns, counts = (
+        PurePath(source).stem,
+        find_columns(every_column(rows), source, NAMES, NEEDED),
+        Counter[Any](),
+    )
     for number, row in rows:
-        values = {name: None if is_empty(row.get(column)) else row[column] for name, column in columns.items()}
-        agent, task, where = str(values.get("agent", usual)), str(values["task"]), f"{source}, row {number}"
-        if values["task"] is None:
-            remedy = "Fill it in, or leave the row out."
-            raise DataError("no task", expected="a name", remedy=remedy, where=f"{where}, column {columns['task']}")
-        seen[agent, task] += 1
-        trial = str(values.get("trial", seen[agent, task]))
-        if (agent, task, trial) in keys:
-            remedy = "Number the trials of a task, or name the agents in a column agent."
-            observed = f"trial {trial} of task {task} a second time"
-            raise DataError(observed, expected="each trial once", remedy=remedy, where=where)
-        keys.add((agent, task, trial))
-        messages = parse_json(values["messages"]) if isinstance(values.get("messages"), str) else values.get("messages")
-        agents.setdefault(agent, []).append(
-            AgentTrial(
-                task=task,
-                trial=trial,
-                cluster=str(values.get("cluster", task)),
-                passed=_read_outcome(values["outcome"], f"{where}, column {columns['outcome']}"),
-                calls=tuple(read_calls(messages)),
-                text=_read_text(messages),
+        values = {name: row[column] for name, column in columns.items() if not is_empty(row.get(column))}
+        agent, task = str(values.get("agent", usual)), str(values.get("task", ""))
+        counts[agent, task] += 1
+        trial, own = str(values.get("trial", counts[agent, task])), agents.setdefault(agent, {})
+        if not task or (task, trial) in own:
+            raise DataError(
+                f"trial {trial} of task {task} a second time" if task else "no task",
+                expected="a name for each task, and each of its trials once",
+                remedy="Fill in the columns task and trial, or name several agents in a column agent.",
+                where=f"{source}, row {number}",
             )
+        messages = values.get("messages")
+        messages = parse_json(messages) if isinstance(messages, str) else messages
+        own[task, trial] = AgentTrial(
+            task=task,
+            trial=trial,
+            cluster=str(values.get("cluster", task)),
+            passed=_read_outcome(values.get("outcome"), f"{source}, row {number}, column {columns['outcome']}"),
+            calls=tuple(read_calls(messages)),
+            text=_read_text(messages),
         )
-    return agents
+    return {agent: list(own.values()) for agent, own in agents.items()}
 
 
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:
     """Return the rows of a file of trials; None for a file of something else."""
     if source.lower().endswith(".eval"):
-        return _convert_rows(read_inspect_samples(source), _inspect_row, source)
+        return [*enumerate(map(_inspect_row, read_inspect_samples(source)), start=1)]
     document = read_object(source) or {}
     for key, convert in LAYOUTS.items():
-        if document.get(key) and isinstance(document[key], list):
-            return _convert_rows(document[key], convert, source)
+        if isinstance(document.get(key), list) and document[key]:
+            return [*enumerate(map(convert, document[key]), start=1)]
     rows = read_rows(source)
-    for number, row in rows:
-        columns = {str(column).casefold() for column in row}
+    for first in rows:
+        columns = {str(column).casefold() for column in first[1]}
         if columns & OF_JUDGES or not all(columns & set(NAMES[name]) for name in NEEDED):
             return None
-        every = [(number, row), *rows]
-        return _convert_rows((row for _, row in every), _tau_row, source)
+        # tau-bench has several tasks of one user.
+        return [(number, {"user": _follow(row, "info", "task", "user_id"), **row}) for number, row in (first, *rows)]
     return None
 
 
-def _convert_rows(rows: Iterable[Any], convert: Callable[[Any], Row], source: str) -> list[tuple[int, Row]]:
-    converted = []
-    for number, row in enumerate(rows, start=1):
-        try:
-            converted.append((number, convert(row)))
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DataError(
-                "something that is built otherwise",
-                expected="a trial as tau-bench, tau2-bench or Inspect write it",
-                remedy="Correct the file.",
-                where=f"{source}, trial {number}",
-            ) from error
-    return converted
+def _follow(value: Any, *keys: str) -> Any:
+    """Return what lies below keys of mappings; None where there is nothing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
-def _tau_row(row: Row) -> Row:
-    """Return a row of tau-bench, or of any table; tau-bench has several tasks of one user."""
-    task = row["info"].get("task") if isinstance(row.get("info"), Mapping) else None
-    return {**row, "user": task.get("user_id")} if isinstance(task, Mapping) else row
+def _tau2_row(run: Any) -> Row:
+    """Return a simulation of tau2-bench; like there, one that an infrastructure error ended has no reward."""
+    row = {name: _follow(run, name) for name in ("task_id", "trial", "messages")}
+    broken = _follow(run, "termination_reason") == "infrastructure_error"
+    return {**row, "reward": None if broken else _follow(run, "reward_info", "reward")}
 
 
-def _tau2_row(run: Row) -> Row:
-    """Return a simulation of tau2-bench; like there, one that an infrastructure error ended is no trial."""
-    reward = (run.get("reward_info") or run).get("reward")
-    ended = run.get("termination_reason") != "infrastructure_error"
-    own = {"task": run["task_id"], "trial": run.get("trial"), "reward": reward if ended else None}
-    return {**own, "messages": run.get("messages")}
+def _inspect_row(sample: Any) -> Row:
+    """Return a sample of Inspect with its first score; without one where the sample ended with an error."""
+    scores = _follow(sample, "scores")
+    score = _follow(next(iter(scores.values()), None) if isinstance(scores, Mapping) else None, "value")
+    row = {"task": _follow(sample, "id"), "trial": _follow(sample, "epoch"), "messages": _follow(sample, "messages")}
+    return {**row, "score": None if _follow(sample, "error") else GRADES.get(str(score), score)}
 
 
-def _inspect_row(sample: Row) -> Row:
-    """Return a sample of Inspect with its first score; None as score where the sample ended with an error."""
-    score = next(iter((sample.get("scores") or {}).values()), {}).get("value")
-    score = None if sample.get("error") else GRADES.get(score, score) if isinstance(score, str) else score
-    return {"task": sample["id"], "trial": sample.get("epoch"), "messages": sample.get("messages"), "score": score}
-
-
-LAYOUTS: Mapping[str, Callable[[Row], Row]] = {
-    "simulations": _tau2_row,
-    "simulation_index": _tau2_row,
-    "samples": _inspect_row,
-}
+LAYOUTS: Mapping[str, Callable[[Any], Row]] = {"simulations": _tau2_row, "samples": _inspect_row}
 """Keys of documents that hold a list of trials, to what makes a row of each."""
 
 
 def _read_outcome(value: Any, where: str) -> bool | None:
     """Return whether a trial passed; None without a value."""
-    if value is None:
-        return None
-    reward = read_pass(value)
+    reward = 0.0 if value is None else read_pass(value)
     if not 0 <= reward <= 1 + SLACK:
         expected = "pass, fail, true, false, or a number from 0 to 1, where 1 is a success"
         remedy = "Write 1 for a trial that passed, and 0 for one that failed."
         raise DataError(f"the outcome {str(value)[:80]}", expected=expected, remedy=remedy, where=where)
-    return reward >= 1 - SLACK
+    return None if value is None else reward >= 1 - SLACK
 
 
 def _read_text(messages: Any) -> str:
     """Return what the agent wrote in messages, without its calls."""
-    texts = list[str]()
-    for message in messages if isinstance(messages, list) else ():
-        if isinstance(message, Mapping) and message.get("role") in CALLERS:
-            content = message.get("content")
-            parts = content if isinstance(content, list) else [{"text": content}]
-            texts += [str(part.get("text") or "").strip() for part in parts if isinstance(part, Mapping)]
-    return "\n".join(filter(None, texts))
+    own = [one for one in messages if _follow(one, "role") in CALLERS] if isinstance(messages, list) else []
+    contents = [content if isinstance(content := _follow(one, "content"), list) else [{"text": content}] for one in own]
+    return "\n".join(str(text).strip() for parts in contents for part in parts if (text := _follow(part, "text")))

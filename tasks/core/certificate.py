@@ -44,38 +44,19 @@ class JudgeFinding(TypedDict):
     """Further labels that put the interval on one side of the gate, or of one half; None where none would."""
 
 
-class Parting(TypedDict):
-    """One way in which failed trials of an agent part from passed ones."""
-
-    parting: str
-    """Such as `cancel_order instead of get_order`."""
-    step: float
-    """Number of the first other call, the median over the trials."""
-    trials: int
-    """Failed trials that part so."""
-
-
 class FailedTrial(TypedDict):
-    """A failed trial, compared with the passed trial of its task that is alike for longest."""
+    """A failed trial of an agent, compared with the passed trial of its task that is alike for longest."""
 
     task: str
     trial: str
-    passed_trial: str
+    passed_trial: str | None
+    """None where no trial of the task passed; nothing is compared then."""
     step: int
     """Number of the first call that differs, from 1."""
     parting: str
+    """How the calls part, such as `cancel_order instead of get_order`."""
     difference: str
     """One sentence, with the arguments; empty where all calls are the same."""
-
-
-class Trajectories(TypedDict):
-    """Where failed trials part from passed ones."""
-
-    partings: list[Parting]
-    """The most frequent one first."""
-    failed_trials: list[FailedTrial]
-    failed_without_passed: int
-    """Failed trials of tasks that no trial passed: there is nothing to compare them with."""
 
 
 class Certificate(TypedDict):
@@ -102,7 +83,7 @@ class Certificate(TypedDict):
     findings: list[JudgeFinding]
     tasks: NotRequired[int]
     """Tasks of an agent; absent for a judge."""
-    trajectories: NotRequired[Trajectories]
+    failed_trials: NotRequired[list[FailedTrial]]
     """Of an agent whose calls of tools are recorded."""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
-from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding, Parting
+from contrapose.tasks.core.certificate import CERTIFICATE_VERSION, Certificate, Certificates, JudgeFinding
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.publish import write_pages
 from contrapose.tasks.report.summary import to_json
@@ -34,6 +35,15 @@ class IntervalDrawing(NamedTuple):
     gates: tuple[float, ...]
     ends: tuple[str, str]
     """Labels of both ends of the scale."""
+
+
+class Parting(NamedTuple):
+    """A way in which failed trials part from passed ones, in words."""
+
+    how: str
+    step: str
+    """Number of the first other call, the median over the trials."""
+    trials: str
 
 
 def draw(finding: JudgeFinding) -> IntervalDrawing | None:
@@ -73,7 +83,7 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
             "colour": COLOURS[one["verdict"]],
             "counts": count_words(one),
             "is_agent": "tasks" in one,
-            "partings": [{**parting, "parting": show(parting["parting"])} for parting in most_partings(one)],
+            "partings": [tuple(map(show, parting)) for parting in most_partings(one)],
             "findings": [
                 {
                     **{name: show(str(finding[name])) for name in ("name", "figure", "reason")},
@@ -108,8 +118,12 @@ def count_words(certificate: Certificate) -> str:
 
 def most_partings(certificate: Certificate) -> list[Parting]:
     """Return the most frequent ways in which failed trials of an agent part from passed ones."""
-    trajectories = certificate.get("trajectories")
-    return trajectories["partings"][:MOST_PARTINGS] if trajectories else []
+    steps = dict[str, list[int]]()
+    for trial in certificate.get("failed_trials", []):
+        if trial["passed_trial"] is not None:
+            steps.setdefault(trial["parting"], []).append(trial["step"])
+    partings = [Parting(name, f"{median(own):g}", f"{len(own):,}") for name, own in steps.items()]
+    return sorted(partings, key=lambda parting: -len(steps[parting.how]))[:MOST_PARTINGS]
 
 
 COLUMNS = {
