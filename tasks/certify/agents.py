@@ -45,25 +45,21 @@ def pass_hat_findings(
 
     A trial without a reward does not count. A verdict holds whether such trials would have passed or not.
     """
-    passed, failed = (np.array([sum(own.passed is kind for own in task) for task in tasks]) for kind in (True, False))
-    scored, trials, cluster = (
-        passed + failed,
-        np.array([*map(len, tasks)]),
-        np.array([task[0].cluster for task in tasks]),
-    )
-    shown = range(1, min(scored.max(), MOST_TRIALS) + 1)
+    counts = np.array([[sum(own.passed is kind for own in task) for kind in (True, False, None)] for task in tasks])
+    passed, scored, trials = counts[:, 0], counts[:, :2].sum(axis=1), counts.sum(axis=1)
+    cluster, shown = np.array([task[0].cluster for task in tasks]), range(1, min(scored.max(), MOST_TRIALS) + 1)
     for k in sorted({*shown, *min_pass_hat}):
         own = estimate_pass_hat(passed, scored, cluster, k)
         figure = "a trial of a task passes" if k == 1 else f"all of {k} trials of a task pass"
         finding = judge_finding(f"pass^{k}", figure, own, gate=None)
-        finding["reason"] = ""
-        if k in min_pass_hat:
-            ends = [estimate_pass_hat(count, trials, cluster, k) for count in (passed, trials - failed)]
-            bounds = [end.interval for end in ends if end and end.interval]
-            widest = Interval(bounds[0].low, bounds[1].high) if own and own.interval and len(bounds) == 2 else None
-            finding = _decide(finding, own, widest, min_pass_hat[k])
+        if (gate := min_pass_hat.get(k)) is not None:
+            # The trials without a reward all failed, or all passed.
+            ends = [estimate_pass_hat(count, trials, cluster, k) for count in (passed, passed + counts[:, 2])]
+            bounds = [end.interval for end in ends if own and end and end.interval]
+            finding = _decide(finding, own, Interval(bounds[0].low, bounds[-1].high) if bounds else None, gate)
         if few := int((scored < k).sum()):
-            finding["reason"] += f" {counted('tasks', few)} with fewer than {counted('scored trials', k)} left out."
+            left_out = f"{counted('tasks', few)} with fewer than {counted('scored trials', k)} left out."
+            finding["reason"] = f"{finding['reason']} {left_out}".strip()
         yield finding
     for k in shown[1:]:
         own = estimate_pass_hat(passed, scored, cluster, k, any_of_them=True)
@@ -74,7 +70,7 @@ def _decide(finding: JudgeFinding, own: Mean | None, widest: Interval | None, ga
     """Return a finding with its gate and verdict; `widest` also covers the trials without a reward."""
     verdict, wanted = decide_least(widest, gate), f"the gate is {percent(gate)}"
     if own is None or widest is None:
-        reason = "Too few tasks have as many trials."
+        reason = "Too few tasks have as many scored trials."
     elif verdict == "pass":
         reason = f"With 95 % confidence it is at least {percent(widest.low)}; {wanted}."
     elif verdict == "fail":

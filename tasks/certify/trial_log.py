@@ -111,7 +111,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
 def _follow(value: Any, *keys: str) -> Any:
     """Return what lies below keys of mappings; None where there is nothing."""
     for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
+        value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
@@ -125,7 +125,7 @@ def _tau2_row(run: Any) -> Row:
 def _inspect_row(sample: Any) -> Row:
     """Return a sample of Inspect with its first score; without one where the sample ended with an error."""
     scores = _follow(sample, "scores")
-    score = _follow(next(iter(scores.values()), None) if isinstance(scores, Mapping) else None, "value")
+    score = _follow(next(iter(scores.values()), None) if isinstance(scores, dict) else None, "value")
     row = {"task": _follow(sample, "id"), "trial": _follow(sample, "epoch"), "messages": _follow(sample, "messages")}
     return {**row, "score": None if _follow(sample, "error") else GRADES.get(str(score), score)}
 

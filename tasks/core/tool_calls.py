@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,20 +49,20 @@ def read_calls(value: Any) -> list[ToolCall]:
 
 def _walk(value: Any, *, depth: int, is_call: bool) -> Iterator[ToolCall]:
     """Yield the calls in a value; `is_call`: a mapping with a name is one, also without arguments."""
-    if isinstance(value, list | tuple) and depth < MOST_DEPTH:
+    if isinstance(value, list) and depth < MOST_DEPTH:
         for entry in value:
             yield from _walk(entry, depth=depth + 1, is_call=is_call)
-    if not isinstance(value, Mapping) or depth > MOST_DEPTH or value.get("role") not in CALLERS:
+    if not isinstance(value, dict) or depth > MOST_DEPTH or value.get("role") not in CALLERS:
         return
     function = value.get("function")
-    own = function if isinstance(function, Mapping) else value
+    own = function if isinstance(function, dict) else value
     name = function if isinstance(function, str) else own.get("name")
     key = next((key for key in ARGUMENTS if key in own), None)
     if isinstance(name, str) and (key or is_call):
         yield ToolCall(name, _read_arguments(own[key] if key else None))
         return
     for container in CONTAINERS:
-        if isinstance(value.get(container), Mapping | list | tuple):
+        if container in value:
             yield from _walk(value[container], depth=depth + 1, is_call=container in WRAPPERS)
 
 
@@ -96,7 +96,7 @@ def _make_plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON values: the number 1.0 is 1, and -0 is 0. Raise RecursionError where it is too deep."""
     if depth > MOST_DEPTH:
         raise RecursionError
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {str(key): _make_plain(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_make_plain(entry, depth + 1) for entry in value]
