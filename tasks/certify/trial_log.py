@@ -87,7 +87,15 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             calls=tuple(read_calls(messages)),
             text=_read_text(messages),
         )
-    return {agent: list(own.values()) for agent, own in agents.items()}
+    trials = {agent: list(own.values()) for agent, own in agents.items()}
+    if bare := [agent for agent, own in (trials or {usual: []}).items() if all(one.passed is None for one in own)]:
+        raise DataError(
+            f"no trial of {', '.join(bare)} has a reward",
+            expected="at least one",
+            remedy="Name a file of trials that were scored.",
+            where=source,
+        )
+    return trials
 
 
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:

@@ -201,6 +201,15 @@ def test_rows_that_cannot_be_counted_are_refused(tmp_path: Path, rows: list[dict
         certify_rows(tmp_path, *rows)
 
 
+@pytest.mark.parametrize("samples", [[], [{"id": "q", "epoch": 1, "error": {"message": "boom"}}]])
+def test_a_log_without_scores_is_refused(tmp_path: Path, samples: list[dict[str, Any]]) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as log:
+        for sample in samples:
+            log.writestr("samples/q_epoch_1.json", json.dumps(sample))
+    with pytest.raises(DataError, match="no trial of log has a reward"):
+        read_trials(str(tmp_path / "log.eval"))
+
+
 @pytest.mark.parametrize("log", ['{"simulations": [3, null]}', '{"samples": ["x", {"scores": 3}]}'])
 def test_damaged_logs_are_refused(tmp_path: Path, log: str) -> None:
     (tmp_path / "log.json").write_text(log)
