@@ -32,7 +32,7 @@ VERBS = {
     "cache": "manage the response cache; delete old tables, results and runs",
     "shrink": "find the shortest prompt of a failed case that still fails",
     "compare": "compare finished runs of several models",
-    "certify": "show how steady a judge is and what sways it, net of its own noise",
+    "certify": "show how steady a judge is and what sways it, or how reliable an agent is",
     "history": "show pass rates over time, and what changed since the last good run",
     "view": "show runs and their history in a browser, on this machine only",
     "doctor": "show what is installed, reachable and cached",

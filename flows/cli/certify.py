@@ -1,4 +1,4 @@
-"""`contrapose certify`: how steady a judge of two answers is, and what sways it."""
+"""`contrapose certify`: how steady a judge of two answers is, what sways it, and how reliable an agent is."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from rich.console import Console
 
 from contrapose.flows.cli.arguments import Verb, add_budget, add_changes, config_of
 from contrapose.flows.cli.terminal import print_lines, say
+from contrapose.tasks.certify.agents import check_gates
 from contrapose.tasks.certify.findings import GATE
 from contrapose.tasks.core.certificate import Certificate, FindingVerdict
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.registry import names
 from contrapose.tasks.report.certificate_page import (
     certificates_file,
+    count_words,
+    most_partings,
     render_board,
     share_words,
     write_certificates,
@@ -27,18 +30,20 @@ from contrapose.tasks.report.summary import to_json
 if TYPE_CHECKING:
     from contrapose.tasks.config.run_config import RunConfig
 
-EXITS = "exit codes: 0 no bias above its gate, 1 a bias is above it, 2 usage or data, 3 undecided"
+EXITS = "exit codes: 0 no figure misses its gate, 1 one misses it, 2 usage or data, 3 undecided"
 CODES: dict[FindingVerdict, int] = {"shown": 0, "pass": 0, "inconclusive": 3, "fail": 1}
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    text = "a judge, named as a model in a run (openai/<model>, app/…, mock), or files of recorded verdicts"
+    text = "a judge, named as a model in a run (openai/<model>, app/…, mock), or files of recorded verdicts or trials"
     add("judge", nargs="+", metavar="JUDGE|FILE", help=text)
     text = f"largest effect of the position that passes, as a share (default: {GATE}, not calibrated)"
     add("--gate", type=float, default=GATE, metavar="SHARE", help=text)
     text = "least share of replies that people would pass, for files with verdicts on one answer and labels"
     add("--gate-rate", type=float, metavar="SHARE", help=text)
+    text = "least pass^K that passes, such as 3=0.25, for files with trials of an agent; may be repeated"
+    add("--min-pass-hat", action="append", default=[], metavar="K=SHARE", help=text)
     text = "suite of the tests of a judge (default: certify)"
     add("--suite", default="certify", metavar="NAME|FILE", help=text)
     add("--out", metavar="FOLDER", help="folder for the page of recorded verdicts, or for the run of a judge")
@@ -73,16 +78,25 @@ def print_certificates(certificates: list[Certificate], console: Console) -> Non
     for certificate in certificates:
         verdict = certificate["verdict"]
         console.print(plain_text(certificate["judge"]), verdict_text("" if verdict == "shown" else verdict))
+        if is_agent := "tasks" in certificate:
+            console.print(count_words(certificate))
         table = plain_table()
-        for title in ("bias", "figure (95 %)", "n", "verdict"):
+        for title in ("measure" if is_agent else "bias", "figure (95 %)", "n", "verdict"):
             table.add_column(title)
         for finding in certificate["findings"]:
             shown = "" if finding["verdict"] == "shown" else finding["verdict"].upper()
             table.add_row(plain_text(finding["name"]), share_words(finding), f"{finding['rows']:,}", shown)
         console.print(table)
         for finding in certificate["findings"]:
-            if "labels" in finding:
+            if "labels" in finding or (is_agent and finding["reason"]):
                 console.print(plain_text(f"{finding['name']}: {finding['reason']}"))
+        if partings := most_partings(certificate):
+            table = plain_table()
+            for title in ("how failed trials part from a passed one", "at call", "trials"):
+                table.add_column(title)
+            for parting in partings:
+                table.add_row(*map(plain_text, parting))
+            console.print(table)
         console.print()
 
 
@@ -96,11 +110,27 @@ def _certify(arguments: argparse.Namespace) -> int:
     return 0 if arguments.exit_zero else CODES[worst]
 
 
+def _read_gates(texts: Sequence[str]) -> dict[int, float]:
+    """Return the least pass^k by k, of texts such as 3=0.25."""
+    try:
+        return {int(k): float(share) for k, _, share in (text.partition("=") for text in texts)}
+    except ValueError as error:
+        raise ConfigError(
+            ", ".join(texts),
+            expected="K=SHARE, with a whole number and a share",
+            remedy="Write --min-pass-hat 3=0.25 for pass^3 of at least 25 %.",
+            where="--min-pass-hat",
+        ) from error
+
+
 def _certify_files(arguments: argparse.Namespace) -> list[Certificate]:
     """Certify recorded judges, and write their page."""
     from contrapose.tasks.certify.recorded import certify_verdicts
 
-    certificates = certify_verdicts(arguments.judge, gate=arguments.gate, gate_rate=arguments.gate_rate)
+    gates = _read_gates(arguments.min_pass_hat)
+    certificates = certify_verdicts(
+        arguments.judge, gate=arguments.gate, gate_rate=arguments.gate_rate, min_pass_hat=gates
+    )
     folder = Path(arguments.out or "certificates")
     _show(certificates, arguments)
     if not arguments.json:
@@ -115,6 +145,7 @@ def _certify_judge(arguments: argparse.Namespace) -> Certificate:
     from contrapose.flows.orchestration.spinner import show_step, silent
     from contrapose.tasks.certify.evaluated import certify_run
 
+    check_gates(_read_gates(arguments.min_pass_hat), judges=arguments.judge[0])
     (arguments.model,) = arguments.judge
     arguments.changes = {} if arguments.out is None else {"output": arguments.out}
     begin_server()

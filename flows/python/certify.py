@@ -1,4 +1,4 @@
-"""`contrapose.certify`: how steady a judge of two answers is, and what sways it."""
+"""`contrapose.certify`: how steady a judge of two answers is, what sways it, and how reliable an agent is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.evaluate import evaluate
+from contrapose.tasks.certify.agents import check_gates
 from contrapose.tasks.certify.evaluated import certify_run
 from contrapose.tasks.certify.findings import GATE
 from contrapose.tasks.certify.recorded import certify_verdicts
@@ -26,29 +27,32 @@ def certify(
     suite: str | Path | Mapping[str, Any] = "certify",
     limit: int | None = None,
     gate: float = GATE,
+    min_pass_hat: Mapping[int, float] | None = None,
     out: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> list[Certificate]:
-    """Return the certificate of a judge, or those of all judges whose recorded verdicts are in files.
+    """Return the certificate of a judge, or those of all judges and agents recorded in files.
 
     Args:
         judge: a model as in `evaluate`, or a function that takes a prompt and returns the verdict. No label of people
             is needed.
         verdicts: in place of a judge, files of verdicts with the columns judge, pair, first, second, repetition and
-            reply; `contrapose certify --help` and the page on judges name others.
+            reply, or of trials of an agent with the columns task, trial and passed; the pages on judges and on agents
+            name others.
         data: pairs of answers for the judge, as in `evaluate`; None: the bundled ones.
         suite: tests of the judge.
         limit: at most this many pairs a test; None: that of the suite.
         gate: largest effect of the position that passes, a share from 0 to 1.
+        min_pass_hat: least pass^k that passes, by k, for files of trials: `{3: 0.25}`.
         out: folder that receives the folder of the run; None: `runs`.
         settings: any keys of a suite, dotted, such as `{"noise": 100}`.
         quiet: print nothing.
 
     Returns:
-        For each judge `judge`, `verdict` ("pass", "fail" or "inconclusive"), `findings` (each with `name`, `value`,
-        `interval`, `rows`, `gate` and `verdict`) and what it was tested on. The folder of a run holds them as
-        certificate.html and certificate.json, too.
+        For each judge or agent `judge` (its name), `verdict` ("pass", "fail" or "inconclusive"), `findings` (each with
+        `name`, `value`, `interval`, `rows`, `gate` and `verdict`) and what it was tested on. The folder of a run holds
+        them as certificate.html and certificate.json, too.
 
     Raises:
         ContraposeError: what you can fix: files without verdicts, a judge that is not there, neither of both.
@@ -70,6 +74,7 @@ def certify(
             where="arguments",
         )
     if files:
-        return certify_verdicts(files, gate=gate)
+        return certify_verdicts(files, gate=gate, min_pass_hat=min_pass_hat or {})
+    check_gates(min_pass_hat or {}, judges="a judge")
     run = evaluate(suite, model=judge, data=data, limit=limit, out=out, settings=settings, quiet=quiet)
     return [certify_run(run.summary, gate=gate)]

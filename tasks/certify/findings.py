@@ -114,7 +114,7 @@ def _decide(
     if _lies_apart(mean.interval, gate, two_sided=two_sided):
         return "inconclusive", f"{unread:.0%} of the cases could not be read, and they decide it."
     shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
-    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{_further(mean, gate)}."
+    return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{count_further(mean, gate)}."
 
 
 def _lies_apart(interval: Interval, gate: float, *, two_sided: bool) -> bool:
@@ -128,13 +128,20 @@ def _points(share: float) -> str:
     return f"{100 * share:.1f} points"
 
 
-def _further(mean: Mean, gate: float) -> str:
-    """Return about how many more pairs would decide it at the observed value; empty where none would."""
+def count_further(mean: Mean, gate: float, what: str = "more pairs") -> str:
+    """Return about how many more rows would decide it at the observed value; empty where none would."""
     if mean.interval is None or math.isclose(distance := abs(gate - abs(mean.value)), 0, abs_tol=1e-3):
         return ""
     half = (mean.interval[1] - mean.interval[0]) / 2
     more = math.ceil(mean.rows * ((half / distance) ** 2 - 1))
-    return f"; about {counted('more pairs', more)} are needed" if more > 0 else ""
+    return f"; about {counted(what, more)} are needed" if more > 0 else ""
+
+
+def decide_least(interval: Interval | None, gate: float) -> FindingVerdict:
+    """Return the verdict on a figure that has to reach its gate."""
+    if interval is None or interval.low < gate <= interval.high:
+        return "inconclusive"
+    return "pass" if interval.low >= gate else "fail"
 
 
 def decide_all(findings: Iterable[JudgeFinding]) -> FindingVerdict:

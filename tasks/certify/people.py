@@ -8,9 +8,9 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.certify.findings import judge_finding
+from contrapose.tasks.certify.findings import decide_least, judge_finding
 from contrapose.tasks.certify.verdict_log import BY_PEOPLE
-from contrapose.tasks.core.certificate import FindingVerdict, JudgeFinding
+from contrapose.tasks.core.certificate import JudgeFinding
 from contrapose.tasks.statistics.means import mean
 from contrapose.tasks.statistics.predicted import Predicted, labels_to_decide, predict_mean
 from contrapose.tasks.text.wording import counted
@@ -112,19 +112,12 @@ def _implied(
     finding = judge_finding(name, f"{figure}, by labels and verdicts", predicted.mean, gate=None)
     finding["gate"], finding["gate_is_least"] = gate_rate, True
     if gate_rate is not None:
-        finding["verdict"] = _decide(predicted, gate_rate)
+        finding["verdict"] = decide_least(predicted.mean.interval, gate_rate)
     finding["reason"] = _explain(predicted, side, more)
     finding["labels"], finding["labels_alone"] = predicted.labels, round(predicted.worth)
     finding["more_labels"] = more
     yield finding
     yield judge_finding(f"{name}, labels alone", f"{figure}, by labels alone", predicted.alone, gate=None)
-
-
-def _decide(predicted: Predicted, gate: float) -> FindingVerdict:
-    interval = predicted.mean.interval
-    if interval is None or interval.low < gate <= interval.high:
-        return "inconclusive"
-    return "pass" if interval.low >= gate else "fail"
 
 
 def _explain(predicted: Predicted, side: float | None, more: int | None) -> str:

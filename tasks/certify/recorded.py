@@ -1,32 +1,46 @@
-"""Certificates from recorded verdicts."""
+"""Certificates from recorded verdicts of judges and recorded trials of agents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from types import MappingProxyType
 
+from contrapose.tasks.certify.agents import check_gates, group_tasks, pass_hat_findings
 from contrapose.tasks.certify.findings import GATE, decide_all, position_findings
 from contrapose.tasks.certify.people import pair_findings, single_answer_findings
 from contrapose.tasks.certify.positions import measure_positions
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
+from contrapose.tasks.certify.trajectories import find_partings, trajectory_findings
+from contrapose.tasks.certify.trial_log import AgentTrial, read_trials
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 
 
 def certify_verdicts(
-    sources: Sequence[str], *, gate: float = GATE, gate_rate: float | None = None
+    sources: Sequence[str],
+    *,
+    gate: float = GATE,
+    gate_rate: float | None = None,
+    min_pass_hat: Mapping[int, float] = MappingProxyType({}),
 ) -> list[Certificate]:
-    """Return a certificate for each judge whose verdicts are in the files, in the order of their names.
+    """Return a certificate for each judge or agent that the files are about, in the order of their names.
 
-    Files with verdicts on single answers have labels of people; those with verdicts on pairs of answers may have them.
-    `gate_rate` is the least share of replies that people would pass.
+    Files with verdicts on single answers have labels of people; those with verdicts on pairs of answers may have them;
+    other files have trials of agents on tasks. `gate_rate` is the least share of replies that people would pass,
+    `min_pass_hat` the least pass^k by k.
 
-    Raises DataError for files that hold no verdicts.
+    Raises DataError for files that hold neither, and ConfigError for a gate of pass^k without trials.
     """
-    singles = [source for source in sources if has_single_answers(source)]
-    pairs = [source for source in sources if source not in singles]
+    agents = {source: trials for source in sources if (trials := read_trials(source)) is not None}
+    check_gates(min_pass_hat, judges="" if agents else ", ".join(sources))
+    judges = [source for source in sources if source not in agents]
+    singles = [source for source in judges if has_single_answers(source)]
+    pairs = [source for source in judges if source not in singles]
     certificates = [*(_certify_pairs(pairs, gate) if pairs else ()), *_certify_singles(singles, gate_rate)]
+    for source, own in agents.items():
+        certificates += [_certify_agent(name, source, trials, min_pass_hat) for name, trials in own.items()]
     return sorted(certificates, key=lambda certificate: certificate["judge"])
 
 
@@ -46,6 +60,21 @@ def _certify_singles(sources: Sequence[str], gate_rate: float | None) -> Iterato
     for judge, own in read_single_answers(sources).groupby("judge", sort=True):
         findings = list(single_answer_findings(own, gate_rate=gate_rate))
         yield _certificate(str(judge), sources, findings, (0, len(own), int(own["verdict"].isna().sum())))
+
+
+def _certify_agent(
+    name: str, source: str, trials: Sequence[AgentTrial], min_pass_hat: Mapping[int, float]
+) -> Certificate:
+    tasks = group_tasks(trials)
+    scored = group_tasks([trial for trial in trials if trial.passed is not None])
+    trajectories = list(trajectory_findings(scored))
+    findings = [*pass_hat_findings(tasks, min_pass_hat=min_pass_hat), *trajectories]
+    counts = (0, len(trials), len(trials) - sum(map(len, scored)))
+    certificate = _certificate(name, [source], findings, counts)
+    certificate["tasks"] = len(tasks)
+    if trajectories:
+        certificate["failed_trials"] = find_partings(scored)
+    return certificate
 
 
 def _certificate(

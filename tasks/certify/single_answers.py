@@ -68,7 +68,7 @@ def _rows_in(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, f
         values = {name: row.get(column) for name, column in columns.items()}
         verdict, label = read_pass(values["verdict"]), read_pass(values["label"])
         where = f"{source}, row {number}, column "
-        if not _is_empty(values["label"]) and not 0 <= label <= 1:
+        if not is_empty(values["label"]) and not 0 <= label <= 1:
             expected = "pass, fail, yes, no, or a number from 0 to 1; nothing for a reply without a label"
             remedy = "Write 1 for a reply that people pass."
             where += columns["label"]
@@ -87,12 +87,13 @@ def _rows_in(source: str, kinds: dict[str, dict[str, str]]) -> list[tuple[str, f
                 where=where + columns["verdict"],
             )
         cluster = values.get("cluster")
-        group = f"{source}, row {number}" if _is_empty(cluster) else str(cluster)
+        group = f"{source}, row {number}" if is_empty(cluster) else str(cluster)
         read.append((judge, verdict, label, group))
     return read
 
 
-def _is_empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """Return whether a cell has no value."""
     return value is None or (isinstance(value, float) and math.isnan(value)) or not str(value).strip()
 
 

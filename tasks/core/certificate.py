@@ -1,4 +1,4 @@
-"""The certificate of a judge: what was tested on what, and what each bias came to."""
+"""The certificate of a judge or an agent: what was tested on what, and what each figure came to."""
 
 from __future__ import annotations
 
@@ -44,10 +44,26 @@ class JudgeFinding(TypedDict):
     """Further labels that put the interval on one side of the gate, or of one half; None where none would."""
 
 
+class FailedTrial(TypedDict):
+    """A failed trial of an agent, compared with the passed trial of its task that is alike for longest."""
+
+    task: str
+    trial: str
+    passed_trial: str | None
+    """None where no trial of the task passed; nothing is compared then."""
+    step: int
+    """Number of the first call that differs, from 1."""
+    parting: str
+    """How the calls part, such as `cancel_order instead of get_order`."""
+    difference: str
+    """One sentence, with the arguments; empty where all calls are the same."""
+
+
 class Certificate(TypedDict):
-    """What is known of a judge, and from what."""
+    """What is known of a judge or of an agent, and from what."""
 
     judge: str
+    """Its name; that of the agent where `tasks` is there."""
     verdict: FindingVerdict
     """`fail` where a figure misses its gate, `pass` where all reach theirs, `shown` where none has one."""
     source: str
@@ -61,10 +77,14 @@ class Certificate(TypedDict):
     pairs: int
     """Pairs of answers that the judge saw; 0 for a judge of single answers."""
     verdicts: int
-    """Its replies."""
+    """Its replies; trials of an agent."""
     unread: int
-    """Replies without one verdict."""
+    """Replies without one verdict; trials without a reward."""
     findings: list[JudgeFinding]
+    tasks: NotRequired[int]
+    """Tasks of an agent; absent for a judge."""
+    failed_trials: NotRequired[list[FailedTrial]]
+    """Of an agent whose calls of tools are recorded."""
 
 
 class Certificates(TypedDict):

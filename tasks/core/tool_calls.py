@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_DEPTH, MOST_NODES, holds_surrogate
+from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_DEPTH, holds_surrogate
 
 TOLERANCE = 1e-9
 """Relative difference up to which two numbers are the same."""
 MOST_CALLS = 1_000
-"""Calls of one reply that are compared in every order."""
+"""Calls of one reply that are compared in any order; more are compared in theirs."""
 MOST_SHOWN = 60
 """Characters of a value in a sentence."""
 CALLERS = (None, "assistant", "model")
 """Roles of the messages whose calls are the model's; a simulated user may have tools of its own."""
-WRAPPERS = ("tool_calls", "function_call", "functionCall", "function")
+WRAPPERS = ("tool_calls", "function_call", "functionCall")
 """Keys that hold nothing but calls."""
-CONTAINERS = (*("choices", "candidates", "message", "messages", "output"), "content", "parts", *WRAPPERS[:3])
+CONTAINERS = ("choices", "candidates", "message", "messages", "output", "content", "parts", *WRAPPERS)
 """Keys under which a reply holds its calls, besides its texts."""
 ARGUMENTS = ("arguments", "args", "input")
 """Names of the arguments: OpenAI's, Gemini's and Anthropic's."""
@@ -42,88 +41,68 @@ def read_calls(value: Any) -> list[ToolCall]:
     """Return the calls of a reply, a message or a list of messages, in order; empty where there are none.
 
     `value` is JSON, or its text, in the layout of OpenAI (chat, responses), Anthropic, Gemini or Inspect, or a list of
-    mappings of `name` and `arguments`. Nothing raises: arguments that are no JSON object stay as they are, and
-    arguments beyond the bounds stay as text.
+    mappings of `name` and `arguments`. Nothing raises: arguments that are no JSON object, or nested too deeply, stay a
+    text.
     """
-    if isinstance(value, str):
-        value = _parse(value)
-    return list(_walk(value, depth=0, is_call=False))
+    return list(_walk(parse_json(value) if isinstance(value, str) else value, depth=0, is_call=False))
 
 
 def _walk(value: Any, *, depth: int, is_call: bool) -> Iterator[ToolCall]:
     """Yield the calls in a value; `is_call`: a mapping with a name is one, also without arguments."""
-    if depth > MOST_DEPTH:
-        return
-    if isinstance(value, list | tuple):
+    if isinstance(value, list) and depth < MOST_DEPTH:
         for entry in value:
             yield from _walk(entry, depth=depth + 1, is_call=is_call)
-    if not isinstance(value, Mapping) or value.get("role") not in CALLERS:
+    if not isinstance(value, dict) or depth > MOST_DEPTH or value.get("role") not in CALLERS:
         return
     function = value.get("function")
-    if isinstance(function, Mapping):
-        yield from _walk(function, depth=depth + 1, is_call=True)
-        return
-    name = function if isinstance(function, str) else value.get("name")
-    key = next((key for key in ARGUMENTS if key in value), None)
+    own = function if isinstance(function, dict) else value
+    name = function if isinstance(function, str) else own.get("name")
+    key = next((key for key in ARGUMENTS if key in own), None)
     if isinstance(name, str) and (key or is_call):
-        yield ToolCall(name, _read_arguments(value[key] if key else None))
+        yield ToolCall(name, _read_arguments(own[key] if key else None))
         return
-    for key in CONTAINERS:
-        if isinstance(value.get(key), Mapping | list | tuple):
-            yield from _walk(value[key], depth=depth + 1, is_call=key in WRAPPERS)
+    for container in CONTAINERS:
+        if container in value:
+            yield from _walk(value[container], depth=depth + 1, is_call=container in WRAPPERS)
 
 
 def _read_arguments(value: Any) -> Any:
-    """Return arguments as JSON values; what is no JSON object, or too large, stays a text."""
+    """Return arguments as JSON values; what is no JSON object, or nested too deeply, stays a text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return {}
-    plain = _parse(value) if isinstance(value, str) else _make_plain(value)
-    if isinstance(value, str) and not isinstance(plain, dict):
+    parsed = parse_json(value) if isinstance(value, str) else value
+    if isinstance(value, str) and not isinstance(parsed, dict):
         return value
-    if _is_bounded(plain):
-        return plain
-    return value if isinstance(value, str) else _dump(plain)
-
-
-def _parse(text: str) -> Any:
-    """Return the JSON values of a text; None where it is no JSON."""
-    if len(text) > MOST_CHARACTERS:
-        return None
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _make_plain(parsed)
+    except RecursionError:
+        return value if isinstance(value, str) else _dump(value)
+
+
+def parse_json(text: str) -> Any:
+    """Return the JSON values of a text; None where it is no JSON, or too long."""
+
+    def refuse(name: str) -> None:
+        # JSON has no NaN and no Infinity.
+        raise ValueError(name)
+
+    try:
+        return json.loads(text, parse_constant=refuse) if len(text) <= MOST_CHARACTERS else None
     except (ValueError, RecursionError):
         return None
 
 
-def _refuse_constant(name: str) -> None:
-    """Raise ValueError for NaN and Infinity, which JSON does not have."""
-    raise ValueError(name)
-
-
-def _make_plain(value: Any) -> Any:
-    """Return a value as JSON values; the number 1.0 is 1, and -0 is 0."""
-    if isinstance(value, Mapping):
-        return {str(key): _make_plain(entry) for key, entry in value.items()}
+def _make_plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON values: the number 1.0 is 1, and -0 is 0. Raise RecursionError where it is too deep."""
+    if depth > MOST_DEPTH:
+        raise RecursionError
+    if isinstance(value, dict):
+        return {str(key): _make_plain(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_make_plain(entry) for entry in value]
+        return [_make_plain(entry, depth + 1) for entry in value]
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
     return value if value is None or isinstance(value, str | int) else str(value)
-
-
-def _is_bounded(value: Any) -> bool:
-    """Return whether a value has as few levels and entries as any arguments have."""
-    level, nodes = [value], 0
-    for _ in range(MOST_DEPTH):
-        nodes += len(level)
-        if not level or nodes > MOST_NODES:
-            break
-        level = [
-            child
-            for entry in level
-            for child in (entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ())
-        ]
-    return not level
 
 
 def calls_to_json(calls: Sequence[ToolCall]) -> str:
@@ -152,9 +131,23 @@ def same_calls(
     """Return whether two replies make the same calls, in the same order (`ordered`) or in any."""
     if len(first) != len(second):
         return False
-    if ordered:
+    if ordered or len(first) > MOST_CALLS:
         return all(same_call(*pair, tolerance) for pair in zip(first, second, strict=True))
     return not any(_unmatched(first, second, tolerance))
+
+
+def _unmatched(
+    first: Sequence[ToolCall], second: Sequence[ToolCall], tolerance: float
+) -> tuple[list[ToolCall], list[ToolCall]]:
+    """Return the calls of both sides without the pairs that are the same."""
+    ones, others = list[ToolCall](), list(second)
+    for call in first:
+        partner = next((place for place, other in enumerate(others) if same_call(call, other, tolerance)), None)
+        if partner is None:
+            ones.append(call)
+        else:
+            del others[partner]
+    return ones, others
 
 
 def difference(
@@ -165,7 +158,7 @@ def difference(
         return ""
     if not first or not second:
         return f"It calls {_list_tools(second)} instead of {_list_tools(first)}."
-    if not ordered:
+    if not ordered and max(len(first), len(second)) <= MOST_CALLS:
         first, second = _unmatched(first, second, tolerance)
     for number, (one, other) in enumerate(zip(first, second, strict=False), start=1):
         if problem := _compare_calls(one, other, tolerance):
@@ -178,87 +171,37 @@ def _list_tools(calls: Sequence[ToolCall]) -> str:
     return _shorten(", ".join(call.name for call in calls)) if calls else "no tool"
 
 
-def _unmatched(
-    first: Sequence[ToolCall], second: Sequence[ToolCall], tolerance: float
-) -> tuple[list[ToolCall], list[ToolCall]]:
-    """Return the calls of both sides that have no partner on the other side."""
-    keys = [[_dump([call.name, _normalise(_make_plain(call.arguments))]) for call in side] for side in (first, second)]
-    equal = Counter(keys[0]) & Counter(keys[1])
-    ones, others = (_take_rest(side, own, equal) for side, own in zip((first, second), keys, strict=True))
-    if not ones or not others or len(ones) + len(others) > MOST_CALLS:
-        return ones, others
-    # Within a tolerance a call may be the same as two that differ: the pairs are a matching.
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    table = csr_array(np.array([[same_call(one, other, tolerance) for other in others] for one in ones]))
-    partner = maximum_bipartite_matching(table, perm_type="column")
-    taken = set(partner.tolist())
-    return (
-        [one for one, other in zip(ones, partner, strict=True) if other < 0],
-        [other for place, other in enumerate(others) if place not in taken],
-    )
-
-
-def _take_rest(calls: Sequence[ToolCall], keys: Sequence[str], equal: Counter[str]) -> list[ToolCall]:
-    """Return the calls beyond those that are equal on both sides."""
-    left, rest = Counter(equal), []
-    for call, key in zip(calls, keys, strict=True):
-        if left[key]:
-            left[key] -= 1
-        else:
-            rest.append(call)
-    return rest
-
-
-def _normalise(value: Any) -> Any:
-    """Return a value in the form in which equal ones are equal texts, but for the tolerance of numbers."""
-    if isinstance(value, str):
-        return unicodedata.normalize("NFC", value).strip()
-    if isinstance(value, list):
-        return [_normalise(entry) for entry in value]
-    if isinstance(value, dict):
-        return {key: _normalise(entry) for key, entry in value.items() if entry is not None}
-    return value
-
-
 def _compare_calls(first: ToolCall, second: ToolCall, tolerance: float) -> str:
     """Return how the second call differs, without a full stop; empty where it does not."""
     if first.name != second.name:
         return f"{_shorten(second.name)} instead of {_shorten(first.name)}"
-    one, other = (_normalise(_make_plain(call.arguments)) for call in (first, second))
-    problem = _compare(one, other, "", tolerance)
+    problem = _compare(first.arguments, second.arguments, "", tolerance)
     return problem and f"{_shorten(first.name)}, {problem}"
 
 
 def _compare(first: Any, second: Any, path: str, tolerance: float) -> str:
     """Return the first difference of JSON values, with its path; empty where there is none."""
+    pairs: Iterator[tuple[str, Any, Any]] = iter(())
     if isinstance(first, dict) and isinstance(second, dict):
-        for key in [*first, *(key for key in second if key not in first)]:
-            inner = f"{path}.{key}" if path else key
-            if problem := _compare(first.get(key), second.get(key), inner, tolerance):
-                return problem
-        return ""
-    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
-        pairs = enumerate(zip(first, second, strict=True))
-        problems = (_compare(one, other, f"{path}[{place}]", tolerance) for place, (one, other) in pairs)
-        return next(filter(None, problems), "")
-    if _is_same_value(first, second, tolerance):
-        return ""
-    what = f"argument {_shorten(path)}" if path else "arguments"
-    verb = "is" if path else "are"
-    if second is None:
-        return f"{what} {verb} missing"
-    return f"{what} {verb} {_show(second)}" + ("" if first is None else f" instead of {_show(first)}")
+        keys = dict.fromkeys([*first, *second])
+        pairs = ((f"{path}.{key}" if path else key, first.get(key), second.get(key)) for key in keys)
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        pairs = ((f"{path}[{place}]", *pair) for place, pair in enumerate(zip(first, second, strict=True)))
+    elif not _is_same_value(first, second, tolerance):
+        what = f"argument {_shorten(path)} is" if path else "arguments are"
+        if second is None:
+            return f"{what} missing"
+        return f"{what} {_show(second)}" + ("" if first is None else f" instead of {_show(first)}")
+    return next(filter(None, (_compare(one, other, inner, tolerance) for inner, one, other in pairs)), "")
 
 
 def _is_same_value(first: Any, second: Any, tolerance: float) -> bool:
     """Return whether two JSON values without values inside, or of two kinds, are the same."""
-    numbers = [value for value in (first, second) if isinstance(value, int | float) and not isinstance(value, bool)]
-    if len(numbers) < 2:
+    if isinstance(first, str) and isinstance(second, str):
+        return unicodedata.normalize("NFC", first).strip() == unicodedata.normalize("NFC", second).strip()
+    if {type(first), type(second)} - {int, float}:
         return type(first) is type(second) and bool(first == second)
-    if tolerance <= TOLERANCE and all(isinstance(number, int) for number in numbers):
+    if tolerance <= TOLERANCE and first == first // 1 and second == second // 1:
         return bool(first == second)
     try:
         return math.isclose(first, second, rel_tol=tolerance)

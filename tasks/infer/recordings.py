@@ -5,9 +5,7 @@ Every format becomes rows with `prompt` or `id`, and `reply`: one adapter for ea
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -16,9 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import EveryColumn
-from contrapose.tasks.core.bounds import MOST_DOCUMENT, is_bomb
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.logs import INSPECT, read_inspect_samples, read_object
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find, names
@@ -40,11 +37,8 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 """Our names of the parts of a row, and usual names of the columns that hold them."""
 SIDES = ("original", "perturbed")
-ZSTANDARD = 93
-"""Number of a compression that Inspect uses and Python's zip files do not know."""
 SHOWN = 12
 """Names that an error lists."""
-INSPECT = "a log of Inspect"
 
 Row = Mapping[str, Any]
 
@@ -133,9 +127,8 @@ def _rows(selection: Selection) -> Iterator[tuple[int, Row]]:
     """Yield numbers and values of the rows of a file, by its kind."""
     name = PurePosixPath(selection.source.removesuffix(".gz")).name
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
-    if suffix == "eval":
-        yield from enumerate(_log_entries(selection), start=1)
-    elif suffix == "json" and (samples := _log_document(selection)) is not None:
+    samples = read_inspect_samples(selection.source) if suffix == "eval" else _samples_in(selection)
+    if samples is not None:
         for number, sample in enumerate(samples, start=1):
             with _reading(selection, f"sample {number}", INSPECT):
                 row = _inspect_row(sample)
@@ -297,53 +290,12 @@ def _lm_eval_row(number: int, row: Row, selection: Selection) -> Row:
     return {"prompt": asked, "reply": reply}
 
 
-def _log_document(selection: Selection) -> list[Any] | None:
-    """Return the samples of a log of Inspect as JSON; None where the file is a list of rows."""
-    with Place.at(selection.source, setting="model").here() as path, path.open("rb") as file:
-        if selection.source.endswith(".gz") or not file.read(64).lstrip().startswith(b"{"):
-            return None
-        file.seek(0)
-        content = file.read(MOST_DOCUMENT + 1)
-    if len(content) > MOST_DOCUMENT:
-        raise selection.error(f"a log of more than {MOST_DOCUMENT:,} bytes", expected="a log of Inspect as .eval")
-    samples = _parse(content, selection).get("samples")
-    if not isinstance(samples, list):
+def _samples_in(selection: Selection) -> list[Any] | None:
+    """Return the samples of a log of Inspect as JSON; None where the file holds rows."""
+    document = read_object(selection.source)
+    if document is not None and not isinstance(document.get("samples"), list):
         raise selection.error("an object without samples", expected="a log of Inspect, or a list of rows")
-    return samples
-
-
-def _log_entries(selection: Selection) -> Iterator[Row]:
-    """Yield samples of a log of Inspect, in the order of their names."""
-    with Place.at(selection.source, setting="model").here() as path:
-        try:
-            with zipfile.ZipFile(path) as log, path.open("rb") as file:
-                entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
-                for entry in sorted(entries, key=lambda entry: entry.filename):
-                    # No more is unpacked than an entry says of itself.
-                    bomb = is_bomb(packed=entry.compress_size, unpacked=entry.file_size)
-                    if bomb or entry.file_size > MOST_DOCUMENT:
-                        observed = f"{entry.filename} says that it unpacks to {entry.file_size:,} bytes"
-                        raise selection.error(observed, expected=INSPECT)
-                    is_known = entry.compress_type != ZSTANDARD
-                    content = log.read(entry) if is_known else _unpack_zstandard(file, entry)
-                    with _reading(selection, entry.filename, INSPECT):
-                        row = _inspect_row(_parse(content, selection))
-                    yield row
-        except (OSError, zipfile.BadZipFile) as error:
-            raise selection.error(f"it cannot be read ({type(error).__name__})", expected=INSPECT) from error
-
-
-def _unpack_zstandard(file: io.BufferedReader, entry: zipfile.ZipInfo) -> bytes:
-    import pyarrow as pa
-
-    file.seek(entry.header_offset + 26)
-    lengths = file.read(4)
-    file.seek(sum(int.from_bytes(part, "little") for part in (lengths[:2], lengths[2:])), io.SEEK_CUR)
-    packed = file.read(entry.compress_size)
-    try:
-        return bytes(pa.CompressedInputStream(io.BytesIO(packed), "zstd").read(entry.file_size))
-    except pa.ArrowException as error:
-        raise OSError(str(error)) from error
+    return None if document is None else document["samples"]
 
 
 def _inspect_row(sample: Any) -> Row:
@@ -355,10 +307,3 @@ def _inspect_row(sample: Any) -> Row:
     error = str(failed.get("message", failed) if isinstance(failed, Mapping) else failed) if failed else None
     asked = messages if any(message.get("role") == "user" for message in messages) else sample.get("input")
     return {"prompt": asked, "reply": reply, "error": error, "id": sample.get("id")}
-
-
-def _parse(content: bytes, selection: Selection) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise selection.error(f"invalid JSON ({type(error).__name__})", expected=INSPECT) from error

@@ -19,9 +19,10 @@ from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.logs import ZSTANDARD
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.recorded import RecordedReplies
-from contrapose.tasks.infer.recordings import ZSTANDARD, ReplyKey, Selection, read_recording
+from contrapose.tasks.infer.recordings import ReplyKey, Selection, read_recording
 
 ROWS = [{"prompt": "It is.", "reply": "Yes."}, {"prompt": " It is not.\n", "reply": "No."}]
 BY_PROMPT = {"It is.": "Yes.", "It is not.": "No."}

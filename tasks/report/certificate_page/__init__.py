@@ -1,9 +1,10 @@
-"""certificate.html, certificate.json and the board: what is known of judges, for people and for machines."""
+"""certificate.html, certificate.json and the board: what is known of judges and agents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from contrapose.tasks.certify.evaluated import certify_run, tests_a_judge
@@ -21,6 +22,7 @@ WORDS = {"pass": "below the gate", "fail": "biased", "inconclusive": "undecided"
 RATE_WORDS = {**WORDS, "pass": "reaches the gate", "fail": "misses the gate"}
 WIDTH, MARGIN = 300.0, 6.0
 """Of the drawing of an interval, in pixels."""
+MOST_PARTINGS = 5
 
 
 class IntervalDrawing(NamedTuple):
@@ -33,6 +35,15 @@ class IntervalDrawing(NamedTuple):
     gates: tuple[float, ...]
     ends: tuple[str, str]
     """Labels of both ends of the scale."""
+
+
+class Parting(NamedTuple):
+    """A way in which failed trials part from passed ones, in words."""
+
+    how: str
+    step: str
+    """Number of the first other call, the median over the trials."""
+    trials: str
 
 
 def draw(finding: JudgeFinding) -> IntervalDrawing | None:
@@ -70,8 +81,9 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
             "name": show(one_line(one["judge"])),
             "verdict": "no gate" if one["verdict"] == "shown" else one["verdict"],
             "colour": COLOURS[one["verdict"]],
-            "counts": f"{counted('pairs of answers', one['pairs'])}, " * bool(one["pairs"])
-            + f"{counted('verdicts', one['verdicts'])}, {one['unread']:,} without one that can be read",
+            "counts": count_words(one),
+            "is_agent": "tasks" in one,
+            "partings": [tuple(map(show, parting)) for parting in most_partings(one)],
             "findings": [
                 {
                     **{name: show(str(finding[name])) for name in ("name", "figure", "reason")},
@@ -93,6 +105,27 @@ def render(certificates: Sequence[Certificate], *, show_toxic: bool = False) -> 
     return page.encode()
 
 
+def count_words(certificate: Certificate) -> str:
+    """Return how many cases a certificate rests on."""
+    pairs, verdicts, unread = (certificate[name] for name in ("pairs", "verdicts", "unread"))
+    if "tasks" in certificate:
+        tasks, groups = certificate["tasks"], max(finding["clusters"] for finding in certificate["findings"])
+        shown = f"{counted('trials', verdicts)} of {counted('tasks', tasks)}"
+        return shown + f" in {counted('groups', groups)}" * (groups < tasks) + f", {unread:,} without a reward"
+    shown = f"{counted('pairs of answers', pairs)}, " * bool(pairs)
+    return f"{shown}{counted('verdicts', verdicts)}, {unread:,} without one that can be read"
+
+
+def most_partings(certificate: Certificate) -> list[Parting]:
+    """Return the most frequent ways in which failed trials of an agent part from passed ones."""
+    steps = dict[str, list[int]]()
+    for trial in certificate.get("failed_trials", []):
+        if trial["passed_trial"] is not None:
+            steps.setdefault(trial["parting"], []).append(trial["step"])
+    partings = [Parting(name, f"{median(own):g}", f"{len(own):,}") for name, own in steps.items()]
+    return sorted(partings, key=lambda parting: -len(steps[parting.how]))[:MOST_PARTINGS]
+
+
 COLUMNS = {
     "asked again": "self-disagreement",
     "swapped": "disagreement of orders",
@@ -100,18 +133,21 @@ COLUMNS = {
     "lean": "direction of position",
     "ties": "ties",
 }
+AGENT_COLUMNS = {name: name for name in ("pass^1", "pass^2", "pass^3", "pass^4", "same tools", "same calls")}
 
 
 def render_board(boards: Sequence[tuple[str, str, Sequence[Certificate]]]) -> str:
     """Return a page of Markdown with a table for each source: its title, a note about it, and its certificates."""
+    has_agents = any("tasks" in one for _, _, certificates in boards for one in certificates)
+    columns = AGENT_COLUMNS if has_agents else COLUMNS
     return template(__package__, "board.md.j2").render(
-        boards=boards, columns=list(COLUMNS), cells=_cells, one_line=one_line
+        boards=boards, has_agents=has_agents, columns=columns, cells=_cells, one_line=one_line
     )
 
 
-def _cells(certificate: Certificate) -> Iterator[str]:
+def _cells(certificate: Certificate, columns: Mapping[str, str]) -> Iterator[str]:
     findings = {finding["name"]: finding for finding in certificate["findings"]}
-    return (share_words(findings[name]) if name in findings else "–" for name in COLUMNS.values())
+    return (share_words(findings[name]) if name in findings else "–" for name in columns.values())
 
 
 def render_run(report: Report) -> bytes | None:

@@ -1,0 +1,82 @@
+"""Findings on an agent: pass^k and pass@k over repeated trials of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from contrapose.tasks.certify.findings import count_further, decide_least, judge_finding
+from contrapose.tasks.certify.trial_log import AgentTrial
+from contrapose.tasks.core.certificate import JudgeFinding
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.statistics.means import Mean
+from contrapose.tasks.statistics.pass_hat import estimate_pass_hat
+from contrapose.tasks.statistics.shares import Interval
+from contrapose.tasks.text.wording import counted, percent
+
+MOST_TRIALS = 8
+"""Largest k that is shown without a gate."""
+
+
+def check_gates(min_pass_hat: Mapping[int, float], *, judges: str = "") -> None:
+    """Raise ConfigError for a gate of pass^k that is none, or for any where only `judges` are there."""
+    wrong = ", ".join(f"{k}={gate:g}" for k, gate in min_pass_hat.items() if judges or k < 1 or not 0 < gate <= 1)
+    if wrong:
+        raise ConfigError(
+            f"the gate {wrong} of pass^k" + (f" for {judges}" if judges else ""),
+            expected="trials of an agent" if judges else "a whole number from 1, and a share above 0 and at most 1",
+            remedy="Name a file with the columns task, trial and passed." if judges else "Write 3=0.25 for 25 %.",
+            where="min_pass_hat",
+        )
+
+
+def group_tasks(trials: Sequence[AgentTrial]) -> list[list[AgentTrial]]:
+    """Return the trials of each task."""
+    ordered = sorted(trials, key=lambda trial: trial.task)
+    return [list(own) for _, own in groupby(ordered, key=lambda trial: trial.task)]
+
+
+def pass_hat_findings(
+    tasks: Sequence[Sequence[AgentTrial]], *, min_pass_hat: Mapping[int, float]
+) -> Iterator[JudgeFinding]:
+    """Yield pass^k and pass@k of an agent; `min_pass_hat` has the least pass^k that passes, by k.
+
+    A trial without a reward does not count. A verdict holds whether such trials would have passed or not.
+    """
+    counts = np.array([[sum(own.passed is kind for own in task) for kind in (True, False, None)] for task in tasks])
+    passed, scored, trials = counts[:, 0], counts[:, :2].sum(axis=1), counts.sum(axis=1)
+    cluster, shown = np.array([task[0].cluster for task in tasks]), range(1, min(scored.max(), MOST_TRIALS) + 1)
+    for k in sorted({*shown, *min_pass_hat}):
+        own = estimate_pass_hat(passed, scored, cluster, k)
+        figure = "a trial of a task passes" if k == 1 else f"all of {k} trials of a task pass"
+        finding = judge_finding(f"pass^{k}", figure, own, gate=None)
+        if (gate := min_pass_hat.get(k)) is not None:
+            # The trials without a reward all failed, or all passed.
+            ends = [estimate_pass_hat(count, trials, cluster, k) for count in (passed, passed + counts[:, 2])]
+            bounds = [end.interval for end in ends if own and end and end.interval]
+            finding = _decide(finding, own, Interval(bounds[0].low, bounds[-1].high) if bounds else None, gate)
+        if few := int((scored < k).sum()):
+            left_out = f"{counted('tasks', few)} with fewer than {counted('scored trials', k)} left out."
+            finding["reason"] = f"{finding['reason']} {left_out}".strip()
+        yield finding
+    for k in shown[1:]:
+        own = estimate_pass_hat(passed, scored, cluster, k, any_of_them=True)
+        yield judge_finding(f"pass@{k}", f"any of {k} trials of a task passes", own, gate=None)
+
+
+def _decide(finding: JudgeFinding, own: Mean | None, widest: Interval | None, gate: float) -> JudgeFinding:
+    """Return a finding with its gate and verdict; `widest` also covers the trials without a reward."""
+    verdict, wanted = decide_least(widest, gate), f"the gate is {percent(gate)}"
+    if own is None or widest is None:
+        reason = "Too few tasks have as many scored trials."
+    elif verdict == "pass":
+        reason = f"With 95 % confidence it is at least {percent(widest.low)}; {wanted}."
+    elif verdict == "fail":
+        reason = f"With 95 % confidence it is at most {percent(widest.high)}; {wanted}."
+    elif decide_least(own.interval, gate) != "inconclusive":
+        reason = f"The trials without a reward decide it; {wanted}."
+    else:
+        reason = f"It is too close to the gate ({percent(gate)}) to call{count_further(own, gate, 'more tasks')}."
+    return JudgeFinding(**{**finding, "gate": gate, "gate_is_least": True, "verdict": verdict, "reason": reason})
