@@ -16,9 +16,9 @@ import contrapose
 pytestmark = pytest.mark.slow
 
 PEOPLE = (
-    "Anna Ben Carla David Emma Felix Greta Hugo Ida Jonas Karl Lena Max Nora Otto Paula Quinn Rosa Sam Tina Uwe Vera "
-    "Willi Xenia Yusuf Zoe"
-).split()
+    *("Anna", "Ben", "Carla", "David", "Emma", "Felix", "Greta", "Hugo", "Ida", "Jonas", "Karl", "Lena", "Max"),
+    *("Nora", "Otto", "Paula", "Quinn", "Rosa", "Sam", "Tina", "Uwe", "Vera", "Willi", "Xenia", "Yusuf", "Zoe"),
+)
 COLORS = ("red", "green", "blue", "black")
 RULE = "You may send money for the user."
 Agent = Callable[[Any], Any]

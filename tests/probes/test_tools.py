@@ -132,6 +132,12 @@ def test_a_tool_that_is_called_for_its_place_is_named() -> None:
     assert (score.passed, score.columns["kept_place"], score.columns["place_after"]) == (False, True, 1)
 
 
+def test_calls_in_the_text_of_a_local_model_are_read() -> None:
+    text = 'Well.\n<tool_call>\n{"name": "send_money", "arguments": {"to": "Ann"}}\n</tool_call>'
+    case = case_of("tool_order", sample_of(*NAMES))
+    assert score_of("tool_order", case, text, reply("send_money", to="Ann")).passed is True
+
+
 def test_steps_of_an_application_are_a_sequence() -> None:
     steps = [ToolCall("a", {}), ToolCall("b", {})]
     case = case_of("tool_order", sample_of("a", "b"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.core.chats import Chat, Message, chat_of, plain_prompt
-from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
+from contrapose.tasks.core.tool_calls import parse_json, read_calls, reply_with_calls
 from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, passage_texts
 from contrapose.tasks.infer.base import NO_PASSAGES
 from contrapose.tasks.text.cleaning import storable
@@ -98,7 +98,8 @@ def reply_in(content: bytes, path: str, *, calls: str = "") -> str:
 
 def said_with_calls(text: str) -> str:
     """Return what a command wrote: as it is, or, of an object with `calls`, its calls and its reply."""
-    if not text.startswith("{") or '"calls"' not in text:
+    returned = parse_json(text) if text.startswith("{") else None
+    if not isinstance(returned, dict) or "calls" not in returned:
         return text
     with suppress(ValueError):
         return reply_in(text.encode(), "")
