@@ -18,6 +18,7 @@ from contrapose.tasks.compare.runs import FinishedRun, finished_run
 from contrapose.tasks.config.permissions import DATA, OUTPUT, Permissions, allow, named_by_user
 from contrapose.tasks.config.plan import Plan, is_greedy, plans
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.errors import ConfigError, ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import AnswersOnly
@@ -69,7 +70,21 @@ class FailedCase:
         own = self.case
         kind = probe(self.plan.test).sample_type
         kind = kind if issubclass(kind, TextSample) else TextSample
-        sample = kind(id=own.sample_id, text=text, context=own.context, options=own.options, answers=own.answers)
+        fields: dict[str, Any] = {"text": text, "options": own.options, "answers": own.answers}
+        if (chat := chat_of(own.original_prompt)) is None:
+            fields["context"] = own.context
+        else:
+            # Of a conversation the message that is the text is shrunk; what it says is all that changes.
+            places = [place for place, message in enumerate(chat.messages) if message["content"] == own.original]
+            if not places:
+                raise ConfigError(
+                    "a case of a conversation whose text stands within a longer message",
+                    expected="a text, or a message without options and with the built-in prompt",
+                    remedy="Shrink another case.",
+                    where=own.id,
+                )
+            fields |= {"chat": chat.prompt, "turn": places[-1]}
+        sample = kind(id=own.sample_id, **fields)
         wordings = {} if own.wording is None else {own.sample_id: (own.wording,)}
         likelihoods: Any = own.details.get("likelihoods", "none")
         built = build_cases(

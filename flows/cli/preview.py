@@ -19,6 +19,7 @@ from contrapose.flows.cli.terminal import print_lines, say
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.records import Case, Likelihoods
 from contrapose.tasks.core.registry import find, probe, provider
 from contrapose.tasks.load.samples import Loaded, fair_order, load_samples
@@ -159,6 +160,10 @@ def as_record(cases: Sequence[Case], preview: Preview | None = None) -> dict[str
             prompts = {"original": case.original_prompt, "perturbed": case.perturbed_prompt}
             send = preview.model.messages if preview.chat else preview.model.in_one_text
             record["sent"] = {side: None if prompt is None else send(prompt) for side, prompt in prompts.items()}
+            offers = {
+                side: chat.tools for side, prompt in prompts.items() if (chat := chat_of(prompt or "")) and chat.tools
+            }
+            record |= {"tools": offers} if offers else {}
         records.append(record)
     return records[0] if len(cases) == 1 else {**records[0], "cases": records}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -11,13 +11,16 @@ from contrapose.tasks.core.registry import names
 from contrapose.tasks.core.secrets import holds_password
 
 FIELDS = (
-    *("text", "context", "options", "answer", "items", "relevant"),
+    *("text", "context", "options", "answer", "items", "relevant", "system", "tools"),
     *("article_sentence", "correct_sentence", "incorrect_sentence"),
     *("instruction", "better", "worse", "first", "second", "winner", "reference", "better_by", "worse_by"),
     *("after", "context_after", "options_after", "answer_after", "control", "variant"),
     *("id", "cluster"),
 )
 """Our names of what a row holds: the keys that `columns` may have."""
+
+TurnChoice = Literal["last", "system"] | Annotated[int, Field(ge=-1000, le=1000)]
+"""Which message of a conversation is the text."""
 
 PLACE = {"source", "slice_by"}
 """Settings that decide no case: the same rows may lie elsewhere."""
@@ -33,8 +36,9 @@ class DataSettings(BaseModel):
 
     source: str = Field(
         min_length=1,
-        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs, item_lists, stories), a path "
-        "or fsspec URL that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, `hf/<org>/<name>`, or `hf/<folder>`.",
+        description="A bundled name (negation, toxic_words, summary_pairs, judge_pairs, item_lists, stories, "
+        "tool_calls), a path or fsspec URL that ends in .jsonl, .json, .csv, .tsv, .parquet or .xlsx, "
+        "`hf/<org>/<name>`, or `hf/<folder>`.",
     )
     format: str | None = Field(
         default=None,
@@ -52,6 +56,11 @@ class DataSettings(BaseModel):
     )
     answer_index: Literal[0, 1] | None = Field(
         default=None, description="Where answers that are numbers begin to count options; empty: the data decide."
+    )
+    turn: TurnChoice = Field(
+        default="last",
+        description="Which message of a conversation a test changes: last (the user's last), system, or a number among "
+        "the user's messages: 1 is the first, -1 the last.",
     )
     shuffle: bool = Field(
         default=True, description="A limit draws rows at random, by the seed; off: it takes the first rows."
@@ -91,6 +100,13 @@ class DataSettings(BaseModel):
                 "give it to fsspec by its own configuration or environment, or download the file"
             )
         return source
+
+    @field_validator("turn")
+    @classmethod
+    def _known_turn(cls, turn: TurnChoice) -> TurnChoice:
+        if turn == 0:
+            raise ValueError("0; expected 1 for the user's first message, -1 for the last")
+        return turn
 
     @field_validator("format")
     @classmethod

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
+from contrapose.tasks.core.chats import Message, chat_of, transcript
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.registry import names
@@ -56,13 +57,6 @@ class Shot(BaseModel):
     assistant: ShotText = Field(description="What is answered.")
 
 
-class Message(TypedDict):
-    """A message of a chat."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
 class ModelSpec(BaseModel):
     """A model and everything that could change its answers."""
 
@@ -81,16 +75,30 @@ class ModelSpec(BaseModel):
     """How many processes ask it at the same time for one run: they share its limits, and change no answer."""
 
     def messages(self, prompt: str) -> list[Message]:
-        """Return a prompt as a chat: the system instruction, the examples in their order, and the prompt."""
-        messages = [Message(role="system", content=self.system_instruction)] if self.system_instruction else []
+        """Return a prompt as a chat: the system instruction, the examples in their order, and the prompt.
+
+        A prompt that is a chat brings its own messages; its system prompt is joined to the system instruction.
+        """
+        chat = chat_of(prompt)
+        asked = [Message(role="user", content=prompt)] if chat is None else list(chat.messages)
+        systems = [self.system_instruction or ""]
+        while asked and asked[0]["role"] == "system":
+            systems.append(asked.pop(0)["content"])
+        system = "\n\n".join(filter(None, systems))
+        messages = [Message(role="system", content=system)] if system else []
         for shot in self.few_shot:
             messages += [Message(role="user", content=shot.user), Message(role="assistant", content=shot.assistant)]
-        return [*messages, Message(role="user", content=prompt)]
+        return [*messages, *asked]
 
     def in_one_text(self, prompt: str) -> str:
-        """Return a prompt without a chat, as lm-eval has it: a blank before an answer, an empty line after it."""
+        """Return a prompt without a chat, as lm-eval has it: a blank before an answer, an empty line after it.
+
+        A prompt that is a chat is a transcript, which ends where the assistant's turn begins.
+        """
+        chat = chat_of(prompt)
+        asked = prompt if chat is None else f"{transcript(chat.messages, labelled=True)}\n\nAssistant:"
         shots = (f"{shot.user} {shot.assistant}" for shot in self.few_shot)
-        return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, prompt))
+        return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, asked))
 
     @property
     def provider(self) -> str:

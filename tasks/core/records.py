@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
+from contrapose.tasks.core.chats import chat_of, transcript
 from contrapose.tasks.core.reply_outcomes import WITHHELD, ReplyOutcome
 
 Asks = Literal["generate", "choose"]
@@ -36,6 +37,10 @@ class TextSample:
     """The statement, question or unfinished sentence."""
     context: str | None = None
     """A passage, dialogue or input that the text is about; it stands above the text and is never changed."""
+    chat: str | None = None
+    """The conversation that holds the text, as the prompt of a `Chat`; None where the text is all that is said."""
+    turn: int = 0
+    """Place in `chat` of the message that is the text."""
     options: tuple[str, ...] = ()
     """Option texts without their letters; empty for open text."""
     answers: tuple[str, ...] = ()
@@ -44,6 +49,16 @@ class TextSample:
     """Value of the tag column (`slice_by`)."""
     cluster: str | None = None
     """Samples that share it are not independent (one article, one document)."""
+
+    @property
+    def surroundings(self) -> str | None:
+        """What people see around the text: the other messages of its conversation as a transcript, and the context."""
+        chat = chat_of(self.chat or "")
+        if chat is None:
+            return self.context
+        messages = chat.with_contents({self.turn: "[…]"}).messages
+        shown = messages[: self.turn] if self.turn == len(messages) - 1 else messages
+        return "\n\n".join(filter(None, (transcript(shown, labelled=True), self.context))) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

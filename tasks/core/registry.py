@@ -40,6 +40,8 @@ PROBES = {
     "gender": "contrapose.tasks.probes.edits.people:SwappedGender",
     "countries": "contrapose.tasks.probes.edits.countries:Countries",
     "item_order": "contrapose.tasks.probes.item_order:ItemOrder",
+    "tool_order": "contrapose.tasks.probes.tools:ToolOrder",
+    "tool_names": "contrapose.tasks.probes.tools:ToolNames",
 }
 
 NAMED_PROBES = {"relation": "contrapose.tasks.probes.relation:Relation"}

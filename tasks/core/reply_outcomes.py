@@ -47,7 +47,7 @@ EXPLAINED: Mapping[str, Explained] = {
     "tool_call": Explained(
         "The model called a tool and wrote no text (tool_call).",
         "are calls of tools without text (tool_call)",
-        "Contrapose sends no tools: turn them off at the endpoint. "
+        "These prompts offer no tools: turn them off at the endpoint. "
         + AGAIN.format(changed="Then", outcome="tool_call"),
     ),
     "malformed": Explained(

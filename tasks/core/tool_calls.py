@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -215,3 +216,44 @@ def _show(value: Any) -> str:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+
+
+_TAGGED = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+"""A call in the text of a reply, as the templates of Hermes, Qwen and many others write it."""
+CALLS_MARK = '{"calls": '
+"""Beginning of a reply that calls tools, as it is kept."""
+
+
+def reply_with_calls(text: str, calls: Sequence[ToolCall], *, ordered: bool = False) -> str:
+    """Return a reply as it is kept: its text, or JSON of its calls and its text.
+
+    Calls of an application are its steps, whose order counts (`ordered`); those of one reply of a model are not.
+    """
+    if not calls:
+        return text
+    order = '"ordered": true, ' if ordered else ""
+    return f'{CALLS_MARK}{calls_to_json(calls)}, {order}"reply": {json.dumps(text, ensure_ascii=False)}}}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitReply:
+    """A reply in its parts."""
+
+    text: str
+    """What it says."""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools that it calls."""
+    ordered: bool = False
+    """Whether the order of the calls counts."""
+
+
+def split_reply(reply: str | None) -> SplitReply:
+    """Return the parts of a reply that `reply_with_calls` made; of any other one its text, and calls within it."""
+    if not (reply or "").startswith(CALLS_MARK):
+        calls = (call for part in _TAGGED.findall(reply or "") for call in read_calls(part))
+        return SplitReply(text=_TAGGED.sub("", reply or ""), calls=tuple(calls))
+    content = parse_json(reply or "")
+    if not isinstance(content, dict):
+        return SplitReply(text=reply or "")
+    calls = tuple(read_calls(content.get("calls")))
+    return SplitReply(text=str(content.get("reply") or ""), calls=calls, ordered=content.get("ordered") is True)

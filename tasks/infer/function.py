@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.core.questions import Question
@@ -39,7 +40,7 @@ PROVIDER = "function"
 MOST_HANGING = 64
 """Calls that may hang: no thread can be ended from outside, and each keeps what it holds."""
 
-Answering = Callable[[str], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
+Answering = Callable[[Any], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
 """A function that takes a prompt and returns the reply, or will; with what it retrieved, a mapping with both."""
 
 
@@ -96,7 +97,7 @@ class OfferedFunction:
     """A function that runs of this process may ask."""
 
     function: Answering
-    """Takes a prompt."""
+    """Takes a prompt: a text, or the list of messages of a conversation."""
     context: Context
     """Context variables of the code that offers it, which each call sees."""
     token: str = field(default_factory=lambda: uuid4().hex)
@@ -116,7 +117,7 @@ class OfferedFunction:
 
         def answer() -> None:
             try:
-                reply: Any = self.function(prompt)
+                reply: Any = self.function(offered(prompt))
                 if inspect.isawaitable(reply):
                     # A little longer: the caller has given it up by then, and says so.
                     reply = self.loop.result(reply, timeout=timeout + 1)

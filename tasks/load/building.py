@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from contrapose.tasks.config.data_settings import TurnChoice
 from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample, Verdict
+from contrapose.tasks.core.tool_calls import calls_to_json, read_calls
 from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
+from contrapose.tasks.load.chats import AskedChat, read_chat, read_tools
 from contrapose.tasks.load.conversations import (
+    Turn,
     first_of_turns,
     is_conversation,
     is_message_list,
@@ -53,6 +57,8 @@ class Builder:
     """Whether the test uses right answers; where it does not, nothing about them refuses a row."""
     slice_by: str | None = None
     """Column whose values split the results."""
+    turn: TurnChoice = "last"
+    """Which message of a conversation is the text."""
     problems: list[Problem] = field(default_factory=list)
     """What is wrong with the cells of the row that is being read."""
 
@@ -104,21 +110,25 @@ class Builder:
     def _question_fields(self, values: Values) -> dict[str, Any]:
         """Return the fields that every text has."""
         cell = values.get("text")
-        if is_conversation(cell):
+        chat = self._read_chat(values)
+        asked = None
+        if chat is not None:
+            said = chat.text
+        elif is_conversation(cell):
             asked = self._read_optional(values, "text", lambda value: question_of(turns_of(value)))
             said = asked.text if asked else None
         else:
-            asked = None
             said = self._read_required(values, "text", lambda value: require_text(first_of_turns(value) or value))
         passage = self._read_optional(values, "context", _read_passage)
         options = self._read_optional(values, "options", read_options)
         if self.description.has_options_in_text:
             said, options = options_within(said or "")
-        answer = values.get("answer", asked and asked.answer)
+        answer = values.get("answer", chat.answer if chat else asked and asked.answer)
 
         def read_answers(value: Any) -> tuple[str, ...]:
             if options is None:
-                return open_answers(value, said or "")
+                calls = read_calls(value) if chat and chat.chat.tools else []
+                return (calls_to_json(calls),) if calls else open_answers(value, said or "")
             return chosen_options(value, options, first_index=self.description.first_index)
 
         answers: tuple[str, ...] | None = ()
@@ -129,7 +139,23 @@ class Builder:
             "context": "\n\n".join(filter(None, (passage, asked and asked.before))) or None,
             "options": options.texts if options else (),
             "answers": answers or (),
+            **({"chat": chat.chat.prompt, "turn": chat.turn} if chat else {}),
         }
+
+    def _read_chat(self, values: Values) -> AskedChat | None:
+        """Return the conversation of a row; None where it has neither messages nor tools nor a system prompt."""
+        cell, kind = values.get("text"), self.description.sample_type
+        extras = [name for name in ("system", "tools") if not is_missing(values.get(name))]
+        if kind is ItemSample or not (is_message_list(cell) or (extras and isinstance(cell, str) and cell.strip())):
+            return None
+        tools = self._read_optional(values, "tools", read_tools) if "tools" in extras else ()
+        system = self._read_optional(values, "system", require_text) if "system" in extras else None
+
+        def read(value: Any) -> AskedChat | None:
+            turns = turns_of(value) if is_message_list(value) else [Turn("user", require_text(value))]
+            return read_chat(turns, turn=self.turn, tools=tools or (), system=system)
+
+        return self._read_optional(values, "text", read)
 
     def _changed_fields(self, values: Values) -> dict[str, Any]:
         """Return the fields of a changed text."""

@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from contrapose.tasks.core.chats import NAMES
 from contrapose.tasks.load.rows import Unfit, is_missing, parse_literal, quote, require_text
 
 ROLES: Mapping[str, str] = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "question"), "user"),
     **dict.fromkeys(("assistant", "gpt", "model", "bot", "chatgpt", "bard", "bing", "agent", "answer"), "assistant"),
     **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("tool", "function", "observation", "tool_response", "function_response"), "tool"),
 }
 """Who speaks, as data sets call them."""
-NAMES = {"user": "User", "assistant": "Assistant", "system": "System"}
-"""Who speaks, in a transcript that a model is shown."""
 TRANSCRIPT = re.compile(r"(?:^|\n\n|\s)\[?(Human|User|Assistant)\]?:\s*")
 """Where a turn begins in a text that holds a complete conversation, as Anthropic's and HaluEval's do."""
 EXPECTED = 'a list of messages such as [{"role": "user", "content": "…"}]'
@@ -25,8 +25,12 @@ class Turn(NamedTuple):
     """What somebody says in a conversation."""
 
     role: str
-    """`user`, `assistant`, `system`, or another name of the source."""
+    """`user`, `assistant`, `system`, `tool`, or another name of the source."""
     said: str
+    calls: Any = None
+    """Tools that the assistant calls, as the source has them; None where it calls none."""
+    call_id: str = ""
+    """The call whose result this is."""
 
 
 class LastQuestion(NamedTuple):
@@ -75,8 +79,9 @@ def turns_of(value: Any) -> list[Turn]:
             said = "\n\n".join(map(str, parts))
         else:
             said = "" if is_missing(content) else require_text(content)
-        if said.strip():
-            turns.append(Turn(ROLES.get(role, role), said))
+        calls = message.get("tool_calls") or message.get("function_call") or None
+        if said.strip() or calls:
+            turns.append(Turn(ROLES.get(role, role), said, calls, str(message.get("tool_call_id") or "")))
     return turns
 
 

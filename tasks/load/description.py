@@ -41,6 +41,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "answer": ANSWERS,
     **dict.fromkeys(RELATED, ()),
+    "system": ("system", "system_prompt", "system_message", "system_instruction"),
+    "tools": ("tools", "functions", "available_tools", "tool_definitions"),
     "items": ("items",),
     "relevant": ("relevant",),
     "article_sentence": ("article_sentence", "article_sent", "article", "document", "source", "instruction", "prompt"),
@@ -78,8 +80,8 @@ NEEDED: Mapping[type[Sample], tuple[str, ...]] = {
 }
 """The fields that every row must have, by the type of sample."""
 FURTHER: Mapping[type[Sample], tuple[str, ...]] = {
-    TextSample: ("context", "options", "answer"),
-    RelatedTexts: ("context", "options", "answer", *RELATED),
+    TextSample: ("context", "options", "answer", "system", "tools"),
+    RelatedTexts: ("context", "options", "answer", "system", "tools", *RELATED),
     ItemSample: ("context", "options", "answer", "relevant"),
     SummaryPair: (),
     AnswerPair: ("context", "reference", "better_by", "worse_by"),

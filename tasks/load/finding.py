@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from contrapose.tasks.core.tool_calls import read_calls
 from contrapose.tasks.load.answers import accepted_values, index_of, is_letter, is_text_of, read_preference
 from contrapose.tasks.load.conversations import first_of_turns, is_message_list
 from contrapose.tasks.load.description import CHOSEN, FAMILY, NAMES, PAIR, FieldSource, field_value, plain_name
@@ -171,6 +172,8 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
     """Return the column whose values are answers: with options the one that means most of them."""
 
     def is_answer(value: Any) -> bool:
+        if isinstance(value, list | dict) and read_calls(value):
+            return True
         answers = single_answers(value)
         return bool(answers) and all(isinstance(single, str | int | float) for single in answers)
 

@@ -203,8 +203,8 @@ LAYOUTS: tuple[KnownLayout, ...] = (
     _layout("dolly", "instruction context response", text="instruction", context="context", answer="response"),
     _layout("mt_bench", "turns question_id", text="turns", id="question_id", not_asked="reference",
             note="of several turns the first is asked: what a user says next depends on the reply"),
-    _layout("openai_messages", "messages", text="messages", not_asked="functions tools"),
+    _layout("openai_messages", "messages", text="messages", tools="tools functions", id="id"),
     _layout("openai_evals", "input ideal", text="input", answer="ideal"),
-    _layout("sharegpt", "conversations", text="conversations", id="id"),
+    _layout("sharegpt", "conversations", text="conversations", id="id", system="system", tools="tools"),
 )  # fmt: skip
 """Known layouts; the first that fits counts."""

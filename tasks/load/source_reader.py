@@ -75,6 +75,7 @@ class SourceReading:
             stem=stem_of(self.data),
             uses_answers=self.uses_answers,
             slice_by=self.data.slice_by,
+            turn=self.data.turn,
         )
         for row in chain(head, rows):
             self.columns.update(dict.fromkeys(row.values))

@@ -234,7 +234,7 @@ class OptionOrder(Probe):
             asks="choose" if likely else "generate",
             labels=prompts.labels,
             options=sample.options,
-            context=sample.context,
+            context=sample.surroundings,
             answers=sample.answers,
             skip_reason=skipped,
             chance=1 / len(sample.options) if sample.options else None,

@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from contrapose.tasks.core.chats import Chat, Message
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.language.replies.cut_off import opening_and_end
 from contrapose.tasks.language.replies.spoken import spoken_text
@@ -135,6 +136,41 @@ def _environment() -> Environment:
     return environment
 
 
+_MESSAGE = re.compile(
+    r"\{%-?\s*message\s+role\s*=\s*[\"']?(system|user|assistant)[\"']?\s*-?%\}(.*?)\{%-?\s*endmessage\s*-?%\}",
+    re.DOTALL,
+)
+"""A message of a template of several."""
+
+
+def join_messages(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return a list of messages, each with `role` and `content`, as a template; ValueError where it is no such list."""
+    for message in messages:
+        if not isinstance(message, Mapping) or message.keys() != {"role", "content"}:
+            raise ValueError("a message of other keys; expected role (system, user or assistant) and content")
+    return "\n".join(
+        f'{{% message role="{message["role"]}" %}}{message["content"]}{{% endmessage %}}' for message in messages
+    )
+
+
+@lru_cache(maxsize=128)
+def split_messages(template: str) -> tuple[tuple[str, str], ...]:
+    """Return role and template of each message of a template; one without messages is that of a user.
+
+    Raise ValueError where something stands outside of the messages, or the last is not the user's. The template is
+    parted before anything is filled in: no value can begin a message.
+    """
+    if "endmessage" not in template:
+        return (("user", template),)
+    parts = tuple((match[1], match[2].strip()) for match in _MESSAGE.finditer(template))
+    outside = _MESSAGE.sub("", template).strip()
+    if outside:
+        raise ValueError(f"{outside[:40]!r} outside of messages; expected messages of system, user and assistant alone")
+    if parts[-1][0] != "user":
+        raise ValueError(f"a last message of the {parts[-1][0]}; expected one of the user")
+    return parts
+
+
 def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]) -> None:
     """Raise ValueError for a template of Jinja2 that uses other than known names, or lacks needed ones."""
     from jinja2 import TemplateError, nodes
@@ -142,11 +178,12 @@ def check_template(template: str, *, known: Sequence[str], needed: Sequence[str]
     if len(template) > LONGEST_TEMPLATE:
         raise ValueError(f"{len(template):,} characters; expected at most {LONGEST_TEMPLATE:,}")
     try:
-        for node in _environment().parse(template).find_all(nodes.Node):
-            if (kind := type(node).__name__) not in PARTS:
-                raise ValueError(f"{kind} in line {node.lineno}; expected names, conditions and filters alone")
-        # Only now: what is compiled is computed as far as it can be.
-        _template(template)
+        for _, part in split_messages(template):
+            for node in _environment().parse(part).find_all(nodes.Node):
+                if (kind := type(node).__name__) not in PARTS:
+                    raise ValueError(f"{kind} in line {node.lineno}; expected names, conditions and filters alone")
+            # Only now: what is compiled is computed as far as it can be.
+            _template(part)
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         place = f" in line {line}" if line else ""
@@ -169,7 +206,8 @@ def names_in(template: str) -> frozenset[str]:
     """Return the names that a template uses."""
     from jinja2 import meta
 
-    return frozenset(meta.find_undeclared_variables(_environment().parse(template)))
+    parts = (_environment().parse(part) for _, part in split_messages(template))
+    return frozenset[str]().union(*map(meta.find_undeclared_variables, parts))
 
 
 @lru_cache(maxsize=8)
@@ -188,9 +226,16 @@ def default_prompt(name: str, wording: int = 1) -> Template:
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
-    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long."""
+    """Return the prompt for some values, or raise ConfigError where it does what it may not, is empty or too long.
+
+    The prompt of a template of several messages is a chat.
+    """
+    parts = split_messages(template)
+    if len(parts) > 1:
+        contents = [(role, render_prompt(part, values, where=where)) for role, part in parts]
+        return Chat(messages=tuple(Message(role=role, content=content) for role, content in contents)).prompt  # type: ignore[typeddict-item]
     try:
-        prompt = _template(template).render(values)
+        prompt = _template(parts[0][1]).render(values)
     except KeyError as error:
         observed = f"the template needs {{{{ {error.args[0]} }}}}, which this sample does not have"
         remedy = f"Write {{% if {error.args[0]} %}} around it, or remove the sample."

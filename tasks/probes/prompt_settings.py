@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from contrapose.tasks.core.chats import Chat, chat_of, refuse_chat_in_text
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
@@ -16,6 +17,7 @@ from contrapose.tasks.probes.own_prompt import (
     check_distinct,
     check_template,
     default_prompt,
+    join_messages,
     names_in,
     render_prompt,
 )
@@ -86,7 +88,7 @@ class PromptSettings(ProbeSettings):
         default=None,
         description="Your own prompt as a Jinja2 template. It needs {{ text }}, and {{ context }} and {{ options }} "
         "where samples have them. It may use {{ letters }} and {{ ask }}. In a suite, `prompt_file` names its file. "
-        "Empty: the built-in prompt.",
+        "A list of messages with `role` and `content` works, too. Empty: the built-in prompt.",
     )
     labels: tuple[str, ...] | None = Field(
         default=None,
@@ -110,6 +112,11 @@ class PromptSettings(ProbeSettings):
         le=MOST_WORDINGS,
         description="Number of the built-in wording that is asked where there are not several; 1 is the usual one.",
     )
+
+    @field_validator("prompt", "reworded", mode="before", check_fields=False)
+    @classmethod
+    def _join_messages(cls, template: Any) -> Any:
+        return join_messages(template) if isinstance(template, list | tuple) else template
 
     @model_validator(mode="before")
     @classmethod
@@ -260,9 +267,25 @@ class TextPrompts(NamedTuple):
     """The setting and the sample, for errors."""
     wording: int = 1
     """Number of our own wording."""
+    chat: Chat | None = None
+    """The conversation that holds the text; None where the text is all that is said."""
+    turn: int = 0
+    """Place of the text in the conversation."""
 
     def prompt(self, text: str, *, ask: str = ASK) -> str:
-        """Return the prompt about one text, or raise ConfigError where the template fails."""
+        """Return the prompt about one text, or raise ConfigError where the template fails.
+
+        In a conversation the template is about the user's last message, whichever message the text is.
+        """
+        if self.chat is None:
+            refuse_chat_in_text(text, where=self.where)
+            return self._render(text, ask=ask)
+        chat, asked = self.chat.with_contents({self.turn: text}), self.chat.last_of("user")
+        if asked is None:
+            return chat.prompt
+        return chat.with_prompt(asked, self._render(chat.messages[asked]["content"], ask=ask)).prompt
+
+    def _render(self, text: str, *, ask: str) -> str:
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
             return default_prompt("text", self.wording).render(values)
@@ -300,7 +323,9 @@ def prompts_for(sample: TextSample, settings: PromptSettings, *, where: str) -> 
         refuse_hidden(sample, settings.prompt, where=where)
         refuse_unlabelled(count, labels, where=where)
     options = label_options(sample.options, labels) if sample.options else ""
-    return TextPrompts(settings.prompt, labels, options, (sample.context or "").strip(), where, settings.wording)
+    chat = chat_of(sample.chat or "")
+    context = (sample.context or "").strip()
+    return TextPrompts(settings.prompt, labels, options, context, where, settings.wording, chat, sample.turn)
 
 
 def refuse_hidden(

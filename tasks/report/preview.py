@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import shown_prompt
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.inline import CONTEXT, elide_middle, inline
@@ -91,7 +92,7 @@ def sample_lines(cases: Iterable[Case], show: Show, *, brackets: bool) -> Iterat
             yield heading, Text(elide_middle(show(before), head=2 * CONTEXT, tail=CONTEXT))
             continue
         if before == after:
-            before, after = case.original_prompt, case.perturbed_prompt
+            before, after = shown_prompt(case.original_prompt), shown_prompt(case.perturbed_prompt)
         yield heading, inline(show(before), show(after), brackets=brackets)
 
 
@@ -104,7 +105,7 @@ def sent_lines(cases: Sequence[Case], model: ModelSpec, show: Show, *, chat: boo
     frame, role = model.messages("")[:-1], "user" if chat else "text"
 
     def sent_text(prompt: str) -> str:
-        return show(prompt if chat else model.in_one_text(prompt))
+        return show(shown_prompt(prompt) if chat else model.in_one_text(prompt))
 
     for place, message in enumerate(frame if chat else []):
         shots = place - (frame[0]["role"] == "system")

@@ -216,10 +216,10 @@ def test_a_query_holds_the_prompt_too(server: AppServer) -> None:
 
 
 def test_whatever_breaks_one_request_the_others_go_on(server: AppServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(content: bytes, path: str) -> str:
+    def broken(content: bytes, path: str, **further: str) -> str:
         if b"first" in content:
             raise RuntimeError("it broke")
-        return reply_in(content, path)
+        return reply_in(content, path, **further)
 
     monkeypatch.setattr("contrapose.tasks.infer.app.ways.reply_in", broken)
     first, second = asked(server.url, ["first", "second"])

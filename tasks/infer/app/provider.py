@@ -31,6 +31,8 @@ Kind = Literal["http", "callable", "command"]
 COMMAND = "cmd:"
 MEGABYTES = 4096
 CALLABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+IN_ANSWERS = ("method", "body", "reply", "calls", "context")
+"""Arguments of an address that decide its answers."""
 METHODS = ("POST", "PUT", "PATCH", "GET")
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -46,10 +48,14 @@ class App(TextProvider):
         "method": Argument(type="text", description="Of requests: POST, PUT, PATCH or GET.", default="POST"),
         "body": Argument(
             type="mapping",
-            description="Request body as JSON; {prompt} is replaced by the prompt. With GET, the query.",
+            description="Request body as JSON; {prompt} is replaced by the prompt, a value {messages} or {tools} by "
+            "the list of messages or tools. With GET, the query.",
             default={"prompt": PROMPT},
         ),
         "reply": Argument(type="text", description="Path of the reply in the returned JSON, such as choices.0.text."),
+        "calls": Argument(
+            type="text", description="Path of the calls of tools there, such as choices.0.message.tool_calls."
+        ),
         "context": Argument(
             type="text",
             description="Where the passages that it retrieved stand there, such as documents.*.text; * is every item "
@@ -91,7 +97,7 @@ class App(TextProvider):
                 where=f"app/{settings.address}",
             )
         version = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
-        request = {name: repr(spec.args[name]) for name in ("method", "body", "reply", "context") if name in spec.args}
+        request = {name: repr(spec.args[name]) for name in IN_ANSWERS if name in spec.args}
         return {"revision": settings.address, "dtype": "unknown", "device": "remote", **request, **version}
 
     def returns_passages(self, spec: ModelSpec) -> bool:
@@ -113,7 +119,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
     if kind != "http" or not spec.identity:
         Permissions.here().refuse_app(spec.name)
     if kind != "http":
-        for name in ("method", "body", "reply", "context", "headers"):
+        for name in (*IN_ANSWERS, "headers"):
             if name in args:
                 raise argument_error(name, args[name], expected="nothing: it is for applications behind an address")
     refuse_frame(spec, "an application adds everything but the prompt itself")
@@ -130,6 +136,7 @@ def read_settings(spec: ModelSpec) -> AppSettings:
         method=method,
         body=_read_body(spec, method),
         reply=str(args.get("reply") or ""),
+        calls=str(args.get("calls") or ""),
         context=context,
         headers=_read_headers(spec),
         memory=whole_number(spec, "memory", MEGABYTES, low=64, high=1 << 20),

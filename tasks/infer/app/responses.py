@@ -9,12 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from contrapose.tasks.core.chats import Chat, Message, chat_of, plain_prompt
+from contrapose.tasks.core.tool_calls import parse_json, read_calls, reply_with_calls
 from contrapose.tasks.infer.app.worker import MOST_PASSAGES, bound_passages, passage_texts
 from contrapose.tasks.infer.base import NO_PASSAGES
 from contrapose.tasks.text.cleaning import storable
 
-PROMPT = "{prompt}"
-"""Placeholder of the prompt in a body."""
+PROMPT, MESSAGES, TOOLS = "{prompt}", "{messages}", "{tools}"
+"""Placeholders in a body: of the prompt as text, and of the lists of its messages and of the tools that it offers."""
 EVERY = "*"
 """The step of a path that stands for every item of a list."""
 MOST_STEPS = 20
@@ -50,32 +52,58 @@ def steps_of(path: object) -> tuple[str, ...]:
 
 
 def fill_body(value: Any, prompt: str) -> Any:
-    """Return a body with the prompt in the texts of its places: no prompt can change what the body is."""
+    """Return a body with the prompt in the texts of its places: no prompt can change what the body is.
+
+    A conversation is a transcript where the body wants the prompt as text.
+    """
+    if value in (MESSAGES, TOOLS):
+        chat = chat_of(prompt) or Chat(messages=(Message(role="user", content=prompt),))
+        return list(chat.messages if value == MESSAGES else chat.tools)
     if isinstance(value, Mapping):
         return {name: fill_body(part, prompt) for name, part in value.items()}
     if isinstance(value, list):
         return [fill_body(part, prompt) for part in value]
-    return value.replace(PROMPT, prompt) if isinstance(value, str) else value
+    return value.replace(PROMPT, plain_prompt(prompt)) if isinstance(value, str) else value
 
 
-def reply_in(content: bytes, path: str) -> str:
-    """Return the text at a path in a JSON response; without a path, the field `reply` or the complete text."""
+def reply_in(content: bytes, path: str, *, calls: str = "") -> str:
+    """Return the text at a path in a JSON response; without a path, the field `reply` or the complete text.
+
+    Calls of tools at the path `calls`, or in the field `calls`, are kept with it; with calls there may be no text.
+    """
     try:
-        value = json.loads(content)
+        returned = json.loads(content)
     except (ValueError, RecursionError):
         if path:
             raise ValueError("no JSON") from None
         return content.decode(errors="replace").strip()
-    if not path and isinstance(value, str):
-        return value
+    if not path and isinstance(returned, str):
+        return returned
+    made = []
+    with suppress(ValueError):
+        made = read_calls(value_at(returned, (calls or "calls").split(".")))
     path = path or "reply"
     try:
-        value = value_at(value, path.split("."))
+        value = value_at(returned, path.split("."))
     except ValueError as error:
-        raise ValueError(f"{error}: set model_args.reply to the path of the reply") from None
+        if not made:
+            raise ValueError(f"{error}: set model_args.reply to the path of the reply") from None
+        value = None
+    if made and value is None:
+        value = ""
     if not isinstance(value, str):
         raise ValueError(f"{type(value).__name__} at {path}, where a text should be")
-    return value
+    return reply_with_calls(value, made, ordered=True)
+
+
+def said_with_calls(text: str) -> str:
+    """Return what a command wrote: as it is, or, of an object with `calls`, its calls and its reply."""
+    returned = parse_json(text) if text.startswith("{") else None
+    if not isinstance(returned, dict) or "calls" not in returned:
+        return text
+    with suppress(ValueError):
+        return reply_in(text.encode(), "")
+    return text
 
 
 def passages_in(content: bytes, steps: Sequence[str]) -> Retrieved:

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
 from contrapose.tasks.infer.app.responses import (
     Retrieved,
     fill_body,
@@ -24,6 +26,7 @@ from contrapose.tasks.infer.app.responses import (
     missing_passages,
     passages_in,
     reply_in,
+    said_with_calls,
 )
 from contrapose.tasks.infer.asking.asker import ONE_CALL, Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace
@@ -65,6 +68,8 @@ class AppSettings(AskingPace):
     """JSON that is sent over HTTP."""
     reply: str
     """Path to the reply in JSON; empty: the text, or the field `reply`."""
+    calls: str
+    """Path to the calls of tools in JSON; empty: the field `calls`."""
     context: tuple[str, ...]
     """Steps to the passages in JSON; empty where none are asked for."""
     headers: Mapping[str, str]
@@ -111,7 +116,7 @@ class HttpWay(Way):
                 certain = status in (401, 402)
                 return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)
             # A lone half of a surrogate pair is valid JSON and fits into no file.
-            text = reply_in(received.content, settings.reply).encode(errors="replace").decode()
+            text = reply_in(received.content, settings.reply, calls=settings.calls).encode(errors="replace").decode()
             retrieved = passages_in(received.content, settings.context)
             completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
             completion = without_secrets_in(completion, settings.headers.values())
@@ -174,7 +179,7 @@ class Worker:
             where=f"app/{callable_name}",
         )
 
-    async def ask(self, prompt: str) -> Mapping[str, Any]:
+    async def ask(self, prompt: Any) -> Mapping[str, Any]:
         """Return what the callable returned or raised."""
         stdin = _pipe(self.process.stdin)
         # A process that has ended breaks the pipe; receiving says so.
@@ -218,7 +223,7 @@ class CallableWay(Way):
             return Failure(kind="start", message=str(error), then="stop")
         start, keep = time.monotonic(), False
         try:
-            message = await asyncio.wait_for(worker.ask(question.prompt), timeout)
+            message = await asyncio.wait_for(worker.ask(offered(question.prompt)), timeout)
             keep = message.get("memory", 0) <= self.settings.memory
         except TimeoutError:
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
@@ -241,7 +246,8 @@ def outcome_of(message: Mapping[str, Any], *, seconds: float) -> Reply | Failure
         retrieved = keep_passages(message["context"], size=message["context_size"])
     elif "no_context" in message:
         retrieved = missing_passages(message["no_context"])
-    completion = Completion(text=message["reply"], passages=retrieved.kept, usage=ONE_CALL)
+    text = reply_with_calls(message["reply"], read_calls(message.get("calls")), ordered=True)
+    completion = Completion(text=text, passages=retrieved.kept, usage=ONE_CALL)
     return Reply(completion=completion, seconds=seconds, remarks=retrieved.remarks)
 
 
@@ -260,7 +266,9 @@ class CommandWay(Way):
             why = f"{self.settings.command[0]} cannot be run: {error.strerror or type(error).__name__}"
             return Failure(kind="start", message=why, then="stop")
         try:
-            output, complaint, status = await asyncio.wait_for(_run(process, question.prompt), timeout)
+            prompt = offered(question.prompt)
+            written = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
+            output, complaint, status = await asyncio.wait_for(_run(process, written), timeout)
         except TimeoutError:
             return Failure(kind="timeout", message=f"no reply in {timeout:g} s", then="give up")
         except ValueError as error:
@@ -271,7 +279,7 @@ class CommandWay(Way):
             last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
             why = f"the command ended with {status_text(status)}" + (f": {last}" if last else "")
             return Failure(kind="error", message=why[:SHOWN_OF_ERROR], then="give up")
-        text = output.decode(errors="replace").strip()
+        text = said_with_calls(output.decode(errors="replace").strip())
         return Reply(completion=Completion(text=text, usage=ONE_CALL), seconds=time.monotonic() - start)
 
 

@@ -78,12 +78,12 @@ def error_text(error: BaseException) -> str:
 
 
 def reply_message(returned: object) -> dict[str, Any]:
-    """Return the message about a reply: a text, or a mapping with `reply` and, where it retrieved something, `context`.
+    """Return the message about a reply: a text, or a mapping with `reply`, the `calls` of tools and `context`.
 
     Passages are bounded here, since a message is; where there are none, `no_context` says why.
     """
-    parts = returned if isinstance(returned, Mapping) and "reply" in returned else {}
-    reply = parts.get("reply", returned)
+    parts = returned if isinstance(returned, Mapping) and returned.keys() & {"reply", "calls"} else {}
+    reply = parts.get("reply", "" if parts else returned)
     if not isinstance(reply, str):
         where = " as reply" if parts else ""
         raise TypeError(f"it returned {type(reply).__name__}{where}, where a text should be")
@@ -91,6 +91,9 @@ def reply_message(returned: object) -> dict[str, Any]:
         raise ValueError(f"a reply of more than {LARGEST >> 20} MiB")
     # A lone surrogate can be said by nobody.
     message: dict[str, Any] = {"reply": reply.encode("utf-8", "replace").decode()}
+    if "calls" in parts:
+        # What JSON cannot hold, such as a date, is said as text.
+        message["calls"] = json.loads(json.dumps(parts["calls"], default=str))
     if "context" in parts:
         try:
             texts = passage_texts(parts["context"])

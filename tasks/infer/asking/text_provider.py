@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping
 from typing import ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Likelihoods, Usage
@@ -114,6 +116,10 @@ def estimate_tokens(spec: ModelSpec, prompt: str, *, further: int = 0) -> int:
     Text of any script has two bytes or more to a token (English four), and a chat template adds some tokens to each
     message; only a prompt of symbols and rare words may exceed the estimate, which settling corrects.
     """
-    texts = [message["content"] for message in spec.messages(prompt)]
+    messages, chat = spec.messages(prompt), chat_of(prompt)
+    texts = [message["content"] for message in messages]
+    if chat is not None:
+        # Tools and calls are read as JSON.
+        texts += [json.dumps(part) for part in (chat.tools, [message.get("tool_calls") for message in messages])]
     size = further + sum(len(text.encode(errors="replace")) for text in texts)
-    return size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(texts))
+    return size // BYTES_PER_TOKEN + TOKENS_PER_MESSAGE * max(1, len(messages))

@@ -11,7 +11,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.config.model_spec import Message, ModelSpec
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import Message, chat_of
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.infer.arguments import argument_error
@@ -181,14 +182,14 @@ class ChatTemplate:
 
     def prompt(self, prompt: str) -> str:
         """Return a prompt up to the beginning of the reply."""
-        return self.render(self.spec.messages(prompt))
+        return self.render(self.spec.messages(prompt), **_offered_tools(prompt))
 
     def closed_prompt(self, prompt: str) -> str:
         """Return the same, with the thought closed that the template opens, where that is possible."""
         closing = self.closing
         if closing is None:
             return self.prompt(prompt)
-        text = self.render(self.spec.messages(prompt), **closing.variables)
+        text = self.render(self.spec.messages(prompt), **_offered_tools(prompt), **closing.variables)
         return text.removesuffix(self.thought) + self.thought.rstrip() + closing.ending if closing.ending else text
 
     @cached_property
@@ -233,6 +234,12 @@ class ChatTemplate:
                 between = text[len(start) :].partition(REPLY)[0].replace(THOUGHT, "")
                 if text.startswith(start) and REPLY in text and spoken_text(f"{mark}{between}A") == "A":
                     yield Closing(how=f"closed as {json.dumps(mark + between)}", ending=between)
+
+
+def _offered_tools(prompt: str) -> dict[str, Any]:
+    """Return the tools that a prompt offers, as a template takes them; nothing where it offers none."""
+    chat = chat_of(prompt)
+    return {"tools": list(chat.tools)} if chat and chat.tools else {}
 
 
 def _opened_thought(prompt: str) -> str:

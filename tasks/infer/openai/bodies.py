@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.text_provider import estimate_tokens
@@ -58,7 +59,10 @@ class Bodies:
         if self.settings.endpoint == "completions":
             fields["prompt"] = self.spec.in_one_text(question.prompt)
         else:
+            chat = chat_of(question.prompt)
             fields["messages"] = self.spec.messages(question.prompt)
+            if chat is not None and chat.tools:
+                fields["tools"] = chat.tools
         if question.form != "plain":
             fields |= {self.settings.length_field: self._max_tokens(question), **_constraint(question)}
         if question.form == "json_schema":

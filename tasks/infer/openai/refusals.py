@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import TOO_LONG, Question
 from contrapose.tasks.infer.asking.outcomes import Failure
@@ -150,8 +151,10 @@ def missing_logprobs() -> ParameterRefusal:
 def _clean(error: object, question: Question, length_field: str) -> str:
     """Return an error without the prompt and common codes; a length field of one's own has the usual name."""
     text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
-    for repeated in filter(None, (json.dumps(question.prompt, ensure_ascii=False)[1:-1], question.prompt)):
-        text = text.replace(repeated, "")
+    chat = chat_of(question.prompt)
+    sent = [question.prompt] if chat is None else [message["content"] for message in chat.messages]
+    for prompt in filter(None, sent):
+        text = text.replace(json.dumps(prompt, ensure_ascii=False)[1:-1], "").replace(prompt, "")
     text = EVERYWHERE.sub("", text.replace('\\"', '"'))
     own = length_field and length_field not in CALLED
     return re.sub(rf"(?<![\w-]){re.escape(length_field)}(?![\w-])", LENGTH_FIELDS[0], text) if own else text

@@ -93,6 +93,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "choice": "Compares which option each reply chooses; the score is how far the choice moved.",
     "embedding": "Compares the meaning of the two replies by their embeddings: 0 means the same, greater is more "
     "different.",
+    "calls": "Compares the tools that the two replies call, with their arguments: 0 means the same calls, 1 means "
+    "other calls. Where neither calls one, it compares the texts as `embedding` does.",
     "loss": "Measures how much more surprising the old reply is under the changed prompt, in nats a token.",
     "langtest_loss": "The loss as LangTest computes it, to compare with its reports.",
 }
@@ -263,7 +265,7 @@ class AnswerProbe(Probe):
             "asks": "choose" if scorer == "choice" and likely else "generate",
             "loss_of": LOSS_OF.get(scorer, "expected_result" if documented else None),
             "options": sample.options,
-            "context": sample.context,
+            "context": sample.surroundings,
             "chance": chance,
             "details": {"likelihoods": likelihoods, **({READ_BY: "label"} if settings.labels_are_own else {})},
         }

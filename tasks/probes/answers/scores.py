@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from contrapose.tasks.core.records import Case, Score, Trial
+from contrapose.tasks.core.tool_calls import difference, read_calls, same_calls, split_reply
 from contrapose.tasks.probes.answers.settings import (
+    CALLS,
     DOCUMENTED,
     LEAST_CONTROLS,
     AnswerSettings,
@@ -105,14 +107,20 @@ def readings(
         letters = before is None and after is None and all(_LETTER.fullmatch(text) for text in texts)
         bits = divergence(before, after)
         read.append(Reading(trial=trial, before=before, after=after, divergence=bits, texts=texts, letters=letters))
-    if not (documents or any(trial.case.scorer == "embedding" for trial in trials)):
+    if not (documents or any(trial.case.scorer in ("embedding", CALLS) for trial in trials)):
         return read
-    pairs = [None if reading.letters else reading.texts for reading in read]
+    pairs = [None if reading.letters or _calls_tools(reading.trial) else reading.texts for reading in read]
     measured, size = distances([*pairs, *plain, *deal_replies(trials, pairs)], embed), len(read)
     parts = zip(read, measured[:size], measured[size : 2 * size], measured[2 * size :], strict=True)
     return [
         replace(reading, distance=own, raw_distance=raw, dealt_distance=dealt) for reading, own, raw, dealt in parts
     ]
+
+
+def _calls_tools(trial: Trial) -> bool:
+    """Return whether a reply calls a tool, so that its calls are compared, and not its words."""
+    replies = (trial.expected, trial.actual)
+    return trial.case.scorer == CALLS and any(split_reply(reply.text).calls for reply in replies)
 
 
 def divergence(before: Choice | None, after: Choice | None) -> float | None:
@@ -206,18 +214,21 @@ def _score(reading: Reading, settings: AnswerSettings, *, stays: bool, langtest:
 def judge(reading: Reading, band: Band | None) -> JudgedReading:
     """Judge a reading by the scorer of its case.
 
-    `embedding`: 1 - cosine between the two replies; 0.0 when they are the same text. `loss`: loss of the old reply
-    given the perturbed prompt - given the original one, in nats per token. `langtest_loss`, LangTest's formula: loss of
-    the original prompt - loss of the perturbed prompt, in nats per token. `choice`: Jensen-Shannon divergence, in bits,
-    between the distributions over the options.
+    `calls`: 0 where both replies call the same tools with the same arguments, 1 where they do not; where neither calls
+    one, as `embedding`. `embedding`: 1 - cosine between the two replies; 0.0 when they are the same text. `loss`: loss
+    of the old reply given the perturbed prompt - given the original one, in nats per token. `langtest_loss`, LangTest's
+    formula: loss of the original prompt - loss of the perturbed prompt, in nats per token. `choice`: Jensen-Shannon
+    divergence, in bits, between the distributions over the options.
     """
     trial, scorer = reading.trial, reading.trial.case.scorer
+    if scorer == CALLS and (judged := _judge_calls(reading)) is not None:
+        return judged
     if band is None:
         few = f"fewer than {LEAST_CONTROLS} samples have a control that was scored"
         return _undecided(f"there is no noise band for the scorer {scorer}: {few}")
     if scorer == "choice":
         return _judge_choice(reading, band[1])
-    if scorer == "embedding":
+    if scorer in ("embedding", CALLS):
         for text, prompt in zip(reading.texts, ("original", "perturbed"), strict=True):
             if not text:
                 return _undecided(f"the reply to the {prompt} prompt is empty")
@@ -237,6 +248,18 @@ def judge(reading: Reading, band: Band | None) -> JudgedReading:
     changed = not lower <= value <= upper
     place = "outside" if changed else "inside"
     return JudgedReading(value, changed, f"{what} {value:.4f} is {place} [{lower:g}, {upper:g}]")
+
+
+def _judge_calls(reading: Reading) -> JudgedReading | None:
+    """Judge replies by the tools that they call; None where neither calls one, and their texts are compared."""
+    first, second = (split_reply(reply.text) for reply in (reading.trial.expected, reading.trial.actual))
+    if not first.calls and not second.calls:
+        return None
+    ordered = first.ordered or second.ordered
+    if same_calls(first.calls, second.calls, ordered=ordered):
+        words = "" if first.text.split() == second.text.split() else ", in other words"
+        return JudgedReading(0.0, False, f"both replies make the same calls{words}")
+    return JudgedReading(1.0, True, f"other calls: {difference(first.calls, second.calls, ordered=ordered)}")
 
 
 def _judge_choice(reading: Reading, upper: float) -> JudgedReading:
@@ -298,6 +321,8 @@ def _log_sum(values: Sequence[float]) -> float:
 
 def gives_right_answer(case: Case, reply: str | None, chosen: int | None) -> bool:
     """Return whether a reply gives an accepted answer: names its option, or, where it names none, holds its text."""
+    if calls := split_reply(reply).calls:
+        return any(same_calls(read_calls(answer), calls, ordered=False) for answer in case.answers)
     if chosen is not None:
         return case.options[chosen].strip() in {answer.strip() for answer in case.answers}
     said = " ".join((reply or "").casefold().split())

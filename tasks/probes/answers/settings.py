@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
+from contrapose.tasks.core.chats import chat_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, LossOf, TextSample
 from contrapose.tasks.probes.base import Embeds, Proportion
@@ -118,8 +119,17 @@ class AnswerSettings(OwnPromptSettings):
         return None if self.threshold == "auto" else self.threshold
 
 
+CALLS = "calls"
+"""Scorer by the tools that the replies call."""
+
 LOSS_OF: dict[str, LossOf] = {"loss": "expected_result", "langtest_loss": "prompt"}
 """Texts of which the scorers by loss need the loss."""
+
+
+def offers_tools(sample: TextSample) -> bool:
+    """Return whether a reply about a sample may call tools."""
+    chat = chat_of(sample.chat or "")
+    return chat is not None and bool(chat.tools)
 
 
 def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, where: str) -> str:
@@ -127,6 +137,8 @@ def scorer_for(sample: TextSample, scorer: Scorer, *, likelihoods: Likelihoods, 
 
     Raise ConfigError for a scorer by log-likelihoods where the provider gives none.
     """
+    if scorer == "auto" and not sample.options and offers_tools(sample):
+        return CALLS
     if scorer == "auto":
         return "choice" if sample.options else "loss" if likelihoods == "all" else "embedding"
     if scorer == "langtest":

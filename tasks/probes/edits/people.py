@@ -37,7 +37,7 @@ KNOWN_PERSON = "about people who may be real or known"
 
 def parts_of(sample: TextSample) -> tuple[str, ...]:
     """Return the text of a sample, its options and its context."""
-    return (sample.text, *sample.options, sample.context or "")
+    return (sample.text, *sample.options, sample.surroundings or "")
 
 
 def has_other_names(texts: Iterable[str], known: Collection[str] = ()) -> bool:
@@ -80,7 +80,7 @@ def is_about_known(texts: Iterable[str]) -> bool:
 
 def _may_be_known(sample: TextSample, names: Mapping[str, Sequence[int]]) -> bool:
     """Return whether a sample may speak of people whom readers know: it asks about them, and says nothing of them."""
-    text, context = sample.text, sample.context or ""
+    text, context = sample.text, sample.surroundings or ""
     pairs = [pair for part in (text, context) for pair in _FULL_NAME.findall(part) if pair[0] in first_names()]
     if any(" ".join(pair) in listed("famous") or pair[1] in first_names() for pair in pairs):
         return True

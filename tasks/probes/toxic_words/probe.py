@@ -265,7 +265,7 @@ class AddToxicWords(ToxicFigures):
             asks="generate",
             labels=prompts.labels,
             options=sample.options,
-            context=sample.context,
+            context=sample.surroundings,
             skip_reason=reason,
             confidence=None if reason else "high",
             details={} if reason else {"injected": json.dumps((*start, *end), ensure_ascii=False)},

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from contrapose.tasks.config.model_spec import ModelSpec, Shot
+from contrapose.tasks.core.chats import Chat, Message
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local.prompting import Encoder
 
@@ -60,3 +61,14 @@ def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
     read = encoder(system_instruction="Be brief.", few_shot=SHOTS)
     assert read.prompt("Q 3") == encoder().prompt("Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3")
     assert read.prompt("Q 3") != encoder().prompt("Q 3")
+
+
+def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:
+    tool = {"type": "function", "function": {"name": "pay", "description": "Pay.", "parameters": {"type": "object"}}}
+    said = (("user", "Q 1"), ("assistant", "A"), ("user", "Q 2"))
+    chat = Chat(messages=tuple(Message(role=role, content=text) for role, text in said), tools=(tool,))  # type: ignore[typeddict-item]
+    template = "{% for t in tools %}[{{ t.function.name }}]{% endfor %}" + TURNS
+    assert encoder(template=template).template.prompt(chat.prompt) == "[pay]<user>Q 1<assistant>A<user>Q 2<assistant>"
+    assert encoder().prompts([chat.prompt]) == encoder().prompts(
+        ["User: Q 1\n\nAssistant: A\n\nUser: Q 2\n\nAssistant:"]
+    )

@@ -1,0 +1,144 @@
+"""Chats: prompts of several messages, with the tools that a model may call.
+
+A prompt is one text everywhere, so that keys, tables and reports need no second form. The prompt of a chat is JSON that
+begins with `MARK`; every other text is a prompt of one user message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NotRequired, TypedDict
+
+from contrapose.tasks.core.errors import ConfigError
+
+MARK = '{"chat": {"messages": ['
+"""Beginning of the prompt of a chat."""
+NAMES = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
+"""Who speaks, in a transcript."""
+
+
+class Message(TypedDict):
+    """A message of a chat, as OpenAI's API has it."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: NotRequired[list[dict[str, Any]]]
+    """Calls of an assistant: `id`, `type` and `function` with its `name` and its `arguments` as JSON."""
+    tool_call_id: NotRequired[str]
+    """The call whose result a `tool` message is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """Messages up to the reply that is asked for, and the tools that the reply may call."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """As OpenAI's API has them: `type` and `function` with its `name`, `description` and `parameters`."""
+
+    @property
+    def prompt(self) -> str:
+        """The chat as a prompt."""
+        content = {"messages": self.messages, **({"tools": self.tools} if self.tools else {})}
+        return json.dumps({"chat": content}, ensure_ascii=False)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Names of the tools, in their order."""
+        return tuple(str(tool["function"]["name"]) for tool in self.tools)
+
+    def last_of(self, role: str) -> int | None:
+        """Return the place of the last message of a role; None where there is none."""
+        return max((place for place, message in enumerate(self.messages) if message["role"] == role), default=None)
+
+    def with_prompt(self, turn: int, prompt: str) -> Chat:
+        """Return the chat with a prompt as the message at `turn`.
+
+        Of a prompt that is a chat, its last message is; its system prompt and examples come before the conversation.
+        """
+        own = chat_of(prompt)
+        if own is None:
+            return self.with_contents({turn: prompt})
+        placed = self.with_contents({turn: own.messages[-1]["content"]}).messages
+        systems = [message for message in (*own.messages, *placed) if message["role"] == "system"]
+        others = [message for message in (*own.messages[:-1], *placed) if message["role"] != "system"]
+        return Chat(messages=(*systems, *others), tools=self.tools)
+
+    def with_contents(self, contents: Mapping[int, str]) -> Chat:
+        """Return the chat with other contents of the messages at some places."""
+        messages = (
+            Message(**{**message, "content": contents.get(place, message["content"])})  # type: ignore[typeddict-item]
+            for place, message in enumerate(self.messages)
+        )
+        return Chat(messages=tuple(messages), tools=self.tools)
+
+
+@lru_cache(maxsize=256)
+def chat_of(prompt: str) -> Chat | None:
+    """Return the chat that a prompt is; None where it is the text of one user message."""
+    if not prompt.startswith(MARK):
+        return None
+    try:
+        content = json.loads(prompt)["chat"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
+    return Chat(messages=tuple(content["messages"]), tools=tuple(content.get("tools", ())))
+
+
+def refuse_chat_in_text(text: str, *, where: str) -> None:
+    """Raise ConfigError for a text that would be taken for a chat: data could put in a system prompt that way."""
+    if text.startswith(MARK):
+        raise ConfigError(
+            f"a text that begins with {MARK}",
+            expected="a text, or a column messages with the conversation",
+            remedy="Put the messages into a column messages.",
+            where=where,
+        )
+
+
+def last_user_text(prompt: str) -> str:
+    """Return what the user says last: the prompt itself where it is no chat."""
+    chat = chat_of(prompt)
+    place = chat.last_of("user") if chat else None
+    return prompt if chat is None else chat.messages[place]["content"] if place is not None else ""
+
+
+def transcript(messages: Sequence[Message], *, labelled: bool = False) -> str:
+    """Return messages as one text, each after who says it; a single one alone, unless it is to be `labelled`."""
+    if len(messages) == 1 and not labelled and not messages[0].get("tool_calls"):
+        return messages[0]["content"]
+    return "\n\n".join(f"{NAMES[message['role']]}: {_said(message)}" for message in messages)
+
+
+def plain_prompt(prompt: str) -> str:
+    """Return a prompt as one text for people, and for whatever takes no messages: of a chat its transcript."""
+    chat = chat_of(prompt)
+    return prompt if chat is None else transcript(chat.messages)
+
+
+def shown_prompt(prompt: str) -> str:
+    """Return a prompt as people read it: of a chat who says what, then a line for each tool."""
+    chat = chat_of(prompt)
+    if chat is None:
+        return prompt
+    tools = [tool["function"] for tool in chat.tools]
+    lines = [f"Tool {tool['name']}: {tool.get('description', '')}".rstrip(" :") for tool in tools]
+    return "\n\n".join(filter(None, (transcript(chat.messages, labelled=True), "\n".join(lines))))
+
+
+def offered(prompt: str) -> Any:
+    """Return a prompt for an application: the text, the list of messages, or an object with `messages` and `tools`."""
+    chat = chat_of(prompt)
+    if chat is None:
+        return prompt
+    return {"messages": list(chat.messages), "tools": list(chat.tools)} if chat.tools else list(chat.messages)
+
+
+def _said(message: Message) -> str:
+    """Return what a message says, with its calls as JSON."""
+    calls = [call.get("function", {}) for call in message.get("tool_calls", ())]
+    shown = [f"{call.get('name')}({call.get('arguments', '')})" for call in calls]
+    return "\n".join(filter(None, (message["content"], *shown)))
