@@ -157,8 +157,48 @@ SINGLES = [
     ),
 ]
 
+TRIAL = {"task": "t", "trial": 1, "passed": 1}
 
-@pytest.mark.parametrize("case", [*PAIRS, *SINGLES], ids=lambda case: f"{case.site}: {case.says}"[-60:])
+TRIALS = [
+    Case(
+        site="tasks/certify/trial_log.py:read_trials",
+        command=READ,
+        says="trial 1 of task t a second time",
+        follow=write("several agents in a column agent", "log.jsonl", lines(TRIAL, {**TRIAL, "agent": "b"})),
+        files={"log.jsonl": lines(TRIAL, TRIAL)},
+    ),
+    Case(
+        site="tasks/certify/trial_log.py:read_trials",
+        command=READ,
+        says="no trial of log has a reward",
+        follow=write("trials that were scored", "log.jsonl", lines(TRIAL)),
+        files={"log.jsonl": lines({**TRIAL, "passed": None})},
+    ),
+    Case(
+        site="tasks/certify/trial_log.py:_read_outcome",
+        command=READ,
+        says="row 1, column passed: the outcome 80",
+        follow=write("Write 1 for a trial that passed", "log.jsonl", lines(TRIAL)),
+        files={"log.jsonl": lines({**TRIAL, "passed": 80})},
+    ),
+    Case(
+        site="tasks/certify/agents.py:check_gates",
+        command=f"{READ} --min-pass-hat 3=25",
+        says="the gate 3=25",
+        follow=change("Write 3=0.25", "3=25", "3=0.25"),
+        files={"log.jsonl": lines(TRIAL)},
+    ),
+    Case(
+        site="flows/cli/certify.py:_read_gates",
+        command=f"{READ} --min-pass-hat 3:0.25",
+        says="3:0.25",
+        follow=change("Write --min-pass-hat 3=0.25", "3:0.25", "3=0.25"),
+        files={"log.jsonl": lines(TRIAL)},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", [*PAIRS, *SINGLES, *TRIALS], ids=lambda case: f"{case.site}: {case.says}"[-60:])
 def test_remedy_leads_further(
     case: Case, in_tmp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contrapose.tasks.statistics.pass_hat import estimate_pass_hat
+from contrapose.tasks.certify.agents import estimate_pass_hat
 
 
 @settings(max_examples=30)
