@@ -44,7 +44,7 @@ TASKS = {
         solver=[system_message("You are terse."), generate()],
         scorer=match(),
     ),
-    "inspect-epochs.eval": Task(dataset=samples("It is.", "It was."), solver=generate(), epochs=11),
+    "inspect-epochs.eval": Task(dataset=samples("It is."), solver=generate(), epochs=11),
     "inspect-tools.eval": Task(
         dataset=samples("How is the weather in Paris?", "No tool is needed."), solver=[use_tools(weather()), generate()]
     ),

@@ -1,21 +1,13 @@
-"""Traces of calls of OpenAI's client, which instrumentations write in an environment that has them.
+"""Traces of calls of OpenAI's client, which an instrumentation writes in an environment that has it.
 
-`with_opentelemetry.py URL FOLDER KIND` writes the log of one kind: what is instrumented is so for a whole process.
+`with_opentelemetry.py URL FILE MODULE`: one file and one instrumentation for a process, whose variables choose how it
+writes.
 """
 
-import json
-import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-
-url, folder, kind = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true" if "old" in kind else "span_only"
-if kind == "otel-event.jsonl":
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "event_only"
-    os.environ["OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"] = "true"
-if "old" not in kind:
-    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
 
 from openai import APIStatusError, OpenAI
 from opentelemetry._logs import set_logger_provider
@@ -26,24 +18,16 @@ from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
-if "llmetry" in kind:
-    from opentelemetry.instrumentation.openai import OpenAIInstrumentor
-elif "old" in kind:
-    from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
-else:
-    from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
-
-path = folder / kind
+url, path, module = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 spans, logs = TracerProvider(), LoggerProvider()
-is_event = kind in ("otel-event.jsonl", "otel-old-events.jsonl")
-exporter = ConsoleSpanExporter(out=path.open("w")) if "console" in kind else None
-if is_event:
+if "event" in path.stem:
     logs.add_log_record_processor(SimpleLogRecordProcessor(FileLogExporter(path)))
 else:
-    spans.add_span_processor(SimpleSpanProcessor(exporter or FileSpanExporter(path)))
+    exporter = ConsoleSpanExporter(out=path.open("w")) if "console" in path.stem else FileSpanExporter(path)
+    spans.add_span_processor(SimpleSpanProcessor(exporter))
 set_logger_provider(logs)
-OpenAIInstrumentor().instrument(tracer_provider=spans, logger_provider=logs)
-client = OpenAI(base_url=f"{url}/{kind.partition('.')[0]}/v1", api_key="none", max_retries=0)
+import_module(module).OpenAIInstrumentor().instrument(tracer_provider=spans, logger_provider=logs)
+client = OpenAI(base_url=f"{url}/{path.stem}/v1", api_key="none", max_retries=0)
 
 
 def ask(*messages, **more):
@@ -56,11 +40,15 @@ def user(text):
 
 
 weather = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+tools = [{"type": "function", "function": weather}]
 ask(user("It is."))
 ask({"role": "system", "content": "Be brief."}, user("One?"), {"role": "assistant", "content": "1."}, user("Two?"))
 ask(user([{"type": "text", "text": "It is "}, {"type": "text", "text": "in parts."}]))
 ask(user("It has choices."), n=2)
-ask(user("How is the weather?"), tools=[{"type": "function", "function": weather}])
+ask(user("How is the weather?"), tools=tools)
+[choice] = ask(user("How is the weather in Paris?"), tools=tools).choices
+returned = {"role": "tool", "tool_call_id": choice.message.tool_calls[0].id, "content": "Sun."}
+ask(user("How is the weather in Paris?"), choice.message.model_dump(exclude_none=True), returned, tools=tools)
 ask(user("A long story."))
 ask(user("A filtered one."))
 ask(user("This would break it."))
