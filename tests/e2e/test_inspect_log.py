@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from e2e.test_recorded_runs import reply
@@ -12,7 +9,6 @@ from fake_endpoint import Endpoint, serving
 from newest_run import asking, newest, results_of
 
 from contrapose.flows.cli import main
-from contrapose.tasks.infer.recordings import Selection, read_recording
 
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
