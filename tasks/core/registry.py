@@ -72,6 +72,7 @@ REPORTS = {
     "results.csv": "contrapose.tasks.report.csv:render",
     "summary.json": "contrapose.tasks.report.summary:render",
     "junit.xml": "contrapose.tasks.report.junit:render",
+    "inspect.eval": "contrapose.tasks.report.inspect_log:render",
     "report.md": "contrapose.tasks.report.markdown:render",
     "report.html": "contrapose.tasks.report.html:render",
     "certificate.html": "contrapose.tasks.report.certificate_page:render_run",
