@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 REFUSED = (401, 402, 403)
+NO_DEPLOYMENT = "DeploymentNotFound"
+"""How Azure calls a model that it does not have."""
 TOO_LONG_SAID = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens"
     r"|max_model_len|exceeds? the (?:model'?s )?(?:maximum|context|available)",
@@ -103,7 +105,9 @@ def _failure(
         return Failure(kind="moderated", message=message, then="give up", outcome="moderated")
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     # A 404 whose body is no error of the API comes from a server that has no such address.
-    no_model = code == "model_not_found" or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    no_model = (
+        code in ("model_not_found", NO_DEPLOYMENT) or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    )
     if status in REFUSED or (status == 404 and no_model) or (status == 429 and code == "insufficient_quota"):
         return Failure(
             kind=f"status {status}",
