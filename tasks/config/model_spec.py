@@ -129,10 +129,12 @@ def _remedy(model: str) -> str:
         return f"Did you mean 'hf/{model}', the model in that folder?"
     if OF_OPENAI.match(name) and not slash:
         return f"Did you mean 'openai/{model}'?"
-    if close := suggest_name(name, names("providers"), otherwise=""):
+    # Without a slash it is the name of a model rather than a misspelt provider, unless they begin alike.
+    alike = [known for known in names("providers") if slash or known[0] == name[:1]]
+    if close := suggest_name(name, alike, otherwise=""):
         return close
     if rest and "/" not in rest:
         return f"Did you mean 'hf/{model}', of the Hugging Face hub, or 'openai/{model}' with model_args.base_url?"
     if model and not slash:
-        return f"Did you mean 'openai/{model}' with model_args.base_url, such as http://localhost:11434/v1?"
+        return f"Did you mean 'ollama/{model}', or 'openai/{model}' with model_args.base_url?"
     return "Correct the name, or install the package that provides it."

@@ -16,6 +16,7 @@ import httpx2
 from multidict import CIMultiDict
 from yarl import URL
 
+from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
@@ -99,14 +100,11 @@ class Connection:
 
     async def _build(self, path: str, body: bytes | None) -> tuple[URL, CIMultiDict[str]]:
         """Return address and headers, by the client's methods for addresses it has no method of its own for."""
-        from openai import Omit
-
+        options: RequestOptions = {"headers": self.settings.key_headers(is_list=body is None)}
         if body is None:
-            own = {name: value.format(key=self.key) for name, value in self.settings.vendor.list_headers.items()}
-            options: RequestOptions = {"headers": {BEARER: Omit(), **own}} if own else {}
             answered = await self.client.get(path, cast_to=httpx2.Response, options=options)
         else:
-            answered = await self.client.post(path, cast_to=httpx2.Response, content=body)
+            answered = await self.client.post(path, cast_to=httpx2.Response, content=body, options=options)
         headers = CIMultiDict(answered.request.headers.multi_items())
         headers.pop("Content-Length", None)
         return URL(str(answered.request.url)), headers
@@ -152,36 +150,36 @@ class OpenAIWay(Way):
         from aiohttp import ClientError, ClientPayloadError, ClientResponseError
         from openai import APIStatusError, OpenAIError
 
-        bodies, key, start = self.bodies, self.connection.key, time.monotonic()
+        bodies, connection, start = self.bodies, self.connection, time.monotonic()
         try:
             sent = bodies.body(question)
-            content = await self.connection.exchange(bodies.settings.path, sent, seconds=timeout)
+            content = await connection.exchange(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
             written = bodies.most(question).completion_tokens
             completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
             # Before anything stores it: a server may repeat the key that it was sent.
-            return Reply(completion=without_secrets_in(completion, [key]), seconds=seconds, odd=odd)
+            return Reply(completion=without_secrets_in(completion, [connection.key]), seconds=seconds, odd=odd)
         except TimeoutError:
             return timeout_failure(timeout)
         except APIStatusError as error:
-            failure, body = status_failure(error, key), error.body
+            failure, body = status_failure(error, connection.key), error.body
         except ErrorReplyError as error:
-            failure, body = error_in_reply(error.args[0], key), error.args[0]
+            failure, body = error_in_reply(error.args[0], connection.key), error.args[0]
         except (ClientPayloadError, ClientResponseError) as error:
             # Something came, and was no reply of HTTP.
-            return unreadable_failure(error, key)
+            return unreadable_failure(error, connection.key)
         except (OpenAIError, ClientError, OSError) as error:
-            return connection_failure(error, key)
+            return connection_failure(error, connection.key)
         except NoLogprobsError:
             return missing_logprobs()
         except ReplyTooLargeError as error:
             # It would be as long the next time, and paid for again.
-            return unreadable_failure(error, key, then="give up")
+            return unreadable_failure(error, connection.key, then="give up")
         except ValueError as error:
-            return unreadable_failure(error, key)
+            return unreadable_failure(error, connection.key)
         except Exception as error:
             # Whatever broke this one request, the others go on.
-            return Failure(kind="error", message=one_line_error(error, key), then="give up")
+            return Failure(kind="error", message=one_line_error(error, connection.key), then="give up")
         return refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
 
 
@@ -242,6 +240,22 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
     finally:
         await connection.close()
     return ()
+
+
+async def read_digest(settings: Settings, model: str) -> str:
+    """Return the digest of a model's weights, by the list in its server's own API; empty where it is not there."""
+    from aiohttp import ClientError
+    from openai import OpenAIError
+
+    connection = Connection(settings)
+    try:
+        url = f"{origin_of(settings.address)}{settings.vendor.digests}"
+        listed = json.loads(await connection.exchange(url, None, seconds=PATIENCE))["models"]
+        return next((str(each["digest"]) for each in listed if is_listed(model, [each["name"]])), "")
+    except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError, LookupError, TypeError):
+        return ""
+    finally:
+        await connection.close()
 
 
 def is_listed(model: str, listed: Sequence[str]) -> bool:

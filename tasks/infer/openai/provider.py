@@ -20,7 +20,7 @@ from contrapose.tasks.infer.asking.pool import Pool, PooledModel
 from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import OpenAIWay, is_listed, reach
+from contrapose.tasks.infer.openai.connection import OpenAIWay, is_listed, reach, read_digest
 from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.infer.openai.key import NO_KEY, key_place
 from contrapose.tasks.infer.openai.settings import (
@@ -114,21 +114,22 @@ class OpenAI:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return endpoint and model name; the model behind them can change without notice, and a report says so.
 
-        `model_args.revision` is sent to nobody: it keeps the answers of one version separate.
+        `model_args.revision` is sent to nobody: it keeps the answers of one version separate, as a digest does where
+        the server has one.
         """
-        settings = read_settings(spec)
-        served = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
+        settings, version = read_settings(spec), str(spec.args.get("revision") or "")
         if not settings.offline:
             asyncio.run(reach(settings, key_place(spec), spec.name))
-        version = {"api_version": settings.api_version} if settings.api_version else {}
+        if self.vendor.digests and not (settings.offline or version):
+            version = asyncio.run(read_digest(settings, spec.name))
         return {
             "revision": f"{settings.address}#{settings.endpoint}",
             "model": spec.name,
             "max_tokens_field": settings.length_field,
             "dtype": "unknown",
             "device": "remote",
-            **served,
-            **version,
+            **({"served": version} if version else {}),
+            **({"api_version": settings.api_version} if settings.api_version else {}),
         }
 
     def open(self, spec: ModelSpec) -> OpenAIModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
@@ -18,6 +18,9 @@ from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.key import NO_KEY, is_own, read_key
 from contrapose.tasks.infer.openai.vendors import BEARER, OPENAI, OTHER_SERVER, Vendor, vendor_of
+
+if TYPE_CHECKING:
+    from openai import Omit
 
 TOP_LOGPROBS = 20
 """Log-probabilities that OpenAI and most other servers list at most."""
@@ -105,16 +108,21 @@ class Settings(AskingPace):
         return "/chat/completions" if self.endpoint == "chat" else "/completions"
 
     def client_options(self) -> dict[str, Any]:
-        """Return the arguments of OpenAI's clients: address, key and headers."""
+        """Return the arguments of OpenAI's clients: address and key."""
+        query = {"api-version": self.api_version} if self.api_version else None
+        return {"base_url": self.address, "api_key": self.key, "default_query": query}
+
+    def key_headers(self, *, is_list: bool) -> dict[str, str | Omit]:
+        """Return the headers of the key, in place of OpenAI's own, of a prompt or of a question for a list of models.
+
+        OpenAI's own are right for a batch, and for a token of Entra.
+        """
         from openai import Omit
 
-        by_header = self.vendor.key_header != BEARER and not self.entra
-        return {
-            "base_url": self.address,
-            "api_key": self.key,
-            "default_headers": {self.vendor.key_header: self.key, BEARER: Omit()} if by_header else None,
-            "default_query": {"api-version": self.api_version} if self.api_version else None,
-        }
+        own = dict(self.vendor.list_headers) if is_list else {}
+        if self.vendor.key_header != BEARER and not self.entra:
+            own[self.vendor.key_header] = "{key}"
+        return {BEARER: Omit(), **{name: value.format(key=self.key) for name, value in own.items()}} if own else {}
 
 
 def read_settings(spec: ModelSpec) -> Settings:

@@ -50,6 +50,8 @@ class Vendor:
     """Headers with which models are listed, where the API for that has others; `{key}` is replaced."""
     lists_models: bool = True
     """Whether the names of models that can be asked are listed."""
+    digests: str = ""
+    """Path on the server that lists its models, each with a digest that changes with its weights."""
     adds_model: str = ""
     """Command that adds a model which is not listed; `{model}` is replaced."""
     length_field: str = "max_tokens"
@@ -229,6 +231,7 @@ ROWS = (
         docs="https://docs.ollama.com/api/openai-compatibility",
         example="gemma3",
         needs_key=False,
+        digests="/api/tags",
         adds_model="ollama pull {model}",
         concurrency=4,
         timeout=300,
