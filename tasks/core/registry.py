@@ -61,6 +61,7 @@ PROVIDERS = {
     "lmstudio": "contrapose.tasks.infer.openai:lmstudio",
     "ollama": "contrapose.tasks.infer.openai:ollama",
     "vllm": "contrapose.tasks.infer.openai:vllm",
+    "litellm": "contrapose.tasks.infer.litellm:LiteLLM",
     "app": "contrapose.tasks.infer.app:App",
     "function": "contrapose.tasks.infer.function:Function",
     "recorded": "contrapose.tasks.infer.recorded:RecordedReplies",
