@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +27,7 @@ from contrapose.tasks.infer.asking.outcomes import (
     without_secrets,
     without_secrets_in,
 )
+from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import SHOWN, TextProvider
 from contrapose.tasks.infer.base import refuse_unknown
 from contrapose.tasks.infer.openai.failures import failure_of_error, unreadable_failure
@@ -103,6 +105,11 @@ class LiteLLM(TextProvider):
             )
             return refused or failure
 
+    def open(self, spec: ModelSpec) -> PooledModel:
+        """Return the model behind shared limits; the import, of seconds, is no part of the first request."""
+        load_litellm()
+        return super().open(spec)
+
     def price(self, spec: ModelSpec) -> Price | None:
         """Return the price in LiteLLM's own table; None where it has none."""
         model, provider = split_name(spec)
@@ -155,6 +162,8 @@ def load_litellm() -> ModuleType:
         ) from error
     for name, value in {**QUIET, **{name: [] for name in CALLBACKS}}.items():
         setattr(litellm, name, value)
+    # Its own classes make pydantic warn; its modules are imported late.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic\.")
     # At level DEBUG it writes keys and prompts.
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
     return litellm
@@ -163,7 +172,7 @@ def load_litellm() -> ModuleType:
 def split_name(spec: ModelSpec) -> tuple[str, str]:
     """Return model and provider as LiteLLM has them, or raise ModelError."""
     litellm = load_litellm()
-    if "://" not in spec.name:
+    if "/" in spec.name and "://" not in spec.name:
         try:
             model, provider, *_ = litellm.get_llm_provider(spec.name)
             return model, provider
@@ -206,7 +215,7 @@ def address_of(spec: ModelSpec) -> dict[str, str]:
     if origin is None or "@" in str(address):
         raise argument_error("api_base", "…", expected="http://host:port or https://…, without user and password")
     refuse_forbidden(origin.host, where="model_args.api_base")
-    variable = f"{split_name(spec)[1].upper()}_API_KEY"
+    variable = f"{spec.name.partition('/')[0].upper()}_API_KEY"
     return {"api_base": str(address), "api_key": read_header(variable, address=str(address), where=spec.id)}
 
 
