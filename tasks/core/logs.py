@@ -45,7 +45,7 @@ def read_object(source: str) -> Mapping[str, Any] | None:
 
 
 def read_inspect_samples(source: str) -> Iterator[Any]:
-    """Yield the samples of a log of Inspect that ends in .eval, in the order of their names and epochs, or raise DataError."""
+    """Yield the samples of an archive of Inspect, in the order of their names and epochs, or raise DataError."""
     with Place.at(source, setting="model").here() as path:
         try:
             with zipfile.ZipFile(path) as log, path.open("rb") as file:
