@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,14 @@ ABOVE_CHANCE = 0.1
 def gate_above(chance: float) -> float:
     """Return the least default gate for a guesser who reaches `chance`."""
     return chance + ABOVE_CHANCE * (1 - chance)
+
+
+class Guess(NamedTuple):
+    """The rate that a model reaches which knows nothing."""
+
+    rate: float
+    answer: str = ""
+    """The one answer that reaches it, given to every case; empty where guesses do."""
 
 
 def all_hold(*parts: np.ndarray) -> np.ndarray:

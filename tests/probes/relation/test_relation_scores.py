@@ -245,6 +245,68 @@ def test_an_answer_that_stays_has_to_be_right_where_that_is_known(right: bool, r
     assert (criterion.name, criterion.wanted, criterion.met.mean()) == ("right_rate", pytest.approx(0.4), rate)
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        (OPTIONS, "A\nhonig"),
+        ({**OPTIONS, "options_after": ()}, "A\nhoney"),
+        ({**OPTIONS, "answers_after": ("Milch",)}, "B\nmilch"),
+        ({"answers": ("Yes", "yes ", "Sure")}, "yes\nsure"),
+        ({}, None),
+    ],
+)
+def test_a_row_knows_which_answers_are_right_after_the_change(sample: dict[str, Any], said: str | None) -> None:
+    expect = "not_worse" if "answers" in sample else "stays"
+    assert score_of(case_of(expect, **sample), "A", "B", expect).columns.get("right_answer") == said
+
+
+def skewed(counts: dict[str, int], **values: Any) -> pd.DataFrame:
+    rows = [
+        row((True, True), "a", "1", right_answer=said, **values) for said, times in counts.items() for _ in "1" * times
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("counts", "settings", "expected"),
+    [
+        ({"B\nhoney": 20, "B\nmilk": 10}, {}, (1.0, 1.0, "B")),
+        ({"A\nyes": 14, "B\nyes": 15, "A\nno": 1}, {}, (29 / 30, 1 - 0.9 / 30, "yes")),
+        ({"A\nyes": 20, "B\nno": 10}, {}, (2 / 3, 0.7, "A")),
+        ({"A\nyes": 24, "B\nno": 6}, {"min_right_rate": 0.7}, (0.8, 0.7, "A")),
+        ({"A\na": 10, "B\nb": 10, "C\nc": 10}, {}, (1 / 2, 0.7, "")),
+    ],
+)
+def test_the_rate_of_one_constant_answer_is_known(
+    counts: dict[str, int], settings: dict[str, Any], expected: tuple[float, float, str]
+) -> None:
+    own = RelationSettings(after="x", expect="not_worse", **settings)
+    (criterion,) = RELATION.criteria(skewed(counts, option_count=2), own)
+    assert (criterion.chance, criterion.wanted, criterion.constant) == (
+        pytest.approx(expected[0]),
+        pytest.approx(expected[1]),
+        expected[2],
+    )
+
+
+def test_a_constant_answer_is_known_where_the_answer_should_stay() -> None:
+    (criterion,) = RELATION.criteria(
+        skewed({"B\nhoney": 30}, answer_changed=False, option_count=3), RelationSettings(after="x")
+    )
+    assert (criterion.name, criterion.chance, criterion.constant) == ("right_rate", 1.0, "B")
+
+
+def test_a_constant_answer_is_known_where_only_answers_after_the_change_are() -> None:
+    rows = skewed({"no": 30}, answer_known=False)
+    assert RELATION.guessed_rate(rows) == (1.0, "no")
+    assert RELATION.guessed_rate(rows.assign(expectation="stays")) is None
+
+
+def test_a_function_that_decides_needs_no_right_answers_before() -> None:
+    settings = RelationSettings(after="x", expect="not_worse", score="m:f")
+    assert RELATION.criteria(skewed({"no": 30}), settings) == []
+
+
 def test_without_options_a_reply_that_stays_needs_no_answer() -> None:
     assert RELATION.criteria(pd.DataFrame([row((True, True), "a", "1")]), RelationSettings(after="x")) == []
 
