@@ -95,7 +95,8 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
         )
         return GateDecision("incomplete", reason, [])
     if not (rates or too_few) or not counts.scored:
-        return GateDecision("inconclusive", "No case could be scored.", [])
+        reason = f"0 of {counted('cases', counts.asked)}" if counts.asked else "No case"
+        return GateDecision("inconclusive", f"{reason} could be scored.", [])
     answered = counts.asked - counts.errors
     gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:

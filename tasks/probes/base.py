@@ -12,13 +12,13 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import Guess, all_or_nothing
+from contrapose.tasks.probes.values import Guess, all_or_nothing, refuse_truth
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -29,7 +29,7 @@ Embeds = Literal["none", "without_options", "all"]
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
 """What a row holds in a column."""
-Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
+Proportion = Annotated[FiniteFloat, Field(ge=0, le=1), BeforeValidator(refuse_truth)]
 """A setting from 0 to 1."""
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.probes.answers.answer_probe import LEAST_RIGHT, Changes
+from contrapose.tasks.probes.answers.answer_probe import Changes, few_right
 from contrapose.tasks.probes.base import Column, Criterion, Measure
 from contrapose.tasks.probes.choices import RIGHT_RATE, right_rate
 from contrapose.tasks.probes.panels import Bars, Panel, shares
@@ -103,15 +103,13 @@ def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> 
         return []
     right = known & (before == 1)
     count = int(right.sum())
-    few = f"Before the change the model answered only {count:,} of {int(known.sum()):,} samples correctly; the rate of "
-    few += f"right answers after it needs {LEAST_RIGHT}."
     criterion = Criterion(
         name=RIGHT_AFTER,
         wanted=wanted,
         met=where(before == 1, numbers(results["right_after"])),
         applies=known & (before != 0),
         chance=mean_known(1 / numbers(results["option_count"])[right]) if count else None,
-        too_few=few if count < LEAST_RIGHT else "",
+        too_few=few_right(count, int(known.sum()), RIGHT_AFTER),
         knows_answers=settings.expectation == "not_worse",
     )
     return [raise_above_constant(criterion, results, right, settings)]

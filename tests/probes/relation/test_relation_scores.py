@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pandas as pd
@@ -11,9 +12,12 @@ from embedders import embed_nothing
 
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, RelatedTexts, Score, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.user_functions import offer_functions
+from contrapose.tasks.load.describing import describe
+from contrapose.tasks.load.rows import Row
 from contrapose.tasks.probes.relation import RelationSettings
 from contrapose.tasks.probes.relation.judging import truth_in
 
@@ -231,6 +235,7 @@ def test_right_answers_that_are_lost_decide_and_wrong_ones_do_not() -> None:
         ({"after": "a", "expect": "becomes"}, "becomes: COLUMN"),
         ({"variant": "v", "expect": "changes"}, "expect with variant"),
         ({"edit": "m:f", "options_after": "o"}, "options_after without after"),
+        ({"edit": "m:f", "min_pass_rate": True}, "true or false; expected a number"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -309,6 +314,30 @@ def test_a_function_that_decides_needs_no_right_answers_before() -> None:
 
 def test_without_options_a_reply_that_stays_needs_no_answer() -> None:
     assert RELATION.criteria(pd.DataFrame([row((True, True), "a", "1")]), RelationSettings(after="x")) == []
+
+
+@pytest.mark.parametrize(
+    ("expect", "words"),
+    [
+        ("better", "tests.relation.x.expect: 'better'; expected stays, changes, not_worse, or becomes: COLUMN."),
+        ({"become": "y"}, "tests.relation.x.expect.become: unknown key 'become'; expected one of becomes."),
+    ],
+)
+def test_a_wrong_expectation_names_no_inner_key(expect: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)) as error:
+        load_config({"suite": "x", "tests": {"relation": {"x": {"after": "b", "expect": expect}}}})
+    assert "literal" not in str(error.value)
+    assert "Becomes" not in str(error.value)
+
+
+def test_columns_of_another_relation_are_no_forgotten_part_of_the_question() -> None:
+    related = {"de": {"after": "german"}, "fr": {"after": "french", "options_after": "un,deux"}}
+    config, _ = load_config({"suite": "x", "tests": {"relation": related}, "data": "x.csv"})
+    other = "This is a part of the question that nobody reads."
+    texts = {"question": "What do bees make?", "german": f"{other} 1", "french": f"{other} 2", "passage2": f"{other} 3"}
+    for plan in plans(config):
+        (warning,) = describe([Row(number=1, values=texts)], plan.data, RelatedTexts).warnings
+        assert "passage2" in warning
 
 
 def test_a_relation_may_have_the_name_of_another_test() -> None:
