@@ -17,7 +17,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 def run(*command: str | Path, folder: Path = REPOSITORY, **environment: str) -> bytes:
     """Return what a command prints; a failure ends the program with what it said."""
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, check=False)
+    environ = {**os.environ, **environment}
+    done = subprocess.run(command, cwd=folder, env=environ, umask=0o022, capture_output=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{(done.stdout + done.stderr).decode(errors='replace')}")
     return done.stdout

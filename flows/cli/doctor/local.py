@@ -95,7 +95,7 @@ def check_extras(_: object) -> Iterator[DoctorFinding]:
         else:
             (absent if wrong else complete).append(extra)
     parts = {"installed": ", ".join(complete), "not installed": ", ".join(absent)}
-    remedy = install_command(",".join(absent)) if absent else ""
+    remedy = install_command("NAME") if absent else ""
     yield DoctorFinding("extras", "ok", "; ".join(f"{key}: {names}" for key, names in parts.items() if names), remedy)
 
 
