@@ -20,7 +20,14 @@ def main() -> None:
         runs = {
             "doctor": ["doctor"],
             "mock": ["run", "--model", "mock", "--suite", "quickstart", "--limit", "3", "--exit-zero"],
-            "api": ["run", "--model", "openai/any", *TEST, "--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"],
+            "api": [
+                "run",
+                "--model",
+                "openai/any",
+                *TEST,
+                "--set",
+                f"model_args.base_url=http://127.0.0.1:{server.port}/v1",
+            ],
             "embedded": ["run", "--model", "embedded", *TEST],
         }
         if find_spec("torch") is None:

@@ -70,7 +70,7 @@ class Chat:
     def with_contents(self, contents: Mapping[int, str]) -> Chat:
         """Return the chat with other contents of the messages at some places."""
         messages = (
-            Message(**{**message, "content": contents.get(place, message["content"])})  # type: ignore[typeddict-item]
+            Message(**{**message, "content": contents.get(place, message["content"])})
             for place, message in enumerate(self.messages)
         )
         return Chat(messages=tuple(messages), tools=self.tools)

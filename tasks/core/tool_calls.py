@@ -250,8 +250,8 @@ class SplitReply:
 def split_reply(reply: str | None) -> SplitReply:
     """Return the parts of a reply that `reply_with_calls` made; of any other one its text, and calls within it."""
     if not (reply or "").startswith(CALLS_MARK):
-        calls = (call for part in _TAGGED.findall(reply or "") for call in read_calls(part))
-        return SplitReply(text=_TAGGED.sub("", reply or ""), calls=tuple(calls))
+        written = (call for part in _TAGGED.findall(reply or "") for call in read_calls(part))
+        return SplitReply(text=_TAGGED.sub("", reply or ""), calls=tuple(written))
     content = parse_json(reply or "")
     if not isinstance(content, dict):
         return SplitReply(text=reply or "")
