@@ -180,11 +180,15 @@ def providers() -> str:
         "`openai` in `openai/gpt-4.1-mini`. `contrapose list providers` prints the same.",
     ]
     for name in registry.PROVIDERS:
+        like, arguments = registry.own_arguments(name)
         rows = [
             (f"`{key}`", argument.type, _default(argument.default), argument.description)
-            for key, argument in registry.provider(name).arguments.items()
+            for key, argument in arguments.items()
         ]
-        parts += [f"## {name}", *(_rows(("argument", *HEAD[1:]), rows) if rows else ["None."])]
+        parts += [f"## {name}"] + (
+            [f"As `{like}`, {'with these differences:' if rows else 'without a difference.'}"] if like else []
+        )
+        parts += _rows(("argument", *HEAD[1:]), rows) if rows else [] if like else ["None."]
     return _page(parts)
 
 

@@ -26,8 +26,15 @@ def list_things(what: str | None) -> Iterator[str]:
                 yield f"  {probe.name:<18}{probe.category:<13}v{probe.version}  {probe.summary}{off}"
         elif what == "providers":
             for name in registry.names("providers"):
-                yield f"  {name}:"
-                for argument, known in registry.provider(name).arguments.items():
+                like, arguments = registry.own_arguments(name)
+                yield (
+                    f"  {name}: as {like}, and"
+                    if like and arguments
+                    else f"  {name}: as {like}"
+                    if like
+                    else f"  {name}:"
+                )
+                for argument, known in arguments.items():
                     default = "" if known.default in (None, "") else f", {json.dumps(known.default)}"
                     yield f"    {argument:<21}{known.description} ({known.type}{default})"
         else:

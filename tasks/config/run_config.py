@@ -89,6 +89,7 @@ class RunConfig(BaseModel):
     model: str = Field(
         default="embedded",
         description="`embedded`, `hf/<org>/<name>`, `hf/<folder>`, `openai/<model>` (with base_url), "
+        "`<vendor>/<model>` (`anthropic`, `azure`, `gemini`, `ollama` …), `litellm/<provider>/<model>`, "
         "`app/<module>:<function>`, `app/<URL>`, `app/cmd:<command>`, `recorded/<file>` (calls no model), or `mock`.",
     )
     model_args: Annotated[dict[str, Any], BeforeValidator(as_mapping)] = Field(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
-from contrapose.tasks.core.provider import Described
+from contrapose.tasks.core.provider import Argument, Described
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.data_settings import DataSettings
@@ -170,6 +170,16 @@ def _points(kind: str) -> EntryPoints:
 def provider(name: str) -> Described:
     """Return the provider of that name, or raise ConfigError."""
     return find("providers", name)()
+
+
+def own_arguments(name: str) -> tuple[str, Mapping[str, Argument]]:
+    """Return the first provider of the same class, empty where it is this one, and the arguments that differ."""
+    own = provider(name)
+    first = next(other for other in names("providers") if type(provider(other)) is type(own))
+    if first == name:
+        return "", own.arguments
+    known = provider(first).arguments
+    return first, {key: argument for key, argument in own.arguments.items() if known.get(key) != argument}
 
 
 def answering(spec: ModelSpec) -> dict[str, Any]:

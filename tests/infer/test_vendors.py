@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -256,3 +257,11 @@ def test_model_that_ollama_does_not_have_ends_the_run_and_the_doctor_says_how_to
         model = ModelSpec(id="ollama/x", args={"base_url": f"{url}/v1"})
         registry.find("providers", "ollama")().open(model).answer([generate("A?"), generate("B?")], broker)
         assert "model 'x' not found" in str(broker.stopped)
+
+
+def test_page_lists_every_vendor_as_the_table_has_it() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/api-model.md").read_text()
+    for row in ROWS:
+        address = f"`{row.base_url}`" if row.base_url else f"the address in `{row.base_env}`"
+        key = f"`{row.key}`" + ("" if row.needs_key else " if the server wants one")
+        assert f"| `{row.name}/{row.example}` | {address} | {key} | {row.notes} |\n" in page
