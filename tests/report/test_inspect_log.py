@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from asked_case import case
-from factories import Held, report, row
+from report.factories import Held, report, row
 
 from contrapose.tasks.core.records import Case, Completion, Score, Trial
 from contrapose.tasks.core.registry import probe

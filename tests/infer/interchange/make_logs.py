@@ -14,11 +14,13 @@ import venv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from infer.interchange.chat_server import serving
 
 SCRIPTS = Path(__file__).parent
 PYTHON_TOOLS = (
+    "openai==3.57.0",
     "inspect-ai==0.3.285",
     "lm-eval[api]==0.4.13",
     "opentelemetry-sdk==1.45.2",
@@ -75,7 +77,10 @@ class Tools:
 
 def run(command: list[str], **variables: str) -> None:
     environment = {**os.environ, "OPENAI_API_KEY": "none", **variables}
-    subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=1200)
+    # Inspect notes the repository in which it runs.
+    with TemporaryDirectory() as elsewhere:
+        options = {"env": environment, "cwd": elsewhere, "timeout": 1200}
+        subprocess.run(command, check=True, capture_output=True, text=True, **options)  # type: ignore[call-overload]
 
 
 def by_script(name: str) -> Callable[[Tools, str, Path], None]:
