@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "outcome": ("passed", "success", "resolved", "reward", "score"),
     "trial": ("trial", "epoch", "attempt", "run", "repeat", "repetition"),
     "agent": ("agent", "agent_model", "model"),
-    "cluster": ("cluster", "group", "user", "user_id", "domain", "category"),
+    "cluster": ("cluster", "group", "user", "user_id", "domain"),
     "messages": ("messages", "traj", "trajectory", "calls", "tool_calls"),
 }
 """Our names of the parts of a row, to the usual names of their columns."""
@@ -62,7 +62,7 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     agents = dict[str, dict[tuple[str, str], AgentTrial]]()
     usual, columns, counts = (
         PurePath(source).stem,
-        find_columns(every_column(rows), source, NAMES, NEEDED),
+        find_columns(every_column(rows) or NEEDED, source, NAMES, NEEDED),
         Counter[Any](),
     )
     for number, row in rows:
@@ -87,7 +87,7 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             calls=tuple(read_calls(messages)),
             text=_read_text(messages),
         )
-    trials = {agent: list(own.values()) for agent, own in agents.items()}
+    trials = {agent: _without_one_group([*own.values()]) for agent, own in agents.items()}
     if bare := [agent for agent, own in (trials or {usual: []}).items() if all(one.passed is None for one in own)]:
         raise DataError(
             f"no trial of {', '.join(bare)} has a reward",
@@ -96,6 +96,12 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             where=source,
         )
     return trials
+
+
+def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:
+    """Return trials with each task as its own group, where all are in one: that is no group of them."""
+    is_one = len({trial.cluster for trial in trials}) == 1
+    return [replace(trial, cluster=trial.task) for trial in trials] if is_one else trials
 
 
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:
