@@ -59,12 +59,8 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     rows = _find_rows(source)
     if rows is None:
         return None
-    agents = dict[str, dict[tuple[str, str], AgentTrial]]()
-    usual, columns, counts = (
-        PurePath(source).stem,
-        find_columns(every_column(rows) or NEEDED, source, NAMES, NEEDED),
-        Counter[Any](),
-    )
+    usual, columns = PurePath(source).stem, find_columns(every_column(rows), source, NAMES, NEEDED) if rows else {}
+    agents, counts = dict[str, dict[tuple[str, str], AgentTrial]](), Counter[tuple[str, str]]()
     for number, row in rows:
         values = {name: row[column] for name, column in columns.items() if not is_empty(row.get(column))}
         agent, task = str(values.get("agent", usual)), str(values.get("task", ""))
