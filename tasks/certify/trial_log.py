@@ -113,8 +113,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
         columns = {str(column).casefold() for column in first[1]}
         if columns & OF_JUDGES or not all(columns & set(NAMES[name]) for name in NEEDED):
             return None
-        # tau-bench has several tasks of one user.
-        return [(number, {"user": _follow(row, "info", "task", "user_id"), **row}) for number, row in (first, *rows)]
+        return [(number, _tau_row(row)) for number, row in (first, *rows)]
     return None
 
 
@@ -123,6 +122,12 @@ def _follow(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def _tau_row(row: Row) -> Row:
+    """Return a row of tau-bench, which has several tasks of one user, or of any table."""
+    user = _follow(row, "info", "task", "user_id")
+    return row if user is None else {"user": user, **row}
 
 
 def _tau2_row(run: Any) -> Row:

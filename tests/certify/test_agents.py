@@ -141,6 +141,8 @@ def test_tasks_of_one_user_are_one_group(tmp_path: Path) -> None:
     for row in rows:
         row["info"]["task"]["user_id"] = row["task_id"] // 5
     assert finding(certify_rows(tmp_path, *rows), "pass^1")["clusters"] == 10
+    rows = [{"task_id": row["task_id"], "reward": row["reward"], "domain": row["task_id"] % 7} for row in rows]
+    assert finding(certify_rows(tmp_path, *rows), "pass^1")["clusters"] == 7
     # All of a benchmark is no group of it.
     assert finding(certify_rows(tmp_path, *({**row, "group": "g"} for row in rows)), "pass^1")["clusters"] == 50
 
