@@ -27,8 +27,10 @@ def trajectory_findings(tasks: Sequence[Sequence[AgentTrial]]) -> Iterator[Judge
         return
     counts = np.array([_count_pairs(trials) for trials in tasks])
     cluster = np.array([trials[0].cluster for trials in tasks])
+    has_texts = any(trial.text for trials in tasks for trial in trials)
     for (name, figure), same in zip(FIGURES.items(), counts[:, 1:].T, strict=True):
-        yield judge_finding(name, figure, share_of_pairs(counts[:, 0], same, cluster=cluster), gate=None)
+        if has_texts or "words" not in name:
+            yield judge_finding(name, figure, share_of_pairs(counts[:, 0], same, cluster=cluster), gate=None)
 
 
 def _count_pairs(trials: Sequence[AgentTrial]) -> tuple[int, ...]:

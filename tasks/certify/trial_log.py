@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "outcome": ("passed", "success", "resolved", "reward", "score"),
     "trial": ("trial", "epoch", "attempt", "run", "repeat", "repetition"),
     "agent": ("agent", "agent_model", "model"),
-    "cluster": ("cluster", "group", "user", "user_id", "domain", "category"),
+    "cluster": ("cluster", "group", "user", "user_id", "domain"),
     "messages": ("messages", "traj", "trajectory", "calls", "tool_calls"),
 }
 """Our names of the parts of a row, to the usual names of their columns."""
@@ -59,12 +59,8 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     rows = _find_rows(source)
     if rows is None:
         return None
-    agents = dict[str, dict[tuple[str, str], AgentTrial]]()
-    usual, columns, counts = (
-        PurePath(source).stem,
-        find_columns(every_column(rows), source, NAMES, NEEDED),
-        Counter[Any](),
-    )
+    usual, columns = PurePath(source).stem, find_columns(every_column(rows), source, NAMES, NEEDED) if rows else {}
+    agents, counts = dict[str, dict[tuple[str, str], AgentTrial]](), Counter[tuple[str, str]]()
     for number, row in rows:
         values = {name: row[column] for name, column in columns.items() if not is_empty(row.get(column))}
         agent, task = str(values.get("agent", usual)), str(values.get("task", ""))
@@ -87,7 +83,7 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             calls=tuple(read_calls(messages)),
             text=_read_text(messages),
         )
-    trials = {agent: list(own.values()) for agent, own in agents.items()}
+    trials = {agent: _without_one_group([*own.values()]) for agent, own in agents.items()}
     if bare := [agent for agent, own in (trials or {usual: []}).items() if all(one.passed is None for one in own)]:
         raise DataError(
             f"no trial of {', '.join(bare)} has a reward",
@@ -96,6 +92,12 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             where=source,
         )
     return trials
+
+
+def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:
+    """Return trials with each task as its own group, where all are in one: that is no group of them."""
+    is_one = len({trial.cluster for trial in trials}) == 1
+    return [replace(trial, cluster=trial.task) for trial in trials] if is_one else trials
 
 
 def _find_rows(source: str) -> list[tuple[int, Row]] | None:
@@ -111,8 +113,7 @@ def _find_rows(source: str) -> list[tuple[int, Row]] | None:
         columns = {str(column).casefold() for column in first[1]}
         if columns & OF_JUDGES or not all(columns & set(NAMES[name]) for name in NEEDED):
             return None
-        # tau-bench has several tasks of one user.
-        return [(number, {"user": _follow(row, "info", "task", "user_id"), **row}) for number, row in (first, *rows)]
+        return [(number, _tau_row(row)) for number, row in (first, *rows)]
     return None
 
 
@@ -121,6 +122,12 @@ def _follow(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def _tau_row(row: Row) -> Row:
+    """Return a row of tau-bench, which has several tasks of one user, or of any table."""
+    user = _follow(row, "info", "task", "user_id")
+    return row if user is None else {"user": user, **row}
 
 
 def _tau2_row(run: Any) -> Row:

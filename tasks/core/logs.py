@@ -20,9 +20,9 @@ _EPOCH = re.compile(r"_epoch_(\d+)\.json\Z")
 
 
 def read_object(source: str) -> Mapping[str, Any] | None:
-    """Return the JSON object in a file that ends in .json; None where it holds a list, or a row on each line.
+    """Return the JSON object in a file that ends in .json; None for a list, a row on each line, or no JSON.
 
-    Raises DataError for a file that is too large, or no JSON.
+    Raises DataError for a file that is too large.
     """
     if not source.lower().endswith(".json"):
         return None
@@ -35,12 +35,8 @@ def read_object(source: str) -> Mapping[str, Any] | None:
         raise _error(source, f"a log of more than {MOST_DOCUMENT:,} bytes", expected="a log of Inspect as .eval")
     try:
         value = json.loads(content)
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            return None
-        raise _no_json(source, error) from error
-    except (ValueError, RecursionError) as error:
-        raise _no_json(source, error) from error
+    except (ValueError, RecursionError):
+        return None
     return value if isinstance(value, dict) else None
 
 
@@ -61,7 +57,8 @@ def read_inspect_samples(source: str) -> Iterator[Any]:
                     try:
                         sample = json.loads(content)
                     except (ValueError, RecursionError) as error:
-                        raise _no_json(f"{source}, {entry.filename}", error) from error
+                        problem = f"invalid JSON ({type(error).__name__})"
+                        raise _error(f"{source}, {entry.filename}", problem) from error
                     yield sample
         except (OSError, zipfile.BadZipFile) as error:
             raise _error(source, f"it cannot be read ({type(error).__name__})") from error
@@ -83,10 +80,6 @@ def _unpack_zstandard(file: io.BufferedReader, entry: zipfile.ZipInfo) -> bytes:
         return bytes(pa.CompressedInputStream(io.BytesIO(packed), "zstd").read(entry.file_size))
     except pa.ArrowException as error:
         raise OSError(str(error)) from error
-
-
-def _no_json(source: str, error: Exception) -> DataError:
-    return _error(source, f"invalid JSON ({type(error).__name__})")
 
 
 def _error(source: str, observed: str, *, expected: str = INSPECT) -> DataError:

@@ -141,7 +141,10 @@ def test_tasks_of_one_user_are_one_group(tmp_path: Path) -> None:
     for row in rows:
         row["info"]["task"]["user_id"] = row["task_id"] // 5
     assert finding(certify_rows(tmp_path, *rows), "pass^1")["clusters"] == 10
-    assert finding(certify_rows(tmp_path, *({**row, "group": "g"} for row in rows)), "pass^1")["clusters"] == 1
+    rows = [{"task_id": row["task_id"], "reward": row["reward"], "domain": row["task_id"] % 7} for row in rows]
+    assert finding(certify_rows(tmp_path, *rows), "pass^1")["clusters"] == 7
+    # All of a benchmark is no group of it.
+    assert finding(certify_rows(tmp_path, *({**row, "group": "g"} for row in rows)), "pass^1")["clusters"] == 50
 
 
 def test_tasks_with_fewer_trials_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -174,8 +177,10 @@ def test_a_broken_simulation_is_no_trial_and_a_failed_run_is(tmp_path: Path) -> 
     log["simulations"][1]["reward_info"] = None
     (trials,) = (read_trials(write_json(tmp_path / "broken.json", log)) or {}).values()
     assert [trial.passed for trial in trials[:3]] == [None, None, False]
-    sample = {**samples_of(RUNS)[-1], "error": {"message": "boom"}}
-    assert (read_trials(write_json(tmp_path / "e.json", {"samples": [sample]})) or {})["e"][0].passed is None
+    samples = samples_of(RUNS)
+    samples[0]["error"] = {"message": "boom"}
+    (trials,) = (read_trials(write_json(tmp_path / "errors.json", {"samples": samples})) or {}).values()
+    assert [trial.passed for trial in trials[:2]] == [None, False]
 
 
 def test_rewards_below_one_are_no_success(tmp_path: Path) -> None:
@@ -302,6 +307,7 @@ def test_pages_show_agents_and_escape_their_names(tmp_path: Path, capsys: pytest
     written = json.loads((tmp_path / "certificate.json").read_text())["certificates"]
     assert [one["findings"] for one in kept] == [one["findings"] for one in written]
     assert [len(one["failed_trials"]) for one in kept] == [6, 6]
+    assert "words" not in printed
 
 
 def test_a_gate_of_pass_hat_needs_trials(capsys: pytest.CaptureFixture[str]) -> None:
