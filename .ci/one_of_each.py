@@ -17,10 +17,11 @@ def main() -> None:
     from contrapose.flows.cli import main as contrapose
 
     with serving() as server:
+        server_url = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
         runs = {
             "doctor": ["doctor"],
             "mock": ["run", "--model", "mock", "--suite", "quickstart", "--limit", "3", "--exit-zero"],
-            "api": ["run", "--model", "openai/any", *TEST, "--set", f"model_args.base_url=http://127.0.0.1:{server.port}/v1"],
+            "api": ["run", "--model", "openai/any", *TEST, "--set", server_url],
             "embedded": ["run", "--model", "embedded", *TEST],
         }
         if find_spec("torch") is None:
