@@ -83,7 +83,7 @@ release-check: release-tools
 
 # The pinned versions of the base install with the hashes of all their files, for every platform.
 requirements: release-tools
-	$(RELEASE)/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+	$(RELEASE)/bin/uv pip compile --quiet --upgrade --universal --no-strip-extras --generate-hashes --python-version 3.11 \
 	--constraint constraints.txt --no-annotate --custom-compile-command "make requirements" pyproject.toml -o requirements.txt
 
 clean:

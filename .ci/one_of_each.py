@@ -17,9 +17,11 @@ def main() -> None:
     from contrapose.flows.cli import main as contrapose
 
     with serving() as server:
+        server_url = f"model_args.base_url=http://127.0.0.1:{server.port}/v1"
         runs = {
             "doctor": ["doctor"],
             "mock": ["run", "--model", "mock", "--suite", "quickstart", "--limit", "3", "--exit-zero"],
+<<<<<<< HEAD
             "api": [
                 "run",
                 "--model",
@@ -28,6 +30,9 @@ def main() -> None:
                 "--set",
                 f"model_args.base_url=http://127.0.0.1:{server.port}/v1",
             ],
+=======
+            "api": ["run", "--model", "openai/any", *TEST, "--set", server_url],
+>>>>>>> 9cd46f39bf3d31dd9aa8426011e635fc74f68bf6
             "embedded": ["run", "--model", "embedded", *TEST],
         }
         if find_spec("torch") is None:

@@ -19,8 +19,7 @@ def hide_packages(modules: Iterable[str]) -> None:
     def find_spec(name: str, *places: Any) -> ModuleSpec | None:
         return None if name.partition(".")[0] in hidden else found(name, *places)
 
-    def find_distributions(context: metadata.DistributionFinder.Context | None = None) -> Any:
-        context = context or metadata.DistributionFinder.Context()
+    def find_distributions(context: metadata.DistributionFinder.Context) -> Any:
         name = (context.name or "").replace("-", "_").lower()
         return iter(()) if name in hidden or name.startswith("gemma3_270m") else described(context)
 
