@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from fake_endpoint import Endpoint, serving
 
@@ -80,20 +81,14 @@ def test_verdicts_are_outcomes_of_pytest(tmp_path: Path, workers: tuple[str, ...
 @pytest.mark.slow
 def test_each_failing_test_of_a_suite_shows_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    tests = {"typo": {}, "casing": {}, "spacing": {}}
-    suite = {"data": "negation", "limit": 40, "tests": {"robustness": {name: {"scorer": "choice"} for name in tests}}}
-
-    def answer(prompt: str) -> str:
-        return "ABCD"[hash(prompt) % 4]
-
-    run = contrapose.evaluate(suite, model=answer, quiet=True)
+    texts = pd.DataFrame({"question": [f"What is {number} plus 1?" for number in range(20)]})
+    names = ("politely", "kindly", "shortly")
+    tests = [contrapose.relation(after=lambda text, n=n: f"{n}: {text}", score=str.__eq__, name=n) for n in names]
+    run = contrapose.evaluate(model=lambda prompt: prompt, data=texts, test=tests, quiet=True)
     lines = describe(run, run.summary["tests"][:2]).splitlines()
     assert len(lines) <= MOST_LINES
-    assert [sum(line.startswith(f"{test['test_type']} ") for line in lines) for test in run.summary["tests"]] == [
-        1,
-        1,
-        0,
-    ]
+    shown = [sum(line.startswith(f"{test['test_type']} ") for line in lines) for test in run.summary["tests"]]
+    assert shown == [2, 1, 0]
 
 
 @pytest.mark.slow
