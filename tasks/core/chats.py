@@ -118,6 +118,13 @@ def last_user_text(prompt: str) -> str:
     return prompt if chat is None else chat.messages[place]["content"] if place is not None else ""
 
 
+def recorded_prompt(prompt: str) -> str:
+    """Return a prompt as recordings name it: what the user said last, after what was said before in a conversation."""
+    chat = chat_of(prompt)
+    said = [] if chat is None else [message for message in chat.messages if message["role"] != "system"]
+    return transcript(said).strip() if chat else prompt.strip()
+
+
 def transcript(messages: Sequence[Message], *, labelled: bool = False) -> str:
     """Return messages as one text, each after who says it; a single one alone, unless it is to be `labelled`."""
     if len(messages) == 1 and not labelled and not messages[0].get("tool_calls"):

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import chat_of, recorded_prompt
 from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
+from contrapose.tasks.core.tool_calls import split_reply
 from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_frame, refuse_unknown
 from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, Selection, read_recording
@@ -167,11 +169,22 @@ class RecordedModel:
 
     def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
         """Return the reply to a question; None where there is none."""
-        for key in keys if self.recording.by_id else (ReplyKey(prompt=question.prompt.strip()),):
+        for key in keys if self.recording.by_id else (ReplyKey(prompt=recorded_prompt(question.prompt)),):
             replies = self.recording.replies.get(key, ())
             if question.repeat < len(replies):
-                return replies[question.repeat]
+                return _as_asked(replies[question.repeat], question)
         return None
+
+
+def _as_asked(reply: Completion, question: Question) -> Completion:
+    """Return a recorded reply as that to a question: calls of tools are an answer where the question offers some."""
+    if reply.outcome != "tool_call":
+        return reply
+    chat = chat_of(question.prompt)
+    if chat and chat.tools:
+        return replace(reply, outcome="answered")
+    text = split_reply(reply.text).text
+    return replace(reply, text=text, outcome="answered" if text else "tool_call")
 
 
 def _keys(case: Case, side: str) -> Iterator[ReplyKey]:

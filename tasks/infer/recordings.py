@@ -21,7 +21,7 @@ from contrapose.tasks.infer.formats.base import (
     Row,
     Selection,
     answers_call,
-    prompt_text,
+    prompt_keys,
     rows_of,
 )
 from contrapose.tasks.infer.formats.files import read_records
@@ -132,7 +132,8 @@ def _replies(number: int, row: Row, selection: Selection) -> Iterator[tuple[Repl
             yield ReplyKey(test=test, id=id_, side=side), *reply(side, f"context_{side}")
         return
     if "prompt" in columns:
-        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), *reply("reply", "context")
+        for prompt in prompt_keys(row[columns["prompt"]]):
+            yield ReplyKey(prompt=prompt), *reply("reply", "context")
         return
     side = str(row[columns["side"]])
     if side not in SIDES:

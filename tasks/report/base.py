@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from contrapose.tasks.core.chats import shown_prompt
 from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
@@ -41,6 +42,10 @@ class SentPrompts:
     """Of the unchanged text."""
     changed: str
     """Of the changed text."""
+
+    def for_people(self) -> SentPrompts:
+        """Return the prompts as people read them: who says what, where they are conversations."""
+        return replace(self, original=shown_prompt(self.original), changed=shown_prompt(self.changed))
 
 
 @dataclass(frozen=True, kw_only=True)

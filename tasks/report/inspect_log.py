@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from contrapose.tasks.core.chats import Message, chat_of
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.core.reply_outcomes import ReplyOutcome
+from contrapose.tasks.core.tool_calls import parse_json
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.text.cleaning import replace_surrogates
 
@@ -80,7 +82,7 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
     common = {name: value for name, value in row.items() if name not in LEFT_OUT}
     before = [{"role": role, "content": text} for role, text in report.before_prompts]
     for (side, prefix), prompt in zip(SIDES, (sent.original, sent.changed), strict=True):
-        asked = [*before, {"role": "user", "content": prompt}]
+        asked = [*before, *_messages(prompt)]
         outcome = row.get(f"{prefix}_outcome") or "answered"
         error = row.get("error") if outcome in ("error", "malformed") else None
         own = {**common, "side": side, "outcome": "answered" if outcome == "error" else outcome}
@@ -108,6 +110,18 @@ def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> I
             choice = {"message": reply, "stop_reason": STOPS.get(outcome, "unknown")}
             sample |= {"messages": [*asked, reply], "output": {"model": row["model"], "choices": [choice]}}
         yield sample
+
+
+def _messages(prompt: str) -> Iterator[Json]:
+    """Yield the messages of a prompt as Inspect has them."""
+    chat = chat_of(prompt)
+    for message in chat.messages if chat else [Message(role="user", content=prompt)]:
+        calls = [
+            {"id": call["id"], "type": "function", "function": call["function"]["name"],
+             "arguments": parse_json(call["function"]["arguments"])}
+            for call in message.get("tool_calls", [])
+        ]  # fmt: skip
+        yield {**message, **({"tool_calls": calls} if calls else {})}
 
 
 def _score(row: Json) -> Json:

@@ -24,7 +24,6 @@ from pydantic import ConfigDict, TypeAdapter
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
-from contrapose.tasks.core.chats import shown_prompt
 from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
@@ -247,7 +246,7 @@ def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
         for part in batches(table, columns=columns):
             for case, original, changed, skipped in zip(*(part[name].to_pylist() for name in columns), strict=True):
                 if skipped is None and changed is not None:
-                    yield SentPrompts(case_id=case, original=shown_prompt(original), changed=shown_prompt(changed))
+                    yield SentPrompts(case_id=case, original=original, changed=changed)
 
 
 def messages_before(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

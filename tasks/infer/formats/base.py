@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import EveryColumn
 from contrapose.tasks.core.bounds import MOST_DOCUMENT
+from contrapose.tasks.core.chats import Message, transcript
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.core.registry import find
+from contrapose.tasks.core.tool_calls import read_calls, reply_with_calls
 from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
 
 Row = Mapping[str, Any]
@@ -113,6 +115,19 @@ def prompt_text(value: Any) -> str:
     return str(value or "").strip()
 
 
+def prompt_keys(value: Any) -> list[str]:
+    """Return the prompts by which a reply is found: what the user said last, and, of a conversation, all that was said."""
+    text, value = prompt_text(value), value_of(value, "[{")
+    said = [
+        Message(
+            role=one["role"], content=str(_content(one.get("content")) or ""), tool_calls=one.get("tool_calls") or []
+        )
+        for one in (value if isinstance(value, list) else [])
+        if isinstance(one, Mapping) and one.get("role") in ("user", "assistant", "tool")
+    ]
+    return list(dict.fromkeys((text, transcript(said).strip()))) if len(said) > 1 else [text]
+
+
 def answers_call(prompt: Any) -> bool:
     """Return whether messages end with what a tool returned."""
     last = prompt[-1] if isinstance(prompt, list) and prompt else None
@@ -132,7 +147,10 @@ def completion_of(message: Any, finish: Any = None) -> Completion:
     message = message if isinstance(message, Mapping) else {"content": message}
     body = {"choices": [{"message": message, "finish_reason": finish}]}
     try:
-        return read_reply(json.dumps(body).encode(), PLAIN)
+        reply = read_reply(json.dumps(body).encode(), PLAIN)
+        # Whether tools were offered is known when the reply is looked up.
+        calls = read_calls(dict(message)) if reply.outcome in ("answered", "tool_call") else []
+        return replace(reply, text=reply_with_calls(reply.text or "", calls), outcome="tool_call") if calls else reply
     except ErrorReplyError as error:
         return Completion(error=str(error))
 

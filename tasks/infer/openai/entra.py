@@ -42,4 +42,5 @@ def _token_provider() -> Callable[[], str]:
     """Return what gets tokens for this process, and keeps them."""
     from azure.identity import DefaultAzureCredential, get_bearer_token_provider
 
-    return get_bearer_token_provider(DefaultAzureCredential(), SCOPE)
+    provider: Callable[[], str] = get_bearer_token_provider(DefaultAzureCredential(), SCOPE)
+    return provider

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.core.records import Calls
 from contrapose.tasks.core.stopping import early_stop
-from contrapose.tasks.report.base import Report
+from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
 from contrapose.tasks.report.html.cards import card
@@ -60,7 +60,7 @@ def render(report: Report) -> Iterator[bytes]:
     island = SampleData(
         results=report.results,
         places=places,
-        prompts=report.prompts(),
+        prompts=map(SentPrompts.for_people, report.prompts()),
         before_prompts=report.before_prompts,
         show_toxic=report.show_toxic,
         show_langtest=report.show_langtest,
