@@ -21,18 +21,7 @@ def main() -> None:
         runs = {
             "doctor": ["doctor"],
             "mock": ["run", "--model", "mock", "--suite", "quickstart", "--limit", "3", "--exit-zero"],
-<<<<<<< HEAD
-            "api": [
-                "run",
-                "--model",
-                "openai/any",
-                *TEST,
-                "--set",
-                f"model_args.base_url=http://127.0.0.1:{server.port}/v1",
-            ],
-=======
             "api": ["run", "--model", "openai/any", *TEST, "--set", server_url],
->>>>>>> 9cd46f39bf3d31dd9aa8426011e635fc74f68bf6
             "embedded": ["run", "--model", "embedded", *TEST],
         }
         if find_spec("torch") is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import EveryColumn
@@ -116,7 +116,7 @@ def prompt_text(value: Any) -> str:
 
 
 def prompt_keys(value: Any) -> list[str]:
-    """Return the prompts by which a reply is found: what the user said last, and, of a conversation, all that was said."""
+    """Return the prompts by which a reply is found: what the user said last, and all that was said in a conversation."""
     text, value = prompt_text(value), value_of(value, "[{")
     said = [
         Message(
