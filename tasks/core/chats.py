@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal, NotRequired, TypedDict
 
 from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.tool_calls import read_calls
 
 MARK = '{"chat": {"messages": ['
 """Beginning of the prompt of a chat."""
@@ -158,6 +159,5 @@ def offered(prompt: str) -> Any:
 
 def _said(message: Message) -> str:
     """Return what a message says, with its calls as JSON."""
-    calls = [call.get("function", {}) for call in message.get("tool_calls", ())]
-    shown = [f"{call.get('name')}({call.get('arguments', '')})" for call in calls]
-    return "\n".join(filter(None, (message["content"], *shown)))
+    calls = read_calls({"tool_calls": message.get("tool_calls")})
+    return "\n".join(filter(None, (message["content"], *map(str, calls))))

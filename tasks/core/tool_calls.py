@@ -37,6 +37,9 @@ class ToolCall:
     arguments: Any
     """A mapping of names to JSON values; a text where the model wrote no JSON object."""
 
+    def __str__(self) -> str:
+        return f"{self.name}({_dump(self.arguments)})"
+
 
 def read_calls(value: Any) -> list[ToolCall]:
     """Return the calls of a reply, a message or a list of messages, in order; empty where there are none.

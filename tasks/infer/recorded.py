@@ -169,8 +169,10 @@ class RecordedModel:
 
     def _reply(self, question: Question, keys: Iterable[ReplyKey]) -> Completion | None:
         """Return the reply to a question; None where there is none."""
-        for key in keys if self.recording.by_id else (ReplyKey(prompt=recorded_prompt(question.prompt)),):
-            replies = self.recording.replies.get(key, ())
+        prompt = recorded_prompt(question.prompt)
+        talk = self.recording.conversations.get(prompt) if chat_of(question.prompt) else None
+        for key in keys if self.recording.by_id else (ReplyKey(prompt=prompt),):
+            replies = talk or self.recording.replies.get(key, ())
             if question.repeat < len(replies):
                 return _as_asked(replies[question.repeat], question)
         return None

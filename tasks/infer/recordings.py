@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import Completion
@@ -21,7 +21,8 @@ from contrapose.tasks.infer.formats.base import (
     Row,
     Selection,
     answers_call,
-    prompt_keys,
+    conversation_text,
+    prompt_text,
     rows_of,
 )
 from contrapose.tasks.infer.formats.files import read_records
@@ -64,6 +65,8 @@ class Recording:
     """Replies to each prompt in the order of the file: the second is that of a first repeat."""
     by_id: bool
     """Whether replies are found by ids, and not by prompts."""
+    conversations: Mapping[str, Sequence[Completion]] = field(default_factory=dict)
+    """Replies to each conversation of several messages, by its transcript."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Warnings about the passages, by kind."""
 
@@ -71,6 +74,7 @@ class Recording:
 def read_recording(selection: Selection) -> Recording:
     """Return all replies of a file."""
     replies: dict[ReplyKey, list[Completion]] = {}
+    conversations: dict[str, list[Completion]] = {}
     remarks: dict[str, str] = {}
     seen: dict[str, None] = {}
     any_chosen = False
@@ -90,13 +94,22 @@ def read_recording(selection: Selection) -> Recording:
                     # The model went on with what the tool returned.
                     kept.pop()
                 kept.append(replace(reply, passages=None if reply.error else retrieved.kept))
+                if key.prompt and (talk := conversation_text(_prompt_of(row, selection))):
+                    conversations.setdefault(talk, []).append(kept[-1])
                 remarks = {**retrieved.remarks, **remarks}
     if selection.where and not any_chosen:
         wanted = ", ".join(f"{column}={value}" for column, value in selection.where.items())
         raise selection.error(f"no row has {wanted}", expected=f"values of the file, such as {'; '.join(seen)}")
     if not replies:
         raise selection.error("no row has a reply", expected=f"at least one, in {READ}")
-    return Recording(replies=replies, by_id=any(key.side for key in replies), remarks=remarks)
+    by_id = any(key.side for key in replies)
+    return Recording(replies=replies, by_id=by_id, conversations=conversations, remarks=remarks)
+
+
+def _prompt_of(row: Row, selection: Selection) -> Any:
+    """Return the cell of a row that holds its prompt; None where there is none."""
+    names = [selection.columns["prompt"]] if "prompt" in selection.columns else USUAL["prompt"]
+    return next((row[name] for name in names if name in row), None)
 
 
 def _rows(selection: Selection) -> Records:
@@ -132,8 +145,7 @@ def _replies(number: int, row: Row, selection: Selection) -> Iterator[tuple[Repl
             yield ReplyKey(test=test, id=id_, side=side), *reply(side, f"context_{side}")
         return
     if "prompt" in columns:
-        for prompt in prompt_keys(row[columns["prompt"]]):
-            yield ReplyKey(prompt=prompt), *reply("reply", "context")
+        yield ReplyKey(prompt=prompt_text(row[columns["prompt"]])), *reply("reply", "context")
         return
     side = str(row[columns["side"]])
     if side not in SIDES:

@@ -115,9 +115,9 @@ def prompt_text(value: Any) -> str:
     return str(value or "").strip()
 
 
-def prompt_keys(value: Any) -> list[str]:
-    """Return the prompts by which a reply is found: what the user said last, and all that was said in a conversation."""
-    text, value = prompt_text(value), value_of(value, "[{")
+def conversation_text(value: Any) -> str | None:
+    """Return messages as a transcript, without system prompts and the reply; None of a text and a single message."""
+    value = value_of(value, "[{")
     said = [
         Message(
             role=one["role"], content=str(_content(one.get("content")) or ""), tool_calls=one.get("tool_calls") or []
@@ -125,7 +125,9 @@ def prompt_keys(value: Any) -> list[str]:
         for one in (value if isinstance(value, list) else [])
         if isinstance(one, Mapping) and one.get("role") in ("user", "assistant", "tool")
     ]
-    return list(dict.fromkeys((text, transcript(said).strip()))) if len(said) > 1 else [text]
+    while said and said[-1]["role"] == "assistant":
+        said.pop()
+    return transcript(said).strip() if len(said) > 1 else None
 
 
 def answers_call(prompt: Any) -> bool:
