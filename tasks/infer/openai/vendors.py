@@ -1,7 +1,7 @@
 """Vendors whose own addresses speak OpenAI's API: address, key, hosts of the key, and what is special about each.
 
-To add one, write its row here and its line in `registry.PROVIDERS`. Every row was compared with the page in `docs` on
-2026-11-29.
+To add one, write its row here and its line in `registry.PROVIDERS`. Every row was compared with the page in `docs`, or
+with a copy of it, on 2026-11-29.
 """
 
 from __future__ import annotations
