@@ -56,7 +56,8 @@ def add_suite(command: argparse.ArgumentParser, *, default: str | None, default_
 def add_model(command: argparse.ArgumentParser) -> None:
     """Add the option that names the model."""
     command.add_argument(
-        "--model", help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, app/…, recorded/<file>, mock"
+        "--model",
+        help="embedded, hf/<org>/<name>, hf/<folder>, openai/<model>, anthropic/<model>, app/…, recorded/<file>, mock",
     )
 
 

@@ -48,7 +48,7 @@ from contrapose.tasks.infer.openai.settings import Settings
 from contrapose.tasks.infer.openai.vendors import BEARER
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
+    from openai import APIStatusError, AsyncOpenAI, OpenAI
     from openai._types import RequestOptions
 
 
@@ -191,55 +191,56 @@ async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]
     from aiohttp import ClientError
     from openai import APIStatusError, AuthenticationError, OpenAIError
 
-    def refusal(observed: str, *, expected: str, remedy: str) -> ModelError:
-        return ModelError(observed, expected=expected, remedy=remedy, where=settings.address)
-
-    connection = Connection(settings)
+    connection, where = Connection(settings), settings.address
     try:
         if settings.vendor.lists_models:
             return listed_models(await connection.exchange("/models", None, seconds=PATIENCE))
         await connection.exchange(settings.path, json.dumps({"model": model}).encode(), seconds=PATIENCE)
     except (OSError, ClientError) as error:
-        raise refusal(
+        raise ModelError(
             f"no answer from the endpoint ({type(error).__name__})",
             expected="an OpenAI-compatible server at that address",
             remedy="Start the server, or correct model_args.base_url.",
+            where=where,
         ) from error
     except AuthenticationError as error:
         sent = settings.key != NO_KEY
-        raise refusal(
+        raise ModelError(
             "the endpoint rejected the API key" if sent else "the endpoint wants an API key, and none was sent",
             expected="a key that it accepts",
             remedy=f"Correct it in {key_place}.",
+            where=where,
         ) from error
     except APIStatusError as error:
-        if (other := other_host(error)) is not None:
-            raise refusal(
-                f"the endpoint redirects to {other}",
-                expected="an endpoint that answers itself: what is meant for one host is not sent to another",
-                remedy="Set model_args.base_url to the address that answers.",
-            ) from error
-        if error.code == NO_DEPLOYMENT:
-            raise refusal(
-                f"there is no deployment {model!r}",
-                expected="the name of a deployment of this resource",
-                remedy="Correct the name, or wait some minutes after the deployment was made.",
-            ) from None
-        if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
-            remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
-            if settings.address.endswith(USUAL_PATH):
-                remedy = "Correct model_args.base_url, by the documentation of the server."
-            raise refusal(
-                f"the server has no {settings.path} there (status {NOT_FOUND})",
-                expected=f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}",
-                remedy=remedy,
-            ) from None
+        if (refused := await _refused_address(error, connection, model)) is not None:
+            raise refused from None
     except (OpenAIError, ReplyTooLargeError):
         # Whatever it said, it was there.
         return ()
     finally:
         await connection.close()
     return ()
+
+
+async def _refused_address(error: APIStatusError, connection: Connection, model: str) -> ModelError | None:
+    """Return what is wrong with the address of an endpoint that answered with a status; None where it is right."""
+    settings = connection.settings
+    if (other := other_host(error)) is not None:
+        what = f"the endpoint redirects to {other}"
+        expected = "an endpoint that answers itself: what is meant for one host is not sent to another"
+        remedy = "Set model_args.base_url to the address that answers."
+    elif error.code == NO_DEPLOYMENT:
+        what, expected = f"there is no deployment {model!r}", "the name of a deployment of this resource"
+        remedy = "Correct the name, or wait some minutes after the deployment was made."
+    elif error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
+        what = f"the server has no {settings.path} there (status {NOT_FOUND})"
+        expected = f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}"
+        remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
+        if settings.address.endswith(USUAL_PATH):
+            remedy = "Correct model_args.base_url, by the documentation of the server."
+    else:
+        return None
+    return ModelError(what, expected=expected, remedy=remedy, where=settings.address)
 
 
 async def read_digest(settings: Settings, model: str) -> str:
@@ -251,7 +252,7 @@ async def read_digest(settings: Settings, model: str) -> str:
     try:
         url = f"{origin_of(settings.address)}{settings.vendor.digests}"
         listed = json.loads(await connection.exchange(url, None, seconds=PATIENCE))["models"]
-        return next((str(each["digest"]) for each in listed if is_listed(model, [each["name"]])), "")
+        return next((str(entry["digest"]) for entry in listed if is_listed(model, [entry["name"]])), "")
     except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError, LookupError, TypeError):
         return ""
     finally:

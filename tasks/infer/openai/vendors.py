@@ -1,7 +1,7 @@
 """Vendors whose own addresses speak OpenAI's API: address, key, hosts of the key, and what is special about each.
 
-To add one, write its row here and its line in `registry.PROVIDERS`. Every row was compared with the page in `docs` on
-2026-11-29.
+To add one, write its row here and its line in `registry.PROVIDERS`. Every row was compared with the page in `docs`, or
+with a copy of it, on 2026-11-29.
 """
 
 from __future__ import annotations
@@ -108,145 +108,66 @@ def azure_path(path: str, spec: ModelSpec) -> str:
     return f"{path}/openai/deployments/{quote(spec.name, safe='')}" if version else f"{path}/openai/v1"
 
 
+AZURE_ARGUMENTS = {
+    "api_version": Argument(
+        type="text", description="Dated version of the older API, such as 2024-10-21; empty: the v1 API."
+    ),
+    "entra": Argument(
+        type="true or false",
+        description="Sign in with Microsoft Entra ID instead of a key.",
+        default=False,
+        role="key",
+    ),
+}
+
+# fmt: off
 ROWS = (
-    Vendor(
-        name="openai",
-        base_url="https://api.openai.com/v1",
-        key="OPENAI_API_KEY",
-        hosts=r"https://([\w.-]+\.)?api\.openai\.com",
-        base_env="OPENAI_BASE_URL",
-        docs="https://developers.openai.com/api/reference",
-        example="gpt-4.1-mini",
-        length_field="max_completion_tokens",
-    ),
-    Vendor(
-        name="anthropic",
-        base_url="https://api.anthropic.com/v1",
-        key="ANTHROPIC_API_KEY",
-        docs="https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk",
-        example="claude-opus-4-6",
-        list_headers={"x-api-key": "{key}", "anthropic-version": "2023-06-01"},
-        forms=(),
-        notes="ignores response_format and logprobs",
-    ),
-    Vendor(
-        name="azure",
-        key="AZURE_OPENAI_API_KEY",
-        hosts=NOWHERE,
-        base_env="AZURE_OPENAI_ENDPOINT",
-        docs="https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle",
-        example="my-deployment",
-        key_header="api-key",
-        lists_models=False,
-        length_field="max_completion_tokens",
-        path=azure_path,
-        arguments={
-            "api_version": Argument(
-                type="text", description="Dated version of the older API, such as 2024-10-21; empty: the v1 API."
-            ),
-            "entra": Argument(
-                type="true or false",
-                description="Sign in with Microsoft Entra ID instead of a key.",
-                default=False,
-                role="key",
-            ),
-        },
-        notes="the model is the name of your deployment",
-    ),
-    Vendor(
-        name="bedrock",
-        base_url="https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
+    Vendor(name="openai", base_url="https://api.openai.com/v1", key="OPENAI_API_KEY",
+        hosts=r"https://([\w.-]+\.)?api\.openai\.com", base_env="OPENAI_BASE_URL",
+        docs="https://developers.openai.com/api/reference", example="gpt-4.1-mini",
+        length_field="max_completion_tokens"),
+    Vendor(name="anthropic", base_url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY",
+        docs="https://platform.claude.com/docs/en/cli-sdks-libraries/libraries/openai-sdk", example="claude-opus-4-6",
+        list_headers={"x-api-key": "{key}", "anthropic-version": "2023-06-01"}, forms=(),
+        notes="ignores response_format and logprobs"),
+    Vendor(name="azure", key="AZURE_OPENAI_API_KEY", hosts=NOWHERE, base_env="AZURE_OPENAI_ENDPOINT",
+        docs="https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle", example="my-deployment",
+        key_header="api-key", lists_models=False, length_field="max_completion_tokens", path=azure_path,
+        arguments=AZURE_ARGUMENTS, notes="the model is the name of your deployment"),
+    Vendor(name="bedrock", base_url="https://bedrock-runtime.{region}.amazonaws.com/openai/v1",
         key="AWS_BEARER_TOKEN_BEDROCK",
         hosts=r"https://bedrock-(runtime\.[a-z0-9-]+\.amazonaws\.com|mantle\.[a-z0-9-]+\.api\.aws)",
         docs="https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html",
         example="openai.gpt-oss-20b-1:0",
-        notes="region from AWS_REGION; models without Chat Completions: `litellm/bedrock/…`",
-    ),
-    Vendor(
-        name="deepseek",
-        base_url="https://api.deepseek.com",
-        key="DEEPSEEK_API_KEY",
-        docs="https://api-docs.deepseek.com/",
-        example="deepseek-flash",
-        forms=(),
-        notes="has no JSON schemas",
-    ),
-    Vendor(
-        name="gemini",
-        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
-        key="GEMINI_API_KEY",
-        docs="https://ai.google.dev/gemini-api/docs/openai",
-        example="gemini-2.5-flash",
-        notes="thoughts count as written tokens: raise gen_kwargs.max_new_tokens",
-    ),
-    Vendor(
-        name="groq",
-        base_url="https://api.groq.com/openai/v1",
-        key="GROQ_API_KEY",
-        docs="https://console.groq.com/docs/openai",
-        example="openai/gpt-oss-20b",
-        notes="refuses logprobs; temperature 0 becomes 1e-8",
-    ),
-    Vendor(
-        name="mistral",
-        base_url="https://api.mistral.ai/v1",
-        key="MISTRAL_API_KEY",
-        docs="https://docs.mistral.ai/api/",
-        example="mistral-small-latest",
-        notes="refuses fields that it does not know, such as logprobs",
-    ),
-    Vendor(
-        name="openrouter",
-        base_url="https://openrouter.ai/api/v1",
-        key="OPENROUTER_API_KEY",
-        docs="https://openrouter.ai/docs/quickstart",
-        example="openai/gpt-4o",
-        notes="the host behind a model may change",
-    ),
-    Vendor(
-        name="together",
-        base_url="https://api.together.ai/v1",
-        key="TOGETHER_API_KEY",
-        hosts=r"https://api\.together\.(ai|xyz)",
-        docs="https://docs.together.ai/docs/inference/openai-compatibility",
-        example="openai/gpt-oss-20b",
-    ),
-    Vendor(
-        name="lmstudio",
-        base_url="http://localhost:1234/v1",
-        key="LM_API_TOKEN",
-        docs="https://lmstudio.ai/docs/developer/openai-compat",
-        example="openai/gpt-oss-20b",
-        needs_key=False,
-        adds_model="lms get {model}",
-        concurrency=4,
-        timeout=300,
-        notes="returns no logprobs",
-    ),
-    Vendor(
-        name="ollama",
-        base_url="http://localhost:11434/v1",
-        key="OLLAMA_API_KEY",
-        hosts=r"https://ollama\.com",
-        docs="https://docs.ollama.com/api/openai-compatibility",
-        example="gemma3",
-        needs_key=False,
-        digests="/api/tags",
-        adds_model="ollama pull {model}",
-        concurrency=4,
-        timeout=300,
-        notes="the key is for models of ollama.com",
-    ),
-    Vendor(
-        name="vllm",
-        base_url="http://localhost:8000/v1",
-        key="VLLM_API_KEY",
-        docs="https://docs.vllm.ai/en/stable/serving/openai_compatible_server/",
-        example="Qwen/Qwen3-8B",
-        needs_key=False,
-        forms=("json_schema", "structured_outputs", "guided_choice"),
-    ),
+        notes="region from AWS_REGION; models without Chat Completions: `litellm/bedrock/…`"),
+    Vendor(name="deepseek", base_url="https://api.deepseek.com", key="DEEPSEEK_API_KEY",
+        docs="https://api-docs.deepseek.com/", example="deepseek-flash", forms=(), notes="has no JSON schemas"),
+    Vendor(name="gemini", base_url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY",
+        docs="https://ai.google.dev/gemini-api/docs/openai", example="gemini-2.5-flash",
+        notes="thoughts count as written tokens: raise gen_kwargs.max_new_tokens"),
+    Vendor(name="groq", base_url="https://api.groq.com/openai/v1", key="GROQ_API_KEY",
+        docs="https://console.groq.com/docs/openai", example="openai/gpt-oss-20b",
+        notes="refuses logprobs; temperature 0 becomes 1e-8"),
+    Vendor(name="mistral", base_url="https://api.mistral.ai/v1", key="MISTRAL_API_KEY",
+        docs="https://docs.mistral.ai/api/", example="mistral-small-latest",
+        notes="refuses fields that it does not know, such as logprobs"),
+    Vendor(name="openrouter", base_url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY",
+        docs="https://openrouter.ai/docs/quickstart", example="openai/gpt-4o",
+        notes="the host behind a model may change"),
+    Vendor(name="together", base_url="https://api.together.ai/v1", key="TOGETHER_API_KEY",
+        hosts=r"https://api\.together\.(ai|xyz)", docs="https://docs.together.ai/docs/inference/openai-compatibility",
+        example="openai/gpt-oss-20b"),
+    Vendor(name="lmstudio", base_url="http://localhost:1234/v1", key="LM_API_TOKEN",
+        docs="https://lmstudio.ai/docs/api/openai-api", example="openai/gpt-oss-20b", needs_key=False,
+        adds_model="lms get {model}", concurrency=4, timeout=300, notes="returns no logprobs"),
+    Vendor(name="ollama", base_url="http://localhost:11434/v1", key="OLLAMA_API_KEY", hosts=r"https://ollama\.com",
+        docs="https://docs.ollama.com/api/openai-compatibility", example="gemma3", needs_key=False, digests="/api/tags",
+        adds_model="ollama pull {model}", concurrency=4, timeout=300, notes="the key is for models of ollama.com"),
+    Vendor(name="vllm", base_url="http://localhost:8000/v1", key="VLLM_API_KEY",
+        docs="https://docs.vllm.ai/en/stable/serving/openai_compatible_server/", example="Qwen/Qwen3-8B",
+        needs_key=False, forms=("json_schema", "structured_outputs", "guided_choice")),
 )
+# fmt: on
 VENDORS: Mapping[str, Vendor] = {row.name: row for row in ROWS}
 OPENAI = VENDORS["openai"]
 OTHER_SERVER = VENDORS["vllm"]
