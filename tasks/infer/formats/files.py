@@ -82,6 +82,9 @@ def _is_workbook(path: Path) -> bool:
 def _archive_entries(path: Path, selection: Selection) -> Iterator[Row]:
     try:
         with zipfile.ZipFile(path) as archive:
+            if not any(name.startswith(("samples/", "header.json")) for name in archive.namelist()):
+                seen = f"a zip file with {', '.join(archive.namelist()[:SHOWN]) or 'nothing in it'}"
+                raise selection.error(seen, expected=READ)
             yield from inspect_log.read_archive(path, archive, selection)
     except (OSError, zipfile.BadZipFile) as error:
         raise selection.error(f"it cannot be read ({type(error).__name__})", expected=inspect_log.NAME) from error
