@@ -16,6 +16,8 @@ from contrapose.tasks.core.places import Place
 ZSTANDARD = 93
 """Number of a compression that Inspect uses and Python's zip files do not know."""
 INSPECT = "a log of Inspect"
+SHOWN = 12
+"""Names that an error lists."""
 _EPOCH = re.compile(r"_epoch_(\d+)\.json\Z")
 
 
@@ -45,6 +47,8 @@ def read_inspect_samples(source: str) -> Iterator[Any]:
     with Place.at(source, setting="model").here() as path:
         try:
             with zipfile.ZipFile(path) as log, path.open("rb") as file:
+                if not any(name.startswith(("samples/", "header.json")) for name in log.namelist()):
+                    raise _error(source, f"a zip file with {', '.join(log.namelist()[:SHOWN]) or 'nothing in it'}")
                 entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
                 for entry in sorted(entries, key=_order):
                     # No more is unpacked than an entry says of itself.

@@ -22,7 +22,7 @@ from contrapose.tasks.store import Store
 
 FILES = {
     *("manifest.json", "cases.parquet", "results.parquet", "results.csv", "summary.json", "report.md", "junit.xml"),
-    *("report.html", "validation.json", "validation.html"),
+    *("report.html", "validation.json", "validation.html", "inspect.eval"),
 }
 DOCUMENTED = [
     "test_type", "category", "sample_id", "case_id", "original", "test_case", "context", "options", "expected_result",

@@ -7,13 +7,15 @@ from typing import Any
 
 from contrapose.tasks.infer.formats.base import BY_COLUMNS, Format, Row, completion_of, failed, value_of
 
-OBSERVED = ("traceId", "trace_id", "trace")
+OBSERVED = ("traceId", "trace_id")
 """Names under which an observation names its trace."""
 OF_TRACE = ("sessionId", "session_id", "userId", "user_id", "environment", "bookmarked", "observations")
 ASKED = ("messages", "prompt", "question", "query", "input", "text", "contents")
 REPLIED = ("reply", "response", "output", "answer", "completion", "text", "content", "message")
 """Usual names in an input or output of the text in it, the likeliest first."""
 MODEL_CALL = "GENERATION"
+OTHERS = ("SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
+"""Types of observations that are no calls of a model."""
 
 
 def recognizes(record: Row) -> bool:
@@ -39,7 +41,7 @@ def read(record: Row) -> Iterator[Row]:
     calls = [each for each in inner if each.get("type") == MODEL_CALL]
     trace = record["trace"] if isinstance(record.get("trace"), Mapping) else record
     for each in calls or [trace]:
-        if each.get("type") in (None, "", MODEL_CALL):
+        if each.get("type") not in OTHERS:
             yield from _rows(each)
 
 
