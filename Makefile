@@ -15,7 +15,12 @@ DEBIAN := chromium chromium-headless-shell fonts-noto-color-emoji gcc libc6-dev 
 FUZZ_SECONDS ?= 600
 CHAOS := tests/chaos
 
-.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site pictures clean
+# What builds and checks a release; its versions are pinned, too.
+RELEASE := build/release
+RELEASE_TOOLS := build setuptools twine check-wheel-contents cyclonedx-bom pip-audit uv
+
+.PHONY: evaluate test test-all chaos fuzz debian check lint-deployments bench ui site pictures clean \
+release-tools release-check requirements
 
 evaluate: $(RUNS)
 	$(BIN)/contrapose run --suite quickstart --exit-zero
@@ -66,6 +71,20 @@ pictures: $(READY)
 # The pages of docs/ as one site; a link that leads nowhere is an error.
 site: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+release-tools:
+	[ -d $(RELEASE) ] || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(RELEASE_TOOLS)
+
+# The wheel and the sdist of the last commit in dist/, built twice, and installed from hashes; with SBOM and licences.
+release-check: release-tools
+	$(RELEASE)/bin/python .ci/release.py
+	$(RELEASE)/bin/python .ci/inventory.py
+
+# The pinned versions of the base install with the hashes of all their files, for every platform.
+requirements: release-tools
+	$(RELEASE)/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+	--constraint constraints.txt --no-annotate --custom-compile-command "make requirements" pyproject.toml -o requirements.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis $(MYPATH)

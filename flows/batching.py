@@ -31,6 +31,7 @@ from contrapose.tasks.infer.openai.batches import (
     take_results,
 )
 from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.vendors import VENDORS
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.prompts import PREPARED, PromptRow, SubmittedBatch
 from contrapose.tasks.text.wording import counted
@@ -78,10 +79,11 @@ def open_questions(config: RunConfig, portions: Iterable[Sequence[Case]]) -> Ope
     Raises ConfigError where the model has no OpenAI-compatible endpoint, or everything is to be asked again.
     """
     spec = config.model_spec()
-    if spec.provider != "openai":
+    if spec.provider not in VENDORS:
         raise ConfigError(
             f"{spec.id} is asked by no batch endpoint",
-            expected="openai/<model>, whose requests OpenAI's Batch API and `vllm run-batch` read",
+            expected="openai/<model> or another provider with OpenAI's API, whose Batch API and `vllm run-batch` read "
+            "its requests",
             remedy="Name one in --model.",
             where="model",
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from bench.mutation import ROOT, SURVIVORS, reasons
 from bench.mutation_operators import Mutant, mutants
-from bench.mutation_worker import Covered, users
+from bench.mutation_worker import Covered, starts_a_server, users
 
 
 def changes(source: str) -> set[str]:
@@ -91,3 +93,9 @@ def test_the_files_that_import_one_in_a_function_are_among_its_users() -> None:
 
 def every(file: Path) -> list[Mutant]:
     return mutants(ast.parse(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(("value", "starts"), [("postgres", True), ("sqlite", False), (np.array([1, 2]), False)])
+def test_a_test_of_a_database_server_is_known_among_any_parameters(value: object, starts: bool) -> None:
+    item = SimpleNamespace(callspec=SimpleNamespace(params={"value": value}), fixturenames=())
+    assert starts_a_server(item) is starts  # type: ignore[arg-type]

@@ -39,13 +39,15 @@ PART = 20_000
 """Cases that exist at a time."""
 REMEDIES = {
     "no_options": "Name their columns, such as --set data.columns.options=A,B,C,D, or one column of lists.",
-    "not_english": "Choose data in English, or a test for any language: --test {}.",
+    "not_english": "Choose data in English, or a test for any language: {}.",
     "no_finite_verb": "Choose texts that are sentences or questions, or name their column: --set "
     "data.columns.text=COLUMN.",
     "existing_negation": "Choose texts without a negation, or add --set "
     "tests.sensitivity.add_negation.existing_negation=remove.",
 }
 """What to do where no sample can be changed, by the most common reason."""
+
+OPTIONS_OR_SCORE = "a relation with a score function, or of options, --set data.columns.options=A,B,C,D"
 
 
 def check(config: RunConfig, *, gates: bool = False) -> list[str]:
@@ -163,11 +165,13 @@ def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
     """Make the error about a test that can change none of its samples, by the number of those with each skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
-    any_language = " or --test ".join(name for name in tests if "not_english" not in probe(name).skip_reasons)
+    any_language = " or ".join(f"--test {name}" for name in tests if "not_english" not in probe(name).skip_reasons)
     return DataError(
         f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
         expected="at least one",
-        remedy=REMEDIES.get(commonest, "Choose other data, or other settings of the test.").format(any_language),
+        remedy=REMEDIES.get(commonest, "Choose other data, or other settings of the test.").format(
+            any_language or OPTIONS_OR_SCORE
+        ),
         where=f"{plan.test}, {plan.data.source}",
     )
 

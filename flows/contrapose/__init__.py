@@ -13,7 +13,7 @@ whoever imports a part of this package, waits for nothing.
 """
 
 import os
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from contrapose.flows.python.shrink import shrink as shrink
     from contrapose.tasks.core.errors import ContraposeError as ContraposeError
     from contrapose.tasks.shrink.shortest import ShortestPrompt as ShortestPrompt
+
+    __version__: str
 
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
@@ -72,6 +74,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import what is named, the first time that it is."""
+    if name == "__version__":
+        return metadata.version("contrapose")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_PLACES[name]), name)

@@ -120,7 +120,7 @@ class FormSchema:
         only = {
             "title": "Tests",
             "type": "array",
-            "items": {"type": "string", "enum": list(registry.names("probes"))},
+            "items": {"type": "string", "enum": [*registry.names("probes"), *registry.NAMED_PROBES]},
             "description": "Only these; empty: the tests of the suite.",
         }
         data = {**fields["data"]["properties"].pop("source"), "title": "Data"}

@@ -25,6 +25,9 @@ PROPERTY = "contrapose"
 """Property of a test, in JUnit files too: the verdict, or `error`."""
 RECEIVERS = ("self", "cls")
 """First parameters of methods, which Python fills in."""
+NO_ARGUMENTS = (
+    "a decorator without parentheses; expected a change and samples. Write @contrapose.stays(edit=FUNCTION, data=FILE)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,8 @@ class RelationDecorator:
 
     def __call__(
         self,
+        function: Callable[..., Any] | None = None,
+        /,
         *,
         edit: Callable[[str], str | None] | str | None = None,
         before: str | Sequence[str] | None = None,
@@ -78,6 +83,7 @@ class RelationDecorator:
         """Return the decorator.
 
         Args:
+            function: the function where the decorator has no parentheses, which pytest then refuses to collect.
             edit: a function that changes a text, or None to leave the sample out; also as `"module:function"`.
             before: the column of the unchanged text, or the texts; None: the column that holds the question.
             after: in place of `edit`, the column of the changed text, or the texts.
@@ -107,7 +113,7 @@ class RelationDecorator:
         def decorate(function: Answer) -> Answer:
             return _mark(function, _without_none(relation), _without_none(run), problem)
 
-        return decorate
+        return decorate if function is None else _mark(function, {}, {}, NO_ARGUMENTS)
 
 
 stays = RelationDecorator("stays")
@@ -120,6 +126,8 @@ not_worse = RelationDecorator("not_worse")
 
 def becomes(column: str, **arguments: Any) -> Callable[[Answer], Answer]:
     """Return a decorator as `contrapose.stays` does: the answer should become the one in a column of the data."""
+    if callable(column):
+        return _mark(column, {}, {}, NO_ARGUMENTS)
     return RelationDecorator({"becomes": column})(**arguments)
 
 
@@ -129,7 +137,7 @@ def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_problem(gate: object, *, has_rows: bool) -> str:
     """Return what is wrong with the arguments of a decorator; empty where nothing is."""
-    if gate is not None and not (isinstance(gate, int | float) and 0 <= gate <= 1):
+    if gate is not None and not (isinstance(gate, int | float) and not isinstance(gate, bool) and 0 <= gate <= 1):
         return f"gate is {gate!r}; expected a share from 0 to 1. Write gate=0.9 for 90 %."
     if not has_rows:
         return "no data; expected samples to ask about. Pass data=FILE, or a DataFrame, as for contrapose.evaluate."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contrapose.flows.cli.start import begin_server, without_heartbeats
 from contrapose.flows.python.arguments import RunArguments, asked_model, refuse_elsewhere
 from contrapose.flows.python.outcomes import EvaluatedRun
-from contrapose.flows.python.relation import Tests, named_relations
+from contrapose.flows.python.relation import RelationTest, named_relations
 from contrapose.flows.python.session import in_session, prefect_used, quiet_call
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def evaluate(
     model_args: Mapping[str, Any] | None = None,
     data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    test: Tests = None,
+    test: str | RelationTest | Sequence[str | RelationTest] | None = None,
     limit: int | None = None,
     seed: int | None = None,
     skip_bad_rows: bool = False,

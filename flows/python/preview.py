@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contrapose.flows.python.arguments import RunArguments, asked_model, is_frame
-from contrapose.flows.python.relation import Tests, named_relations
+from contrapose.flows.python.relation import RelationTest, named_relations
 from contrapose.flows.python.session import in_session, quiet_call
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def preview(
     model_args: Mapping[str, Any] | None = None,
     data: pd.DataFrame | str | Path | Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    test: Tests = None,
+    test: str | RelationTest | Sequence[str | RelationTest] | None = None,
     limit: int | None = None,
     seed: int | None = None,
     skip_bad_rows: bool = False,

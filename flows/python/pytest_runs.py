@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 15
 """Lines of a message, that of the report included."""
-PAIR_LINES = 3
+MOST_ERRORS = 3
 LONGEST_TEXT = 100
 """Characters of a prompt or reply in a message."""
 KEPT_RUNS = 5
@@ -128,10 +129,11 @@ def raise_outcome(item: pytest.Item, run: EvaluatedRun, tests: Sequence[Outcome]
     deciding = [test for test in tests if test["verdict"] == verdict]
     if verdict == "pass":
         return
-    if verdict == "inconclusive":
-        # Does nothing with --runxfail, which asks for failures in place of expected ones.
+    # --runxfail asks for failures in place of expected ones.
+    if verdict == "inconclusive" and not item.config.getoption("runxfail"):
         show = make_shower(show_toxic=run.show_toxic)
-        pytest.xfail(" ".join(f"{test['test_type']}: {show(test['reason'])}" for test in deciding))
+        reason = " ".join(f"{test['test_type']}: {show(test['reason'])}" for test in deciding)
+        raise pytest.xfail.Exception(reason, pytrace=False)
     pytest.fail(describe(run, deciding), pytrace=False)
 
 
@@ -149,8 +151,9 @@ def describe(run: EvaluatedRun, tests: Sequence[Outcome]) -> str:
     if len(lines) >= MOST_LINES:
         lines = [*lines[: MOST_LINES - 2], f"… and {len(lines) - MOST_LINES + 2} more lines in the report"]
     else:
-        pairs = list(_failing_pairs(run, tests[0], show))
-        lines += pairs[: (MOST_LINES - 1 - len(lines)) // PAIR_LINES * PAIR_LINES]
+        # The clearest pair of each test, then the second one of each.
+        for pair in chain.from_iterable(zip_longest(*(_failing_pairs(run, test, show) for test in tests))):
+            lines += pair if pair and len(lines) + len(pair) < MOST_LINES else ()
     return "\n".join([*lines, last])
 
 
@@ -161,7 +164,7 @@ def _head(test: Outcome, show: Show) -> Iterator[str]:
         yield f"  {label(test['test_type'], gate['name'])} {describe_gate(gate)}"
 
 
-def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[str]:
+def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[Sequence[str]]:
     """Yield three lines for each of the clearest failing cases: what happened, and prompt and reply before and after.
 
     Errors of calls come in place of them where there are no failing cases.
@@ -171,13 +174,15 @@ def _failing_pairs(run: EvaluatedRun, test: Outcome, show: Show) -> Iterator[str
         test["test_type"], clear_failures(test["test_type"], rows, lambda places: rows.iloc[list(places)]), show
     )
     if not failed and "error" in rows:
-        for error in rows.loc[rows["test_type"] == test["test_type"], "error"].dropna().unique()[:PAIR_LINES]:
-            yield f"  {one_line(cut_text(show(str(error)), 2 * LONGEST_TEXT))}"
+        for error in rows.loc[rows["test_type"] == test["test_type"], "error"].dropna().unique()[:MOST_ERRORS]:
+            yield [f"  {one_line(cut_text(show(str(error)), 2 * LONGEST_TEXT))}"]
     for failure in failed:
         row = failure.row
-        yield f"{row.id}: {one_line(failure.sentence)}"
-        yield f"  before  {_shorten(row.original)} → {_shorten(row.before)}"
-        yield f"  after   {_shorten(row.changed)} → {_shorten(row.after)}"
+        yield (
+            f"{test['test_type']} {row.id}: {one_line(failure.sentence)}",
+            f"  before  {_shorten(row.original)} → {_shorten(row.before)}",
+            f"  after   {_shorten(row.changed)} → {_shorten(row.after)}",
+        )
 
 
 def _shorten(text: str) -> str:

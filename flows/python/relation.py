@@ -89,12 +89,10 @@ def _rows(before: object, after: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"before": texts, "after": list(after)})
 
 
-Tests = str | RelationTest | Sequence[str | RelationTest] | None
-"""What a call names as tests."""
-
-
 @contextmanager
-def named_relations(arguments: RunArguments, test: Tests) -> Iterator[RunArguments]:
+def named_relations(
+    arguments: RunArguments, test: str | RelationTest | Sequence[str | RelationTest] | None
+) -> Iterator[RunArguments]:
     """Yield arguments that name their tests; functions of relations can be called while the context is open."""
     several = [test] if isinstance(test, str | RelationTest) else list(test or ())
     own = [one for one in several if isinstance(one, RelationTest)]

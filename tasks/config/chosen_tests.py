@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, create_model
 
 from contrapose.tasks.core import registry
-from contrapose.tasks.probes.base import ProbeSettings
+from contrapose.tasks.probes.base import ProbeSettings, Proportion
 
 TEST_NAME = r"^[A-Za-z0-9][\w-]{0,59}$"
 """Name of a test that a configuration names itself."""
@@ -18,8 +18,8 @@ class Defaults(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Defaults")
 
-    min_pass_rate: FiniteFloat | None = Field(
-        default=None, ge=0, le=1, description="Share of the cases that must pass; empty: each test's own default."
+    min_pass_rate: Proportion | None = Field(
+        default=None, description="Share of the cases that must pass; empty: each test's own default."
     )
     gate: Literal["interval", "rate"] = Field(
         default="interval",

@@ -55,10 +55,10 @@ HUBS: Mapping[str, tuple[str, str | None]] = {
     "huggingface": ("hf", None),
     "transformers": ("hf", None),
     "openai": ("openai", None),
-    "azure-openai": ("openai", "https://<resource>.openai.azure.com/openai/v1"),
-    "lm-studio": ("openai", "http://localhost:1234/v1"),
-    "ollama": ("openai", "http://localhost:11434/v1"),
-    "openrouter": ("openai", "https://openrouter.ai/api/v1"),
+    "azure-openai": ("azure", None),
+    "lm-studio": ("lmstudio", None),
+    "ollama": ("ollama", None),
+    "openrouter": ("openrouter", None),
     "huggingface-inference-api": ("openai", "https://router.huggingface.co/v1"),
     "web": ("openai", "<address>"),
 }
@@ -188,7 +188,7 @@ def _import_model(model: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     elif address is not None:
         notes.append(f"model: hub {hub!r} was read as model_args.base_url {address}; correct it where yours differs")
     arguments = {} if address is None else {"base_url": address}
-    if provider == "openai" and (completes or (hub.endswith("openai") and COMPLETION.match(name))):
+    if provider != "hf" and (completes or (hub.endswith("openai") and COMPLETION.match(name))):
         arguments["endpoint"] = "completions"
     return {"model": f"{provider}/{name}", **({"model_args": arguments} if arguments else {})}
 

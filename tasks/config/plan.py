@@ -129,7 +129,7 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         data=data.model_copy(
             update={
                 "skip_bad_rows": data.skip_bad_rows or config.skip_bad_rows,
-                "columns": {**data.columns, **settings.data_columns()},
+                "columns": {**_columns_of_others(config), **data.columns, **settings.data_columns()},
             }
         ),
         limit=limit,
@@ -137,6 +137,16 @@ def _make_plan(name: str, settings: ProbeSettings, config: RunConfig) -> Plan:
         repeats=config.repeats,
         noise=_count_noise_samples(config) if probe.shows_noise else 0,
     )
+
+
+def _columns_of_others(config: RunConfig) -> Mapping[str, str]:
+    """Return the columns that tests of the configuration's own name, of which no test then warns as not asked."""
+    return {
+        f"{test}.{name}": column
+        for test in named_tests(config.tests)
+        if (settings := settings_of(config.tests, test)) is not None
+        for name, column in settings.data_columns().items()
+    }
 
 
 def is_greedy(config: RunConfig) -> bool:

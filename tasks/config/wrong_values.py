@@ -16,8 +16,9 @@ def refused_value(error: ValidationError, model: type[BaseModel], *, where: str)
 
 
 def place_of(problem: Mapping[str, Any]) -> list[str | int]:
-    """Return the keys that lead to what is wrong."""
-    return [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-"))]
+    """Return the keys that lead to what is wrong, without the kinds that a value may have."""
+    path = [part for part in problem["loc"] if not str(part).startswith(("function-", "constrained-", "literal["))]
+    return path[:-1] if path and path[-1] in ("bool", "str") else path
 
 
 def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) -> ConfigError:
@@ -30,7 +31,9 @@ def _to_error(problem: Mapping[str, Any], model: type[BaseModel], where: str) ->
     observed, remedy = observed or f"{problem['input']!r}"[:120], f"{own}." if own else "Correct the value."
     if problem["type"] == "extra_forbidden":
         for part in path[:-1]:
-            hint = model.model_fields[part].annotation if part in model.model_fields else None
+            if part not in model.model_fields:
+                continue
+            hint = model.model_fields[part].annotation
             models = [
                 kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, BaseModel)
             ]

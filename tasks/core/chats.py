@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NotRequired, TypedDict
 
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, ModelError
 
 MARK = '{"chat": {"messages": ['
 """Beginning of the prompt of a chat."""
@@ -95,6 +95,18 @@ def refuse_chat_in_text(text: str, *, where: str) -> None:
             f"a text that begins with {MARK}",
             expected="a text, or a column messages with the conversation",
             remedy="Put the messages into a column messages.",
+            where=where,
+        )
+
+
+def refuse_tools(prompt: str, *, where: str, why: str) -> None:
+    """Raise ModelError for a prompt that offers tools to a model that would not see them."""
+    chat = chat_of(prompt)
+    if chat is not None and chat.tools:
+        raise ModelError(
+            f"a prompt that offers {len(chat.tools)} tools, and {why}",
+            expected="a model that can be offered tools",
+            remedy="Choose another model, or ignore the tools: --set data.columns.tools=",
             where=where,
         )
 

@@ -150,12 +150,18 @@ def suggest_name(name: str, known: Iterable[str], *, otherwise: str) -> str:
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
-def require_package(package: str, *, extra: str, where: str) -> None:
-    """Raise ConfigError for a setting whose package is not installed, with the extra that installs it."""
-    if find_spec(package) is None:
-        raise ConfigError(
-            f"the package {package} is not installed",
-            expected=f"it, which {where} needs",
-            remedy=f'Install it with pip install "contrapose[{extra}]".',
-            where=where,
-        )
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra of Contrapose."""
+    return f'pip install "contrapose[{extra}]"'
+
+
+def require_package(*packages: str, extra: str, where: str) -> None:
+    """Raise ConfigError for a setting one of whose packages is not installed, with the extra that installs it."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise ConfigError(
+                f"the package {package} is not installed",
+                expected=f"it, which {where} needs",
+                remedy=f"Install it with {install_command(extra)}.",
+                where=where,
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from contrapose.tasks.core.places import Place
 ZSTANDARD = 93
 """Number of a compression that Inspect uses and Python's zip files do not know."""
 INSPECT = "a log of Inspect"
+_EPOCH = re.compile(r"_epoch_(\d+)\.json\Z")
 
 
 def read_object(source: str) -> Mapping[str, Any] | None:
@@ -39,12 +41,12 @@ def read_object(source: str) -> Mapping[str, Any] | None:
 
 
 def read_inspect_samples(source: str) -> Iterator[Any]:
-    """Yield the samples of a log of Inspect that ends in .eval, in the order of their names, or raise DataError."""
+    """Yield the samples of an archive of Inspect, in the order of their names and epochs, or raise DataError."""
     with Place.at(source, setting="model").here() as path:
         try:
             with zipfile.ZipFile(path) as log, path.open("rb") as file:
                 entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
-                for entry in sorted(entries, key=lambda entry: entry.filename):
+                for entry in sorted(entries, key=_order):
                     # No more is unpacked than an entry says of itself.
                     bomb = is_bomb(packed=entry.compress_size, unpacked=entry.file_size)
                     if bomb or entry.file_size > MOST_DOCUMENT:
@@ -55,10 +57,16 @@ def read_inspect_samples(source: str) -> Iterator[Any]:
                     try:
                         sample = json.loads(content)
                     except (ValueError, RecursionError) as error:
-                        raise _error(source, f"invalid JSON ({type(error).__name__})") from error
+                        observed = f"invalid JSON ({type(error).__name__})"
+                        raise _error(f"{source}, {entry.filename}", observed) from error
                     yield sample
         except (OSError, zipfile.BadZipFile) as error:
             raise _error(source, f"it cannot be read ({type(error).__name__})") from error
+
+
+def _order(entry: zipfile.ZipInfo) -> tuple[str, int]:
+    epoch = _EPOCH.search(entry.filename)
+    return _EPOCH.sub("", entry.filename), int(epoch[1]) if epoch else 0
 
 
 def _unpack_zstandard(file: io.BufferedReader, entry: zipfile.ZipInfo) -> bytes:

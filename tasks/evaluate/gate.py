@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.outcome import GateSummary, Outcome, Verdict
-from contrapose.tasks.evaluate.rates import Rate
+from contrapose.tasks.evaluate.rates import Rate, find_pointless
 from contrapose.tasks.statistics.families import format_p_over_level, holm
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.power import further_rows_needed, highest
@@ -95,7 +95,8 @@ def decide(counts: Counts, rates: Sequence[Rate], rules: Rules, *, too_few: str 
         )
         return GateDecision("incomplete", reason, [])
     if not (rates or too_few) or not counts.scored:
-        return GateDecision("inconclusive", "No case could be scored.", [])
+        reason = f"0 of {counted('cases', counts.asked)}" if counts.asked else "No case"
+        return GateDecision("inconclusive", f"{reason} could be scored.", [])
     answered = counts.asked - counts.errors
     gates = [_summary(rate, rules) for rate in rates]
     if counts.scored / answered < rules.min_coverage:
@@ -140,8 +141,8 @@ def _by_rate(rates: Sequence[Rate], gates: list[GateSummary]) -> GateDecision:
     if short := next((rate for rate in rates if rate.strict.rate < rate.wanted), None):
         reason = _noise_reason(short) or _wrong_before_reason(short) or _open_reason(short)
         return GateDecision("inconclusive", reason, gates)
-    if all(rate.is_guessed for rate in rates):
-        return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
+    if pointless := find_pointless(rates):
+        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
     value, gate = distinct_percentages(rates[0].worst.rate, rates[0].wanted)
     reason = f"The {rates[0].label} ({value}) reaches the gate ({gate}){_open_clause(rates[0], 'fail')}."
     return GateDecision("pass", reason, gates)
@@ -160,10 +161,9 @@ def _by_interval(rates: Sequence[Rate], gates: list[GateSummary], rules: Rules) 
         reason = bound_words(worst, "at most", worst.bounds.high, "pass")
         return GateDecision("fail", f"With 95 % confidence {reason}.", gates, reached, missed)
     short = next((rate for rate in sorted(rates, key=lambda rate: not rate.is_doubted) if rate.reached > LEVEL), None)
-    if (always := next((rate for rate in rates if rate.chance == 1 and rate.is_guessed), None)) is not None:
-        return GateDecision("inconclusive", _guessed_reason(always), gates)
-    if short is None and all(rate.is_guessed for rate in rates):
-        return GateDecision("inconclusive", _guessed_reason(rates[0]), gates)
+    pointless = find_pointless(rates)
+    if pointless and (short is None or pointless.constant or pointless.chance == 1):
+        return GateDecision("inconclusive", _guessed_reason(pointless), gates)
     if short:
         return GateDecision("inconclusive", inconclusive_reason(short, rules), gates, reached, missed)
     closest = sorted(rates, key=lambda rate: -rate.reached)[:1] if len(rates) > MOST_NAMED else rates
@@ -248,11 +248,17 @@ def _open_reason(rate: Rate) -> str:
 
 
 def _guessed_reason(rate: Rate) -> str:
-    """Return the sentence on a gate that random guessing reaches."""
+    """Return the sentence on a gate that random guessing, or a constant answer, reaches."""
+    if rate.constant and rate.chance == 1:
+        return (
+            f"The right answer of every case that counts is {rate.constant}: a model that always answers "
+            f"{rate.constant} would pass. Add samples with other right answers."
+        )
     if rate.chance == 1:
         return f"Every reply says the same, so random guessing reaches a {rate.label} of 100 %: this proves nothing."
     chance, gate = distinct_percentages(rate.chance or 0.0, rate.wanted)
-    return f"Random guessing reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
+    who = f"A model that always answers {rate.constant}" if rate.constant else "Random guessing"
+    return f"{who} reaches a {rate.label} of {chance}: the gate ({gate}) proves nothing. Set a higher one."
 
 
 def decided_tests(decisions: Sequence[GateDecision | None]) -> list[bool]:

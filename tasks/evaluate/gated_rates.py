@@ -57,6 +57,8 @@ class GatedCases(NamedTuple):
     """The same where changes that may be noise do not count as passed."""
     doubt: str = ""
     """The sentence that says that noise may explain the changes; empty where it does not."""
+    constant: str = ""
+    """The one answer that reaches this chance; empty where guesses do."""
     too_few: str = ""
     """The sentence that says that these are too few to claim anything."""
 
@@ -80,6 +82,7 @@ class GatedCases(NamedTuple):
             cluster[self.rows],
             wanted=self.wanted,
             chance=self.chance,
+            constant=self.constant,
             at_best=self.at_best,
             at_worst=self.at_worst,
             doubt=self.doubt,
@@ -97,18 +100,21 @@ def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.Dat
     # What says nothing is open. Chance is that over the cases in which something can be guessed.
     met, guessed = np.where(has_verdict(cases), numbers(cases["pass"]), np.nan), cases["chance"].dropna()
     chance = float(guessed.mean()) if len(guessed) else None
-    if (habits := chosen.guessed_rate(results)) is not None:
-        chance = max(chance or 0.0, habits)
+    constant = ""
+    if (guess := chosen.guessed_rate(results)) is not None and guess.rate > (chance or 0.0):
+        chance, constant = guess
     wanted, by_options = plan.min_pass_rate, cases["scorer"].ne("embedding").all()
     if chance is not None and wanted <= chance and plan.gate_basis != SET and by_options:
         # A default gate that a guess among options would reach is raised above it.
         wanted = gate_above(chance)
-    documented = GatedCases("pass_rate", wanted, chance, ~results["control"].to_numpy(dtype=bool), met)
+    documented = GatedCases(
+        "pass_rate", wanted, chance, ~results["control"].to_numpy(dtype=bool), met, constant=constant
+    )
     gated = [documented] if plan.gate_basis == SET or not any(one.knows_answers for one in criteria) else []
     for one in criteria:
         rows, best = one.applies, one.at_best
-        at_best = None if best is None else best[rows]
-        gated.append(GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], at_best, too_few=one.too_few))
+        own = GatedCases(one.name, one.wanted, one.chance, rows, one.met[rows], None if best is None else best[rows])
+        gated.append(own._replace(constant=one.constant, too_few=one.too_few))
     if doubt := doubt_of(results, chosen, level=looks.level(LEVEL)):
         changed, stays = numbers(results["changed"]), chosen.keeps_answer(plan.probe_settings)
         gated = [one.doubted(changed, doubt, stays=stays) for one in gated]

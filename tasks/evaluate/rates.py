@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -66,6 +67,8 @@ class Rate:
     """The sentence that says that noise may explain the changed answers."""
     chance: float | None = None
     """The rate of a model that guesses."""
+    constant: str = ""
+    """The one answer that reaches this chance; empty where guesses do."""
     looks: Looks = ONE_LOOK
     too_few: bool = False
     """It counts too few cases to claim anything."""
@@ -133,19 +136,39 @@ class Rate:
         return bool(self.doubt) and min(claims) <= LEVEL < min(self.reached, self.missed)
 
     @property
-    def is_guessed(self) -> bool:
-        """True where a model that guesses reaches the gate. A gate of zero asks for nothing."""
-        return is_guessed(self.chance, self.wanted)
-
-    @property
     def label(self) -> str:
         """The name as people read it."""
         return self.name.replace("_", " ")
 
 
-def is_guessed(chance: float | None, wanted: float) -> bool:
-    """Return True where a model that guesses at this rate reaches the gate."""
-    return chance is not None and 0 < wanted <= chance
+class Gated(Protocol):
+    """A rate with a gate, or the cases that it counts."""
+
+    @property
+    def chance(self) -> float | None:
+        """The rate of a model that guesses."""
+
+    @property
+    def wanted(self) -> float:
+        """The gate."""
+
+    @property
+    def constant(self) -> str:
+        """The one answer that reaches this chance; empty where guesses do."""
+
+
+Own = TypeVar("Own", bound=Gated)
+
+
+def find_pointless(rates: Sequence[Own]) -> Own | None:
+    """Return the rate that keeps a test from proving anything; None where no model that knows nothing passes.
+
+    A constant answer that reaches one gate is enough: it stays, and so reaches the others too. Of the gates that
+    guesses reach, all have to be reached. A gate of zero asks for nothing.
+    """
+    guessed = [rate for rate in rates if rate.chance is not None and 0 < rate.wanted <= rate.chance]
+    constant = [rate for rate in guessed if rate.constant or rate.chance == 1]
+    return next(iter(constant or (guessed if len(guessed) == len(rates) else [])), None)
 
 
 def rate_of(
@@ -155,6 +178,7 @@ def rate_of(
     *,
     wanted: float,
     chance: float | None = None,
+    constant: str = "",
     at_best: Any = None,
     at_worst: Any = None,
     doubt: str = "",
@@ -194,6 +218,7 @@ def rate_of(
         open=int(is_open.sum()),
         doubt=doubt,
         chance=chance,
+        constant=constant,
         looks=looks,
         too_few=too_few,
         votes=votes,

@@ -14,7 +14,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, gated_cases, wordings_of
-from contrapose.tasks.evaluate.rates import is_guessed
+from contrapose.tasks.evaluate.rates import find_pointless
 from contrapose.tasks.statistics.families import holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL
@@ -113,8 +113,7 @@ def _claims(drawn: np.ndarray, patterns: _Patterns, rates: Sequence[GatedCases],
     # Rates that count too few cases claim nothing, and keep the others from passing, as in `decide`.
     enough = [(rate, own) for rate, own in zip(rates, patterns.rates, strict=True) if not rate.too_few]
     never = np.zeros(len(drawn), dtype=bool)
-    guessed = all(is_guessed(rate.chance, rate.wanted) for rate, _ in enough)
-    may_pass = len(enough) == len(rates) and not guessed
+    may_pass = bool(enough) and len(enough) == len(rates) and find_pointless([rate for rate, _ in enough]) is None
     if rules.gate == "rate":
         reached, missed = ~never, never
         for rate, own in enough:

@@ -38,7 +38,8 @@ from contrapose.tasks.statistics.means import Mean, difference, mean
 from contrapose.tasks.statistics.shares import Interval, Share, clustered_share, unequal, wilson
 from contrapose.tasks.tables.passages import tells_of_passages
 from contrapose.tasks.tables.results import clusters_of, has_verdict, unread_replies
-from contrapose.tasks.text.wording import foreign_text
+from contrapose.tasks.text.wording import counted, foreign_text
+from contrapose.tasks.text.wording import skipped as skip_line
 
 REFUSED = ("equal_sentences", "equal_options", "equal_items")
 """Skip reasons that mean a faulty row: such rows are named one by one."""
@@ -62,8 +63,8 @@ def summarise(
     """
     results, too_long = by_length(results)
     skipped = pd.concat([skipped, too_long]) if len(too_long) else skipped
-    counted = results[[name for name in ("control", *COUNTED) if name in results]]
-    controls, cases = counted[counted["control"].to_numpy(dtype=bool)], cases_of(counted)
+    rows = results[[name for name in ("control", *COUNTED) if name in results]]
+    controls, cases = rows[rows["control"].to_numpy(dtype=bool)], cases_of(rows)
     share, chosen = pass_share(cases), probe(plan.test)
     codes = dict(Counter(skipped["skip_reason"]).most_common())
     samples = int(pd.concat([cases["sample_id"], skipped["sample_id"]]).nunique())
@@ -73,6 +74,8 @@ def summarise(
     unscored = unscored_reasons(cases)
     if not counts.scored and verdict == "inconclusive":
         reason = " ".join([reason, *islice(unscored, 1)])
+        if codes and not counts.asked:
+            reason = f"0 of {counted('cases', len(skipped))} could be asked: {skip_line(plan.test, codes)}."
     if verdict == "inconclusive" and (first := foreign_text(codes, samples)):
         reason = f"{first}. {reason}"
     measured = measure_results(results, chosen, scored=counts.scored, asked=wordings_of(results, plan))

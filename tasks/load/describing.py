@@ -227,6 +227,7 @@ def _warnings(head: TableHead, description: TableDescription, data: DataSettings
     lone = members if "options" not in fields and len(members) > 1 else set()
     skipped = {path for path in head.columns if layout and layout_key(path) in layout.not_asked}
     skipped |= {*description.used_columns, *data.columns.values()}
+    skipped |= {part.strip() for columns in data.columns.values() for part in columns.split(",")}
     for path in head.columns:
         if path in skipped:
             continue

@@ -12,13 +12,13 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from contrapose.tasks.core.errors import ConfigError, suggest_name
 from contrapose.tasks.core.records import Case, FollowUp, Likelihoods, Sample, Score, Side, TextSample, Trial
 from contrapose.tasks.probes.known_errors import Measured
 from contrapose.tasks.probes.panels import Picture
-from contrapose.tasks.probes.values import all_or_nothing
+from contrapose.tasks.probes.values import Guess, all_or_nothing, refuse_truth
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 """Texts to unit vectors, shape (n, dimensions), float32."""
@@ -29,7 +29,7 @@ Embeds = Literal["none", "without_options", "all"]
 ColumnType = Literal["string", "float", "int", "bool"]
 Value = str | float | int | bool | None
 """What a row holds in a column."""
-Proportion = Annotated[FiniteFloat, Field(ge=0, le=1)]
+Proportion = Annotated[FiniteFloat, Field(ge=0, le=1), BeforeValidator(refuse_truth)]
 """A setting from 0 to 1."""
 
 
@@ -88,6 +88,8 @@ class Criterion:
     """(rows,), bool: the rows that count."""
     chance: float | None = None
     """The share of a model that guesses; None where nothing can be guessed."""
+    constant: str = ""
+    """The one answer that reaches this chance; empty where guesses do."""
     at_best: np.ndarray | None = None
     """`met` where what the test is not about is given the benefit of the doubt, such as a wrong answer before; None:
     as `met`. A gate is missed only where it is missed even so."""
@@ -308,10 +310,10 @@ class Probe(Protocol):
         """Return counts, p values and the like over the results of one run. Controls are never passed in."""
         return {}
 
-    def guessed_rate(self, results: pd.DataFrame) -> float | None:
+    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
         """Return the pass rate of guesses with the model's own habits, such as its share of ties; None: unknown.
 
-        The results are of cases and controls, those in error too. Chance is at least this.
+        Or that of one constant answer. Chance is at least this. The results are those of cases and controls.
         """
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,21 @@ ABOVE_CHANCE = 0.1
 def gate_above(chance: float) -> float:
     """Return the least default gate for a guesser who reaches `chance`."""
     return chance + ABOVE_CHANCE * (1 - chance)
+
+
+def refuse_truth(value: Any) -> Any:
+    """Return a value, or raise ValueError where it is true or false, which pydantic reads as 1 or 0."""
+    if isinstance(value, bool):
+        raise ValueError("true or false; expected a number")
+    return value
+
+
+class Guess(NamedTuple):
+    """The rate that a model reaches which knows nothing."""
+
+    rate: float
+    answer: str = ""
+    """The one answer that reaches it, given to every case; empty where guesses do."""
 
 
 def all_hold(*parts: np.ndarray) -> np.ndarray:

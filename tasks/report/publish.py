@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from importlib import metadata
 from itertools import accumulate
 from pathlib import Path, PurePath
 from typing import Any
@@ -29,6 +28,7 @@ from contrapose.tasks.core.chats import shown_prompt
 from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
+from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.places import Place, atomic_folder, part_folder
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import find, is_probe, names, probe
@@ -169,11 +169,7 @@ def write_pages(folder: Path, contents: Mapping[str, bytes], *, what: str) -> No
 
 def versions() -> dict[str, str]:
     """Return versions of Python and of the packages that matter."""
-    installed = {"python": platform.python_version()}
-    for package in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            installed[package] = metadata.version(package)
-    return installed
+    return {"python": platform.python_version(), **installed_versions(PACKAGES)}
 
 
 def git_commit() -> str | None:

@@ -179,17 +179,18 @@ def test_a_gate_of_one_is_imported_as_it_is() -> None:
         ({"model": "davinci-002", "hub": "openai"}, ("openai/davinci-002", COMPLETIONS)),
         (
             {"model": "Llama-3-8B-Instruct", "hub": "lm-studio"},
-            ("openai/Llama-3-8B-Instruct", {"base_url": "http://localhost:1234/v1"}),
+            ("lmstudio/Llama-3-8B-Instruct", {}),
         ),
         (
             {"model": "http://127.0.0.1:9/v1/chat/completions", "hub": "lm-studio"},
-            ("openai/default", {"base_url": "http://127.0.0.1:9/v1"}),
+            ("lmstudio/default", {"base_url": "http://127.0.0.1:9/v1"}),
         ),
         (
             {"model": "http://127.0.0.1:9/v1/completions", "hub": "web"},
             ("openai/default", {"base_url": "http://127.0.0.1:9/v1", **COMPLETIONS}),
         ),
-        ({"model": "llama3", "hub": "ollama"}, ("openai/llama3", {"base_url": "http://localhost:11434/v1"})),
+        ({"model": "llama3", "hub": "ollama"}, ("ollama/llama3", {})),
+        ({"model": "mine", "hub": "azure-openai", "type": "completion"}, ("azure/mine", COMPLETIONS)),
     ],
 )
 def test_models_are_found_by_their_hub(model: dict[str, str], expected: tuple[str, dict[str, str]]) -> None:
@@ -206,12 +207,15 @@ def test_a_hub_without_a_counterpart_is_named_with_those_that_have_one(hub: str)
     assert "--model" in notes[0]
 
 
-@pytest.mark.parametrize("hub", ["azure-openai", "web"])
-def test_an_address_that_is_not_known_is_asked_for_before_anything_is_sent(hub: str) -> None:
-    suite, notes = import_langtest({"model": {"model": "x", "hub": hub}, **ORDER_BIAS}, name="x")
+def test_an_address_that_is_not_known_is_asked_for_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AZURE_OPENAI_ENDPOINT", raising=False)
+    suite, notes = import_langtest({"model": {"model": "x", "hub": "web"}, **ORDER_BIAS}, name="x")
     assert "base_url" in notes[0]
     with pytest.raises(ModelError, match=r"Correct model_args\.base_url"):
         read_settings(ModelSpec(id=suite["model"], args=suite["model_args"]))
+    suite, _ = import_langtest({"model": {"model": "x", "hub": "azure-openai"}, **ORDER_BIAS}, name="x")
+    with pytest.raises(ModelError, match="AZURE_OPENAI_ENDPOINT"):
+        read_settings(ModelSpec(id=suite["model"]))
 
 
 def test_of_several_models_and_sources_the_first_is_taken_and_the_others_are_named() -> None:

@@ -14,6 +14,7 @@ from linters import DEPLOYMENTS, lint
 from places import REPOSITORY
 
 WORKFLOW = DEPLOYMENTS / "github" / "evaluate.yaml"
+WORKFLOWS = [WORKFLOW, *sorted((REPOSITORY / ".github" / "workflows").iterdir())]
 JOBS: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text())["jobs"]
 
 
@@ -40,12 +41,12 @@ def program(folder: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("schema", ["vendor.github-workflows", "custom.github-workflows-require-timeout"])
-def test_the_workflow_fits_the_schema(schema: str) -> None:
-    lint("check-jsonschema", "--builtin-schema", schema, WORKFLOW)
+def test_the_workflows_fit_the_schema(schema: str) -> None:
+    lint("check-jsonschema", "--builtin-schema", schema, *WORKFLOWS)
 
 
-def test_the_workflow_is_safe() -> None:
-    lint("zizmor", "--offline", "--quiet", "--no-config", WORKFLOW)
+def test_the_workflows_are_safe() -> None:
+    lint("zizmor", "--offline", "--quiet", "--no-config", *WORKFLOWS)
 
 
 def test_only_the_job_without_the_code_of_the_pull_request_may_write() -> None:

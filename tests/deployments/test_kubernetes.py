@@ -10,6 +10,7 @@ import yaml
 from linters import DEPLOYMENTS, understood
 from prefect.utilities.templating import apply_values
 
+import contrapose
 from contrapose.flows.deploy.deploy import POOL
 from contrapose.tasks.core.outcome import EXIT_CODES
 
@@ -76,7 +77,7 @@ def test_a_pod_is_nobody_can_do_little_and_has_bounds_and_a_versioned_image(make
         "capabilities": {"drop": ["ALL"]},
     }
     assert {"cpu", "memory", "ephemeral-storage"} <= container["resources"]["limits"].keys()
-    assert container["image"] == "contrapose:0.1.0"
+    assert container["image"] == f"contrapose:{contrapose.__version__}"
 
 
 def test_the_job_and_the_worker_run_commands_that_exist() -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from fake_endpoint import Endpoint, serving
 
+import contrapose
+from contrapose.flows.python.pytest_runs import MOST_LINES, describe
+
 HEAD = """
 import re
 import contrapose
@@ -65,12 +68,32 @@ def outcome(folder: Path, program: str, *arguments: str) -> subprocess.Completed
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_verdicts_are_outcomes_of_pytest(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    done = outcome(tmp_path, PASSES + FAILS + UNDECIDED + BROKEN, "-rx", *workers)
+    done = outcome(tmp_path, PASSES + FAILS + UNDECIDED + BROKEN, "-rx", "--xfail-tb", *workers)
     assert "1 failed, 1 passed, 1 xfailed, 1 error" in done.stdout, done.stdout + done.stderr
     assert "more cases are needed" in done.stdout
     assert "pass rate 0% (0.0-6.0%) of 60 cases; gate 90%" in done.stdout
     assert "no till" in done.stdout
     assert "Traceback" not in done.stdout
+    assert "pytest_runs.py" not in done.stdout
+
+
+@pytest.mark.slow
+def test_each_failing_test_of_a_suite_shows_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tests = {"typo": {}, "casing": {}, "spacing": {}}
+    suite = {"data": "negation", "limit": 40, "tests": {"robustness": {name: {"scorer": "choice"} for name in tests}}}
+
+    def answer(prompt: str) -> str:
+        return "ABCD"[hash(prompt) % 4]
+
+    run = contrapose.evaluate(suite, model=answer, quiet=True)
+    lines = describe(run, run.summary["tests"][:2]).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert [sum(line.startswith(f"{test['test_type']} ") for line in lines) for test in run.summary["tests"]] == [
+        1,
+        1,
+        0,
+    ]
 
 
 @pytest.mark.slow
@@ -101,6 +124,9 @@ def test_suite(contrapose_run):
         ("@contrapose.stays(edit=politely, data='x.csv')\ndef test_a():\n    pass\n", "no parameter for the prompt"),
         ("@contrapose.stays(edit=politely, data='x.csv', gate=90)\ndef test_a(prompt):\n    pass\n", "gate is 90"),
         ("@contrapose.stays(edit=politely)\ndef test_a(prompt):\n    pass\n", "no data"),
+        ("@contrapose.stays(edit=politely, data='x.csv', gate=True)\ndef test_a(prompt):\n    pass\n", "gate is True"),
+        ("@contrapose.stays\ndef test_a(prompt):\n    pass\n", "a decorator without parentheses"),
+        ("@contrapose.becomes\ndef test_a(prompt):\n    pass\n", "a decorator without parentheses"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_asked(tmp_path: Path, program: str, words: str) -> None:

@@ -111,7 +111,7 @@ def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, o
     assert ("order_bias" in outcomes) == (option == "--model")
     if option == "--model":
         assert outcomes["order_bias"]["skip_reasons"] == {"not_recorded": 2}
-        assert outcomes["order_bias"]["reason"] == "No case could be scored."
+        assert outcomes["order_bias"]["reason"].startswith("0 of 2 cases could be asked: 2 ")
 
 
 def test_a_gate_that_guessing_reaches_is_no_refusal_and_no_pass(suite: str, capsys: pytest.CaptureFixture[str]) -> None:

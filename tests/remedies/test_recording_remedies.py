@@ -54,7 +54,7 @@ def correct_log(attempt: Attempt) -> None:
 
 CASES = [
     Case(
-        site="tasks/infer/recordings.py:_table_rows",
+        site="tasks/infer/formats/base.py:table_rows",
         command=VALIDATE,
         says="row 2: invalid JSON",
         follow=write("Correct that row", "replies.jsonl", REPLY * 2),
@@ -68,28 +68,28 @@ CASES = [
         files={"replies.jsonl": line(id=1, side="left", reply="Yes.")},
     ),
     Case(
-        site="tasks/infer/recordings.py:_reading",
+        site="tasks/infer/formats/base.py:rows_of",
         command=VALIDATE,
         says="expected samples of lm-eval",
         follow=name_columns,
         files={"replies.jsonl": line(**SAMPLE, arguments=5, resps=5)},
     ),
     Case(
-        site="tasks/infer/recordings.py:_reading",
+        site="tasks/infer/formats/base.py:rows_of",
         command="validate --test add_toxic_words --limit 1 --model recorded/log.json",
         says="expected a log of Inspect",
         follow=correct_log,
         files={"log.json": '{"samples": ["x"]}'},
     ),
     Case(
-        site="tasks/infer/recordings.py:_reading",
+        site="tasks/infer/formats/base.py:rows_of",
         command=f"{VALIDATE} --set model_args.requests=requests.jsonl",
-        says="expected results of a batch",
+        says="expected results of an OpenAI batch",
         follow=write("Correct the file", "replies.jsonl", RESULT),
         files={"replies.jsonl": RESULT.replace("200", '"none"'), "requests.jsonl": REQUEST},
     ),
     Case(
-        site="tasks/infer/recordings.py:_batch_row",
+        site="tasks/infer/formats/openai_batch.py:read",
         command=VALIDATE,
         says="an answer to a request '1' that is not there",
         follow=name_requests,
@@ -103,7 +103,7 @@ CASES = [
         files={"replies.jsonl": RESULT, "requests.jsonl": REQUEST},
     ),
     Case(
-        site="tasks/infer/recordings.py:_lm_eval_row",
+        site="tasks/infer/formats/lm_eval.py:_rows",
         command=VALIDATE,
         says="a sample of log-likelihoods",
         follow=write(

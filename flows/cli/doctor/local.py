@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from contrapose.tasks.core.bounds import call_with_timeout
-from contrapose.tasks.core.errors import ContraposeError
+from contrapose.tasks.core.errors import ContraposeError, install_command
+from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.provider import State
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def check_tested_versions(_: object) -> Iterator[DoctorFinding]:
         return
     label, lines = "tested versions", CONSTRAINTS.read_text(encoding="utf-8").splitlines()
     pins = dict(line.strip().split("==", 1) for line in lines if "==" in line and not line.startswith("#"))
-    installed = {name: version for name in pins if (version := _version(name)) is not None}
+    installed = installed_versions(pins)
     # What follows a plus names a build, such as +cpu.
     other = [
         f"{name} {version} ({pins[name]})" for name, version in installed.items() if version.split("+")[0] != pins[name]
@@ -81,21 +82,20 @@ def check_tested_versions(_: object) -> Iterator[DoctorFinding]:
 
 
 def check_extras(_: object) -> Iterator[DoctorFinding]:
-    """List complete and absent extras in one line; an incomplete one has a line of its own."""
+    """List complete and absent extras in one line; one with packages out of their ranges has a line of its own."""
     complete: list[str] = []
     absent: list[str] = []
     for extra in metadata.metadata("contrapose").get_all("Provides-Extra") or []:
-        wanted = requirements(extra)
-        missing = [need.name for need in wanted if not _fits(need)]
+        wrong = {need.name: _version(need.name) for need in requirements(extra) if not _fits(need)}
         if extra == "dev":
             continue
-        if missing and len(missing) < len(wanted):
-            observed = f"incomplete, or of other versions: {', '.join(missing)}"
-            yield DoctorFinding(f"extra {extra}", "warning", observed, f'pip install "contrapose[{extra}]"')
+        if wrong and None not in wrong.values():
+            observed = "of other versions: " + ", ".join(f"{name} {version}" for name, version in wrong.items())
+            yield DoctorFinding(f"extra {extra}", "warning", observed, install_command(extra))
         else:
-            (absent if missing else complete).append(extra)
+            (absent if wrong else complete).append(extra)
     parts = {"installed": ", ".join(complete), "not installed": ", ".join(absent)}
-    remedy = f'pip install "contrapose[{",".join(absent)}]"' if absent else ""
+    remedy = install_command("NAME") if absent else ""
     yield DoctorFinding("extras", "ok", "; ".join(f"{key}: {names}" for key, names in parts.items() if names), remedy)
 
 
@@ -116,10 +116,7 @@ def _fits(wanted: Requirement) -> bool:
 
 
 def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+    return installed_versions([name]).get(name)
 
 
 def check_spacy(_: object) -> Iterator[DoctorFinding]:
@@ -161,8 +158,9 @@ def check_gpu(_: object) -> Iterator[DoctorFinding]:
     build = re.search(r"^(cuda|hip)\b[^=\n]*=\s*'([\d.]+)", source, re.MULTILINE)
     if not cards:
         yield DoctorFinding("GPU", "ok", "none found; local models run on the processor")
-    elif build:
-        yield DoctorFinding("GPU", "ok", f"{cards}; torch for {build[1]} {build[2]}")
+    elif build or not spec:
+        use = f"torch for {build[1]} {build[2]}" if build else "torch, which uses it, is not installed"
+        yield DoctorFinding("GPU", "ok", f"{cards}; {use}", "" if build else install_command("local"))
     else:
         remedy = "Install torch with CUDA or ROCm: https://pytorch.org/get-started/locally"
         yield DoctorFinding("GPU", "warning", f"{cards}, and a torch that cannot use it", remedy)

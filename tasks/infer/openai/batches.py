@@ -16,6 +16,7 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.asking.outcomes import LEAST_SECRET, without_secrets
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import forget_environment
+from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.failures import is_moderated, one_line_error
 from contrapose.tasks.infer.openai.response_parsing import (
     MOST_HIDDEN,
@@ -241,9 +242,8 @@ class BatchEndpoint:
         self.settings, self.url = bodies.settings, f"/v1{bodies.settings.path}"
         # What is meant for one host is not sent to another.
         client = httpx2.Client(follow_redirects=False, timeout=SECONDS)
-        self.client = OpenAI(
-            base_url=self.settings.address, api_key=self.settings.key, max_retries=TRIES, http_client=client
-        )
+        options = {**self.settings.client_options(), **({"api_key": read_token} if self.settings.entra else {})}
+        self.client = OpenAI(**options, max_retries=TRIES, http_client=client)
         forget_environment(self.client, self.settings)
 
     def __enter__(self) -> Self:

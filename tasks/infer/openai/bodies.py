@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.chats import chat_of
+from contrapose.tasks.core.chats import chat_of, refuse_tools
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
 from contrapose.tasks.infer.asking.text_provider import estimate_tokens
@@ -57,6 +57,7 @@ class Bodies:
         """Return what is posted, as JSON."""
         fields = dict(self.frames[question.kind])
         if self.settings.endpoint == "completions":
+            refuse_tools(question.prompt, where="model_args.endpoint", why="the completions API takes none")
             fields["prompt"] = self.spec.in_one_text(question.prompt)
         else:
             chat = chat_of(question.prompt)

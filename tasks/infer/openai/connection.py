@@ -5,8 +5,10 @@ The client's own transport spends more time in URL, header, cookie and redirect 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ import httpx2
 from multidict import CIMultiDict
 from yarl import URL
 
+from contrapose.tasks.config.hosts import origin_of
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
@@ -21,7 +24,9 @@ from contrapose.tasks.infer.asking.asker import Way
 from contrapose.tasks.infer.asking.http import HttpClient, ReplyTooLargeError
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, timeout_failure, without_secrets_in
 from contrapose.tasks.infer.openai.bodies import Bodies
+from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.failures import (
+    NO_DEPLOYMENT,
     connection_failure,
     error_in_reply,
     is_missing_path,
@@ -32,11 +37,19 @@ from contrapose.tasks.infer.openai.failures import (
 )
 from contrapose.tasks.infer.openai.key import NO_KEY
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal, missing_logprobs, refused_parameter
-from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, NoLogprobsError, believe_counts, read_reply
+from contrapose.tasks.infer.openai.response_parsing import (
+    ErrorReplyError,
+    NoLogprobsError,
+    believe_counts,
+    listed_models,
+    read_reply,
+)
 from contrapose.tasks.infer.openai.settings import Settings
+from contrapose.tasks.infer.openai.vendors import BEARER
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, OpenAI
+    from openai._types import RequestOptions
 
 
 NOT_FOUND = 404
@@ -64,9 +77,8 @@ class Connection:
         # Nothing is sent by it: each request counts as answered.
         answered = httpx2.MockTransport(lambda request: httpx2.Response(200, request=request))
         unsent = httpx2.AsyncClient(transport=answered, trust_env=False, timeout=None, headers=ENCODINGS)
-        self.client = AsyncOpenAI(
-            base_url=settings.address, api_key=settings.key, timeout=None, max_retries=0, http_client=unsent
-        )
+        self.client = AsyncOpenAI(**settings.client_options(), timeout=None, max_retries=0, http_client=unsent)
+        self.settings, self.key = settings, settings.key
         forget_environment(self.client, settings)
         self._built: dict[str, tuple[URL, CIMultiDict[str]]] = {}
 
@@ -75,6 +87,10 @@ class Connection:
         if path not in self._built:
             self._built[path] = await self._build(path, body)
         (url, headers), method = self._built[path], "GET" if body is None else "POST"
+        if self.settings.entra:
+            # It may have to be renewed, which takes a request.
+            self.key = await asyncio.to_thread(read_token)
+            headers[BEARER] = f"Bearer {self.key}"
         received = await self.http.exchange(method, url, headers, body or b"", seconds=seconds)
         if 200 <= received.status < 300:
             return received.content
@@ -84,10 +100,11 @@ class Connection:
 
     async def _build(self, path: str, body: bytes | None) -> tuple[URL, CIMultiDict[str]]:
         """Return address and headers, by the client's methods for addresses it has no method of its own for."""
+        options: RequestOptions = {"headers": self.settings.key_headers(is_list=body is None)}
         if body is None:
-            answered = await self.client.get(path, cast_to=httpx2.Response)
+            answered = await self.client.get(path, cast_to=httpx2.Response, options=options)
         else:
-            answered = await self.client.post(path, cast_to=httpx2.Response, content=body)
+            answered = await self.client.post(path, cast_to=httpx2.Response, content=body, options=options)
         headers = CIMultiDict(answered.request.headers.multi_items())
         headers.pop("Content-Length", None)
         return URL(str(answered.request.url)), headers
@@ -133,43 +150,43 @@ class OpenAIWay(Way):
         from aiohttp import ClientError, ClientPayloadError, ClientResponseError
         from openai import APIStatusError, OpenAIError
 
-        bodies, key, start = self.bodies, self.bodies.settings.key, time.monotonic()
+        bodies, connection, start = self.bodies, self.connection, time.monotonic()
         try:
             sent = bodies.body(question)
-            content = await self.connection.exchange(bodies.settings.path, sent, seconds=timeout)
+            content = await connection.exchange(bodies.settings.path, sent, seconds=timeout)
             completion, seconds = read_reply(content, question), time.monotonic() - start
             written = bodies.most(question).completion_tokens
             completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
             # Before anything stores it: a server may repeat the key that it was sent.
-            return Reply(completion=without_secrets_in(completion, [key]), seconds=seconds, odd=odd)
+            return Reply(completion=without_secrets_in(completion, [connection.key]), seconds=seconds, odd=odd)
         except TimeoutError:
             return timeout_failure(timeout)
         except APIStatusError as error:
-            failure, body = status_failure(error, key), error.body
+            failure, body = status_failure(error, connection.key), error.body
         except ErrorReplyError as error:
-            failure, body = error_in_reply(error.args[0], key), error.args[0]
+            failure, body = error_in_reply(error.args[0], connection.key), error.args[0]
         except (ClientPayloadError, ClientResponseError) as error:
             # Something came, and was no reply of HTTP.
-            return unreadable_failure(error, key)
+            return unreadable_failure(error, connection.key)
         except (OpenAIError, ClientError, OSError) as error:
-            return connection_failure(error, key)
+            return connection_failure(error, connection.key)
         except NoLogprobsError:
             return missing_logprobs()
         except ReplyTooLargeError as error:
             # It would be as long the next time, and paid for again.
-            return unreadable_failure(error, key, then="give up")
+            return unreadable_failure(error, connection.key, then="give up")
         except ValueError as error:
-            return unreadable_failure(error, key)
+            return unreadable_failure(error, connection.key)
         except Exception as error:
             # Whatever broke this one request, the others go on.
-            return Failure(kind="error", message=one_line_error(error, key), then="give up")
+            return Failure(kind="error", message=one_line_error(error, connection.key), then="give up")
         return refused_parameter(failure, body, question, sent=json.loads(sent)) or failure
 
 
-async def reach(settings: Settings, key_place: str) -> None:
-    """Refuse an endpoint that cannot be reached, or a key that it rejects, before any prompt is sent.
+async def reach(settings: Settings, key_place: str, model: str) -> Sequence[str]:
+    """Return the models that an endpoint lists, or refuse one that cannot be reached or rejects the key.
 
-    Servers that do not list their models answer with another status: they were reached.
+    No prompt is sent. Servers that do not list their models answer with another status: they were reached.
     """
     from aiohttp import ClientError
     from openai import APIStatusError, AuthenticationError, OpenAIError
@@ -179,7 +196,9 @@ async def reach(settings: Settings, key_place: str) -> None:
 
     connection = Connection(settings)
     try:
-        await connection.exchange("/models", None, seconds=PATIENCE)
+        if settings.vendor.lists_models:
+            return listed_models(await connection.exchange("/models", None, seconds=PATIENCE))
+        await connection.exchange(settings.path, json.dumps({"model": model}).encode(), seconds=PATIENCE)
     except (OSError, ClientError) as error:
         raise refusal(
             f"no answer from the endpoint ({type(error).__name__})",
@@ -200,6 +219,12 @@ async def reach(settings: Settings, key_place: str) -> None:
                 expected="an endpoint that answers itself: what is meant for one host is not sent to another",
                 remedy="Set model_args.base_url to the address that answers.",
             ) from error
+        if error.code == NO_DEPLOYMENT:
+            raise refusal(
+                f"there is no deployment {model!r}",
+                expected="the name of a deployment of this resource",
+                remedy="Correct the name, or wait some minutes after the deployment was made.",
+            ) from None
         if error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
             remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
             if settings.address.endswith(USUAL_PATH):
@@ -211,9 +236,32 @@ async def reach(settings: Settings, key_place: str) -> None:
             ) from None
     except (OpenAIError, ReplyTooLargeError):
         # Whatever it said, it was there.
-        return
+        return ()
     finally:
         await connection.close()
+    return ()
+
+
+async def read_digest(settings: Settings, model: str) -> str:
+    """Return the digest of a model's weights, by the list in its server's own API; empty where it is not there."""
+    from aiohttp import ClientError
+    from openai import OpenAIError
+
+    connection = Connection(settings)
+    try:
+        url = f"{origin_of(settings.address)}{settings.vendor.digests}"
+        listed = json.loads(await connection.exchange(url, None, seconds=PATIENCE))["models"]
+        return next((str(each["digest"]) for each in listed if is_listed(model, [each["name"]])), "")
+    except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError, LookupError, TypeError):
+        return ""
+    finally:
+        await connection.close()
+
+
+def is_listed(model: str, listed: Sequence[str]) -> bool:
+    """Return whether a model is in a list: as it is, with its tag `latest`, or as a dated version of itself."""
+    names = [name.removeprefix("models/") for name in listed]
+    return any(name in (model, f"{model}:latest") or name.startswith(f"{model}-") for name in names)
 
 
 async def _is_path_missing(connection: Connection, settings: Settings) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 REFUSED = (401, 402, 403)
+NO_DEPLOYMENT = "DeploymentNotFound"
+"""How Azure calls a model that it does not have."""
 TOO_LONG_SAID = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens"
     r"|max_model_len|exceeds? the (?:model'?s )?(?:maximum|context|available)",
@@ -82,7 +84,7 @@ def status_failure(error: APIStatusError, key: str) -> Failure:
         why = f"the endpoint {way} (status {status}), which is not followed; correct model_args.base_url"
         return Failure(kind=f"status {status}", message=why, then="stop", status=status)
     text = f"status {status}: {one_line_error(error, key)}"
-    return _failure(status, error.body, text, key=key, wait=asked_wait(error.response.headers))
+    return failure_of_error(status, error.body, text, key=key, wait=asked_wait(error.response.headers))
 
 
 def error_in_reply(body: object, key: str) -> Failure:
@@ -90,20 +92,22 @@ def error_in_reply(body: object, key: str) -> Failure:
     code = body.get("code", body.get("status")) if isinstance(body, Mapping) else None
     named = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) <= 599 else None
     text = f"an error in a reply of status 200: {_clean(_words(body), key)}"
-    return _failure(named or 500, body, text, key=key, filter_status=named or 400)
+    return failure_of_error(named or 500, body, text, key=key, filter_status=named or 400)
 
 
-def _failure(
+def failure_of_error(
     status: int, body: object, text: str, *, key: str, wait: float | None = None, filter_status: int | None = None
 ) -> Failure:
-    """Return what an error means."""
+    """Return what an error means by its status and body; `text` is shown."""
     if is_moderated(filter_status or status, body):
         # A prompt that a filter refuses, whatever else is asked or how.
         message = _clean(_words(body), key)
         return Failure(kind="moderated", message=message, then="give up", outcome="moderated")
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     # A 404 whose body is no error of the API comes from a server that has no such address.
-    no_model = code == "model_not_found" or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    no_model = (
+        code in ("model_not_found", NO_DEPLOYMENT) or "model" in _words(body).lower() or not isinstance(body, Mapping)
+    )
     if status in REFUSED or (status == 404 and no_model) or (status == 429 and code == "insufficient_quota"):
         return Failure(
             kind=f"status {status}",

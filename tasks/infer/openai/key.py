@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,14 +11,12 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ConfigError, ModelError
 from contrapose.tasks.core.secrets import BLOCK, SCHEME, from_environment, read_block
 from contrapose.tasks.core.secrets import VARIABLE as NAME
+from contrapose.tasks.infer.openai.entra import read_token
+from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor, vendor_of, vendor_with_key
 
-VARIABLE = "OPENAI_API_KEY"
-"""Where the key is looked for when `model_args` says nothing."""
 HOSTS = "CONTRAPOSE_KEY_HOSTS"
-"""Variable that names further hosts, each as `host`, for the key in VARIABLE, or as `<variable>=host` or
+"""Variable that names further hosts, each as `host`, for OpenAI's key, or as `<variable>=host` or
 `secret://<block>=host`, for another one."""
-BASE_URL = "OPENAI_BASE_URL"
-OPENAI_HOST = "api.openai.com"
 
 NO_KEY = "none"
 """Key of the client for a server that wants no key; as `api_key_env`, it says that no key is to be sent."""
@@ -35,14 +32,14 @@ class Key:
     """The key itself; empty where there is none."""
     hosts: tuple[HostRule, ...]
     """Those that are named beside it."""
-    with_own: bool
-    """Whether it is for OpenAI's own hosts and that of BASE_URL, too."""
+    owner: Vendor | None
+    """The vendor whose own hosts it is for, too."""
 
     def is_for(self, origin: Origin | None) -> bool:
         """Return whether it may be sent there."""
         if origin is None:
             return False
-        own = self.with_own and (_is_openai(origin) or origin == origin_of(os.environ.get(BASE_URL, "")))
+        own = self.owner is not None and self.owner.may_have_key(origin)
         return own or any(rule.holds(origin) for rule in self.hosts)
 
 
@@ -58,6 +55,8 @@ class BoundKey(BaseModel):
 def key_place(spec: ModelSpec) -> str:
     """Return the place of the key, in words."""
     place = _place(spec)
+    if spec.args.get("entra"):
+        return "a token of Microsoft Entra ID"
     if place.startswith(SCHEME):
         return f"Prefect Secret block {place.removeprefix(SCHEME)}"
     return f"environment variable {place}" if place else "model_args.api_key_env"
@@ -68,11 +67,14 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
 
     Parameters of a run, such as `base_url`, never decide where a key goes: its owner names the hosts next to it.
     """
-    place, origin = _place(spec), origin_of(base_url)
+    place, origin, vendor = _place(spec), origin_of(base_url), vendor_of(spec)
+    if spec.args.get("entra"):
+        _refuse_foreign(spec, Key(place=vendor.key, text="", hosts=_named_hosts(vendor.key), owner=vendor), origin)
+        return read_token(where=spec.id)
     if not place:
         return NO_KEY
     key = _key_at(place)
-    if place != VARIABLE:
+    if place != vendor.key:
         # Whether or not it is set: a parameter may name any variable, and what that holds is not told.
         _refuse_foreign(spec, key, origin)
     if not (key.text.isascii() and key.text.isprintable()):
@@ -82,15 +84,17 @@ def read_key(spec: ModelSpec, *, base_url: str) -> str:
             remedy=f"Set it again, without blanks or line breaks: export {key.place}=…",
             where=spec.id,
         )
-    if not key.text and (_is_openai(origin) or "api_key_env" in spec.args):
+    if not key.text and (vendor.wants_key(origin) or "api_key_env" in spec.args):
+        entra = ", set model_args.entra=true" if "entra" in vendor.arguments else ""
         raise ModelError(
             f"{key_place(spec)} is not set",
             expected="an API key in it",
-            remedy=f"export {key.place}=…, name a Prefect Secret block as model_args.api_key_block, or set "
+            remedy=f"export {key.place}=…{entra}, name a Prefect Secret block as model_args.api_key_block, or set "
             "model_args.base_url for a server of your own.",
             where=spec.id,
         )
-    if not key.text:
+    is_asked_for = vendor.needs_key or key.is_for(origin) or {"api_key_env", "api_key_block"} & spec.args.keys()
+    if not key.text or not is_asked_for:
         return NO_KEY
     _refuse_foreign(spec, key, origin)
     return key.text
@@ -118,13 +122,13 @@ def read_header(place: str, *, address: str, where: str) -> str:
 
 
 def is_own(base_url: str) -> bool:
-    """Return whether the key in VARIABLE, and what else the environment says of OpenAI, is for an address."""
-    return Key(place=VARIABLE, text="", hosts=_named_hosts(VARIABLE), with_own=True).is_for(origin_of(base_url))
+    """Return whether OpenAI's key, and what else the environment says of OpenAI, is for an address."""
+    return Key(place=OPENAI.key, text="", hosts=_named_hosts(OPENAI.key), owner=OPENAI).is_for(origin_of(base_url))
 
 
 def _place(spec: ModelSpec) -> str:
     """Return the place of the key: a variable, `secret://<block>`, or empty where no key is to be sent."""
-    variable, block = spec.args.get("api_key_env", VARIABLE), spec.args.get("api_key_block")
+    variable, block = spec.args.get("api_key_env", vendor_of(spec).key), spec.args.get("api_key_block")
     if block is None:
         # An empty field of a form, and `null` in a file, say the same.
         return "" if variable in (None, "", NO_KEY) else str(variable)
@@ -145,11 +149,11 @@ def _key_at(place: str, *, where: str = "") -> Key:
     """
     if not place.startswith(SCHEME):
         text = from_environment(place, where=where or "model_args.api_key_env")
-        return Key(place=place, text=text, hosts=_named_hosts(place), with_own=place == VARIABLE)
+        return Key(place=place, text=text, hosts=_named_hosts(place), owner=vendor_with_key(place))
     name, where = place.removeprefix(SCHEME), where or "model_args.api_key_block"
     value = read_block(name, where=where)
     if isinstance(value, str) and not value.lstrip().startswith("{"):
-        return Key(place=place, text=value.strip(), hosts=_named_hosts(place), with_own=True)
+        return Key(place=place, text=value.strip(), hosts=_named_hosts(place), owner=OPENAI)
     try:
         bound = BoundKey.model_validate_json(value) if isinstance(value, str) else BoundKey.model_validate(value)
     except ValidationError:
@@ -161,7 +165,7 @@ def _key_at(place: str, *, where: str = "") -> Key:
             where=where,
         ) from None
     hosts = [read_rule(entry, where=f"hosts of Prefect Secret block {name}") for entry in bound.hosts]
-    return Key(place=place, text=bound.key, hosts=(*_named_hosts(place), *hosts), with_own=False)
+    return Key(place=place, text=bound.key, hosts=(*_named_hosts(place), *hosts), owner=None)
 
 
 def _named_hosts(place: str) -> tuple[HostRule, ...]:
@@ -173,7 +177,7 @@ def _named_hosts(place: str) -> tuple[HostRule, ...]:
 def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
     """Return the place of a key and a host that it is for, of an entry of HOSTS at `where`.
 
-    An entry is `host`, which is for the key in VARIABLE, `<variable>=host` or `secret://<block>=host`.
+    An entry is `host`, which is for OpenAI's key, `<variable>=host` or `secret://<block>=host`.
     ConfigError: it is none of these.
     """
     place, equals, host = entry.rpartition("=")
@@ -185,14 +189,14 @@ def read_entry(entry: str, *, where: str) -> tuple[str, HostRule]:
             remedy=f"Write {HOSTS}=<host>, or {HOSTS}=<variable>=<host>.",
             where=where,
         )
-    return (place if equals else VARIABLE), read_rule(host, where=where)
+    return (place if equals else OPENAI.key), read_rule(host, where=where)
 
 
 def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
     if key.is_for(origin):
         return
-    own = f"https://{OPENAI_HOST}, the address in {BASE_URL}, or " if key.with_own else ""
-    entry = f"{origin}" if key.place == VARIABLE else f"{key.place}={origin}"
+    own = key.owner.own_addresses if key.owner else ""
+    entry = f"{origin}" if key.place == OPENAI.key else f"{key.place}={origin}"
     raise ModelError(
         f"{key_place(spec)} is no key for {origin}",
         expected=f"{own}a host that is named for this key",
@@ -200,10 +204,3 @@ def _refuse_foreign(spec: ModelSpec, key: Key, origin: Origin | None) -> None:
         f"needs no key, set model_args.api_key_env={NO_KEY}.",
         where=spec.id,
     )
-
-
-def _is_openai(origin: Origin | None) -> bool:
-    """Return whether an origin is OpenAI's own, in whichever of its regions."""
-    if origin is None or (origin.scheme, origin.port) != ("https", 443):
-        return False
-    return origin.host == OPENAI_HOST or origin.host.endswith(f".{OPENAI_HOST}")

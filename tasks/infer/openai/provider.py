@@ -1,17 +1,18 @@
-"""Provider `openai`: OpenAI itself, or vLLM, Ollama, TGI, llama.cpp, LM Studio … by `base_url`."""
+"""Providers `openai`, `anthropic`, `azure`, `ollama` and others: vendors, and any server by `base_url`."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from contrapose.tasks.config.hosts import is_loopback
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.config.prices import Price, listed_price
+from contrapose.tasks.config.prices import FREE, Price, listed_price
+from contrapose.tasks.core.errors import suggest_name
 from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
@@ -19,10 +20,19 @@ from contrapose.tasks.infer.asking.pool import Pool, PooledModel
 from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
-from contrapose.tasks.infer.openai.connection import OpenAIWay, reach
+from contrapose.tasks.infer.openai.connection import OpenAIWay, is_listed, reach, read_digest
 from contrapose.tasks.infer.openai.form_finder import FormFinder
-from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, key_place
-from contrapose.tasks.infer.openai.settings import ARGUMENTS, CONCURRENCY, read_settings, read_switch, wanted_forms
+from contrapose.tasks.infer.openai.key import NO_KEY, key_place
+from contrapose.tasks.infer.openai.settings import (
+    OPENAI_HOST,
+    arguments_of,
+    base_url_of,
+    read_settings,
+    read_switch,
+    wanted_forms,
+)
+from contrapose.tasks.infer.openai.vendors import OPENAI, Vendor
+from contrapose.tasks.text.wording import counted
 
 OFFLINE = (
     "model_args.offline is set, and some prompts have no stored answer: `contrapose batch prompts` writes them "
@@ -48,20 +58,33 @@ class OpenAI:
     cases_per_task: ClassVar[int] = 2000
     local: ClassVar[bool] = False
     knows_weights: ClassVar[bool] = False
-    concurrency: ClassVar[int] = CONCURRENCY
-    arguments: ClassVar[Mapping[str, Argument]] = ARGUMENTS
+
+    def __init__(self, vendor: Vendor = OPENAI) -> None:
+        self.vendor = vendor
+        self.concurrency: int = vendor.concurrency
+        self.arguments: Mapping[str, Argument] = arguments_of(vendor)
 
     def price(self, spec: ModelSpec) -> Price | None:
-        """Return the listed price of the model at OpenAI's own address; the same name elsewhere may cost anything."""
-        url = spec.args.get("base_url") or os.environ.get(BASE_URL)
-        return listed_price(spec.name) if not url or urlsplit(str(url)).hostname == OPENAI_HOST else None
+        """Return the listed price of the model at OpenAI's own address, and that a server on this machine is free."""
+        host = urlsplit(base_url_of(spec)).hostname or ""
+        if not self.vendor.needs_key and is_loopback(host):
+            return FREE
+        # The same name elsewhere may cost anything.
+        return listed_price(spec.name) if self.vendor is OPENAI and host == OPENAI_HOST else None
 
     def check(self, spec: ModelSpec) -> Check:
         """Refuse an endpoint that does not answer, or does not take the key."""
         settings = read_settings(spec)
         if settings.offline:
             return Check(state="ok", observed=f"{spec.id} is offline: only stored answers are used")
-        asyncio.run(reach(settings, key_place(spec)))
+        listed = asyncio.run(reach(settings, key_place(spec), spec.name))
+        if listed and not is_listed(spec.name, listed):
+            adds = self.vendor.adds_model.format(model=spec.name)
+            return Check(
+                state="warning",
+                observed=f"{spec.id}: {settings.address} lists {counted('models', len(listed))}, and not this one",
+                remedy=suggest_name(spec.name, listed, otherwise=f"Run: {adds}" if adds else "Correct the name."),
+            )
         key = "no key" if settings.key == NO_KEY else f"key from {key_place(spec)}"
         return Check(state="ok", observed=f"{spec.id} at {settings.address} answers; {key}")
 
@@ -91,19 +114,22 @@ class OpenAI:
     def identity(self, spec: ModelSpec) -> Mapping[str, str]:
         """Return endpoint and model name; the model behind them can change without notice, and a report says so.
 
-        `model_args.revision` is sent to nobody: it keeps the answers of one version separate.
+        `model_args.revision` is sent to nobody: it keeps the answers of one version separate, as a digest does where
+        the server has one.
         """
-        settings = read_settings(spec)
-        served = {"served": str(spec.args["revision"])} if spec.args.get("revision") else {}
+        settings, version = read_settings(spec), str(spec.args.get("revision") or "")
         if not settings.offline:
-            asyncio.run(reach(settings, key_place(spec)))
+            asyncio.run(reach(settings, key_place(spec), spec.name))
+        if self.vendor.digests and not (settings.offline or version):
+            version = asyncio.run(read_digest(settings, spec.name))
         return {
             "revision": f"{settings.address}#{settings.endpoint}",
             "model": spec.name,
             "max_tokens_field": settings.length_field,
             "dtype": "unknown",
             "device": "remote",
-            **served,
+            **({"served": version} if version else {}),
+            **({"api_version": settings.api_version} if settings.api_version else {}),
         }
 
     def open(self, spec: ModelSpec) -> OpenAIModel:

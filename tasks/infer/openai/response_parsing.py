@@ -124,6 +124,16 @@ def believe_counts(completion: Completion, body: bytes, *, sent: int, written: i
     return replace(completion, usage=replace(used, **counts)), odd[0] if odd else None
 
 
+def listed_models(body: bytes) -> list[str]:
+    """Return the names of the models in a list of either layout; none where it is no such list."""
+    try:
+        reply = _parse(body)
+        listed = reply.get("data") if isinstance(reply, Mapping) else reply
+        return [str(model["id"]) for model in listed or ()]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return []
+
+
 def shows_schema(text: str) -> bool:
     """Return whether a reply looks like JSON that was asked for, which a prompt never does."""
     return text.lstrip().startswith(("{", "```")) or f'"{SCHEMA_FIELD}"' in text

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 
 from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
@@ -17,23 +16,24 @@ from contrapose.tasks.core.questions import Form
 from contrapose.tasks.infer.arguments import PACE, argument_error, read_pace, whole_number
 from contrapose.tasks.infer.asking.endpoint import AskingPace
 from contrapose.tasks.infer.base import refuse_unknown
-from contrapose.tasks.infer.openai.key import BASE_URL, NO_KEY, OPENAI_HOST, is_own, read_key
+from contrapose.tasks.infer.openai.key import NO_KEY, is_own, read_key
+from contrapose.tasks.infer.openai.vendors import BEARER, OPENAI, OTHER_SERVER, Vendor, vendor_of
 
-CONCURRENCY = 32
-"""Requests at once where `model_args.concurrency` says nothing."""
+if TYPE_CHECKING:
+    from openai import Omit
+
 TOP_LOGPROBS = 20
 """Log-probabilities that OpenAI and most other servers list at most."""
 
 ARGUMENTS: Mapping[str, Argument] = {
-    "base_url": Argument(type="address", description="The endpoint, up to and including /v1; empty: OpenAI's own."),
+    "base_url": Argument(type="address", description="The endpoint, up to and including /v1; empty: the vendor's own."),
     "endpoint": Argument(type="text", description="The API that is asked: chat or completions.", default="chat"),
     **PACE,
     "concurrency": replace(
         PACE["concurrency"],
         description="Most requests at a time; halved while the endpoint says that it is overloaded.",
-        default=CONCURRENCY,
     ),
-    "timeout": replace(PACE["timeout"], default=30),
+    "timeout": PACE["timeout"],
     "retries": replace(PACE["retries"], description="For failures; rate-limited requests do not count."),
     "logprobs": Argument(
         type="true or false", description="Compare option letters by the endpoint's log-probabilities.", default=False
@@ -62,18 +62,33 @@ ARGUMENTS: Mapping[str, Argument] = {
         type="text", description="Version that is served; each has its own cached answers. It is not sent."
     ),
 }
-OPENAI_URL = f"https://{OPENAI_HOST}/v1"
 
+OPENAI_HOST = urlsplit(OPENAI.base_url).hostname
 USER_INFO = re.compile(r"//[^/@\s]+@")
 """Name and password in an address, such as that of a proxy."""
+
+
+def arguments_of(vendor: Vendor) -> Mapping[str, Argument]:
+    """Return the arguments of a vendor's models, with its defaults."""
+    defaults = {"concurrency": vendor.concurrency, "timeout": vendor.timeout, "api_key_env": vendor.key}
+    if vendor.base_url and vendor is not OPENAI:
+        defaults["base_url"] = vendor.base_url
+    own = {name: replace(ARGUMENTS[name], default=value) for name, value in defaults.items()}
+    return {**ARGUMENTS, **own, **vendor.arguments}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(AskingPace):
     """Address, up to and including /v1, and pace of an endpoint, and how it is asked."""
 
+    vendor: Vendor
+    """Whose API it is."""
     key: str
-    """The API key, or NO_KEY."""
+    """The API key, a token of Entra, or NO_KEY."""
+    entra: bool
+    """Whether tokens of Entra are sent, which expire, in place of a key."""
+    api_version: str
+    """Version of Azure's older API; empty for every other one."""
     own: bool
     """Whether what the environment says of OpenAI beside the key, such as OPENAI_ORG_ID, is for that address."""
     endpoint: Literal["chat", "completions"]
@@ -92,42 +107,61 @@ class Settings(AskingPace):
         """Address of the API below the base URL."""
         return "/chat/completions" if self.endpoint == "chat" else "/completions"
 
+    def client_options(self) -> dict[str, Any]:
+        """Return the arguments of OpenAI's clients: address and key."""
+        query = {"api-version": self.api_version} if self.api_version else None
+        return {"base_url": self.address, "api_key": self.key, "default_query": query}
+
+    def key_headers(self, *, is_list: bool) -> dict[str, str | Omit]:
+        """Return the headers of the key, in place of OpenAI's own, of a prompt or of a question for a list of models.
+
+        OpenAI's own are right for a batch, and for a token of Entra.
+        """
+        from openai import Omit
+
+        own = dict(self.vendor.list_headers) if is_list else {}
+        if self.vendor.key_header != BEARER and not self.entra:
+            own[self.vendor.key_header] = "{key}"
+        return {BEARER: Omit(), **{name: value.format(key=self.key) for name, value in own.items()}} if own else {}
+
 
 def read_settings(spec: ModelSpec) -> Settings:
     """Return the settings of a model."""
+    vendor = vendor_of(spec)
     if not spec.name:
         raise ModelError(
             "no model name",
-            expected="openai/<model>, such as openai/gpt-4.1-mini",
+            expected=f"{vendor.name}/<model>, such as {vendor.name}/{vendor.example}",
             remedy="Name the model as the endpoint knows it.",
             where=spec.id,
         )
-    refuse_unknown(spec, ARGUMENTS)
+    refuse_unknown(spec, arguments_of(vendor))
     wanted_forms(spec)
-    base_url, endpoint, offline = _base_url(spec), _endpoint(spec), read_switch(spec, "offline")
-    # OpenAI's own chat API renamed the field; other servers know the old name.
-    own_chat = endpoint == "chat" and urlsplit(base_url).hostname == OPENAI_HOST
+    base_url, endpoint, offline = base_url_of(spec), _endpoint(spec), read_switch(spec, "offline")
+    length_field = _server(spec, base_url).length_field if endpoint == "chat" else "max_tokens"
     return Settings(
-        **read_pace(spec, concurrency=CONCURRENCY, timeout=30),
+        **read_pace(spec, concurrency=vendor.concurrency, timeout=vendor.timeout),
         address=base_url,
+        vendor=vendor,
         key=NO_KEY if offline else read_key(spec, base_url=base_url),
+        entra=read_switch(spec, "entra"),
+        api_version=str(spec.args.get("api_version") or ""),
         offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
         logprobs=read_switch(spec, "logprobs"),
         top_logprobs=whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
-        length_field=str(spec.args.get("max_tokens_field") or ("max_completion_tokens" if own_chat else "max_tokens")),
+        length_field=str(spec.args.get("max_tokens_field") or length_field),
     )
 
 
 def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
     """Return the forms in which replies may be held to option letters; no key is needed for that.
 
-    Choices are vLLM's own, and the older API knows nothing else.
+    The older API knows no schema.
     """
-    own, chat = urlsplit(_base_url(spec)).hostname == OPENAI_HOST, _endpoint(spec) == "chat"
-    schema: tuple[Form, ...] = ("json_schema",) if chat else ()
-    known: tuple[Form, ...] = schema if own else (*schema, "structured_outputs", "guided_choice")
+    forms, chat = _server(spec, base_url_of(spec)).forms, _endpoint(spec) == "chat"
+    known = tuple(form for form in forms if chat or form != "json_schema")
     named = spec.args.get("constrained", "auto")
     if named == "auto":
         return (*known, "plain")
@@ -140,8 +174,16 @@ def wanted_forms(spec: ModelSpec) -> tuple[Form, ...]:
     return (cast(Form, named),)
 
 
-def _base_url(spec: ModelSpec) -> str:
-    address = str(spec.args.get("base_url") or os.environ.get(BASE_URL) or OPENAI_URL)
+def _server(spec: ModelSpec, base_url: str) -> Vendor:
+    """Return the vendor whose fields a request has: at another address `openai/…` is asked as other servers are."""
+    vendor = vendor_of(spec)
+    return OTHER_SERVER if vendor is OPENAI and urlsplit(base_url).hostname != OPENAI_HOST else vendor
+
+
+def base_url_of(spec: ModelSpec) -> str:
+    """Return the address of a model's API, up to and including /v1."""
+    vendor = vendor_of(spec)
+    address = str(spec.args.get("base_url") or vendor.address(spec))
     origin = origin_of(address)
     if origin is None:
         shown = USER_INFO.sub("//…@", address)
@@ -152,7 +194,8 @@ def _base_url(spec: ModelSpec) -> str:
         raise argument_error("base_url", "…", expected="an address without user, password and query")
     refuse_forbidden(origin.host, where="model_args.base_url")
     # Written as ever: the response store knows answers by it.
-    return url._replace(netloc=url.netloc.lower(), path=url.path.rstrip("/")).geturl()
+    path = vendor.path(url.path.rstrip("/"), spec)
+    return url._replace(netloc=url.netloc.lower(), path=path).geturl()
 
 
 def _endpoint(spec: ModelSpec) -> Literal["chat", "completions"]:

@@ -141,17 +141,24 @@ def noticed_criterion(results: pd.DataFrame, wanted: float | None) -> Criterion 
     right = numbers(results["right_before"])
     gate, guessed = noticed_gate(numbers(results["option_count"])[known & (right == 1)])
     count = int((known & (right == 1)).sum())
-    few = f"Before the change the model answered only {count:,} of {known.sum():,} samples correctly; the noticed rate "
-    few += f"needs {LEAST_RIGHT}."
     return Criterion(
         name=NOTICED,
         wanted=gate if wanted is None else wanted,
         met=where(right == 1, numbers(results["noticed"])),
         applies=known & (right != 0),
         chance=guessed,
-        too_few=few if count < LEAST_RIGHT else "",
+        too_few=few_right(count, int(known.sum()), NOTICED),
         knows_answers=True,
     )
+
+
+def few_right(right: int, known: int, rate: str) -> str:
+    """Return the sentence that too few samples were answered correctly before the change; empty where enough were."""
+    if right >= LEAST_RIGHT:
+        return ""
+    few = f"The model answered {right:,} of {known:,} samples correctly before the change. The "
+    few += f"{rate.replace('_', ' ')} needs at least {LEAST_RIGHT} such samples"
+    return f"{few}: this data set has too few." if known < LEAST_RIGHT else f"{few}."
 
 
 def noticed_gate(options: np.ndarray) -> tuple[float, float | None]:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any, cast
 
-from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.errors import ConfigError, install_command
 from contrapose.tasks.language.analysis import analyse
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.probes.negation.result import Negation, SkipError
@@ -63,7 +63,7 @@ def versions(model: str) -> dict[str, str]:
     try:
         spacy = version("spacy")
     except PackageNotFoundError:
-        raise _missing("spaCy", 'Install it with pip install "contrapose[spacy]", then a model') from None
+        raise _missing("spaCy", f"Install it with {install_command('spacy')}, then a model") from None
     # Models declare themselves; any other package by that name is not imported.
     installed = [entry.dist.version for entry in entry_points(group="spacy_models", name=model) if entry.dist]
     if not installed:

@@ -16,7 +16,7 @@ from contrapose.tasks.probes.choices import RIGHT_RATE
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.panels import Grid, Heading, Panel, PanelShare, Picture, Sheet, figure_quantity, pattern
-from contrapose.tasks.probes.values import gate_above, if_any, numbers, where
+from contrapose.tasks.probes.values import Guess, gate_above, if_any, numbers, where
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "follows_the_content": ("AB", "BA"),
@@ -120,10 +120,10 @@ class JudgeFigures(TwoOrderFigures):
         """Return the grid of verdicts in both orders, and tables of what they follow and what may sway the judge."""
         return Verdicts()
 
-    def guessed_rate(self, results: pd.DataFrame) -> float | None:
+    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
         """Return how often guesses with the judge's own share of each letter and of ties would stay in both orders."""
         habits = _habits(results)
-        return None if habits is None else 2 * habits["A"] * habits["B"] + habits["tie"] ** 2
+        return None if habits is None else Guess(2 * habits["A"] * habits["B"] + habits["tie"] ** 2)
 
     def right_rate(self, results: pd.DataFrame, *, wanted: float | None, takes_tie: bool) -> Sequence[Criterion]:
         """Return the rate of the right verdict in both orders over the labelled pairs; nothing where none counts.

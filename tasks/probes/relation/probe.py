@@ -25,7 +25,7 @@ from contrapose.tasks.probes.prompt_settings import TextPrompts, prompts_for
 from contrapose.tasks.probes.relation import figures
 from contrapose.tasks.probes.relation.judging import FUNCTION, RIGHT, judge_by_answers, judge_by_function
 from contrapose.tasks.probes.relation.settings import RelationSettings
-from contrapose.tasks.probes.values import all_or_nothing, texts_of
+from contrapose.tasks.probes.values import Guess, all_or_nothing, texts_of
 
 EXPECTATION = "expectation"
 """Key of a case's details that says what the answer should do."""
@@ -256,6 +256,11 @@ class Relation(TextEdit):
             *figures.consistency_criterion(results, settings),
         ]
 
+    def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
+        """Return the pass rate of the best constant answer, where the answer should become that of the data."""
+        cases = results[~results["control"].to_numpy(dtype=bool)]
+        return figures.guess_constant(cases[cases["expectation"].eq("becomes")])
+
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return the figures of an edit, right answers before and after, and the consistency of contrast sets."""
         return [*super().measures(results), *figures.relation_measures(results)]
@@ -283,4 +288,8 @@ class Relation(TextEdit):
 
 def _case_columns(case: Case) -> dict[str, str | None]:
     """Return the columns that a case itself decides."""
-    return {"expectation": case.details.get(EXPECTATION), "variant": case.details.get(VARIANT)}
+    return {
+        "expectation": case.details.get(EXPECTATION),
+        "variant": case.details.get(VARIANT),
+        figures.RIGHT_ANSWER: figures.right_answer(case),
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -28,13 +28,22 @@ class Becomes(BaseModel):
     becomes: str = Field(min_length=1, description="Column with the right answer to the changed prompt.")
 
 
+Same = Literal["stays", "changes", "not_worse"]
+"""Expectations that name no column."""
+
+
 def _read_expectation(value: Any) -> Any:
-    """Read `becomes=COLUMN`, as the command line writes it, as a mapping."""
+    """Return the value as the one kind that it is meant to be; the command line writes `becomes=COLUMN`."""
     if isinstance(value, str) and value.startswith("becomes="):
-        return {"becomes": value.partition("=")[2]}
-    if isinstance(value, str | Mapping | Becomes) and value not in ("", "becomes"):
+        value = {"becomes": value.partition("=")[2]}
+    if isinstance(value, Mapping):
+        return Becomes.model_validate(value)
+    if isinstance(value, Becomes) or value in get_args(Same):
         return value
     raise ValueError(f"{value!r}; expected stays, changes, not_worse, or becomes: COLUMN")
+
+
+Expect = Annotated[Same | Becomes, BeforeValidator(_read_expectation, json_schema_input_type=Same | Becomes)]
 
 
 class RelationSettings(AnswerSettings):
@@ -50,7 +59,7 @@ class RelationSettings(AnswerSettings):
         default=None,
         description="Function that changes the text, as module:function: text to text, or None to skip a sample.",
     )
-    expect: Annotated[Literal["stays", "changes", "not_worse"] | Becomes, BeforeValidator(_read_expectation)] = Field(
+    expect: Expect = Field(
         default="stays",
         description="What the answer should do. stays: mean the same. changes: differ. not_worse: be right where it "
         "was right before. becomes: COLUMN: be the answer in that column.",

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from contrapose.tasks.core.errors import ConfigError, ModelError
+from contrapose.tasks.core.errors import ConfigError, ModelError, require_package
 from contrapose.tasks.core.model_files import cached_commit, existing_folder, files_sha256
 from contrapose.tasks.core.process_state import QUIET_LOADING
 
@@ -48,6 +48,7 @@ class Classifier:
 
 def versions(name: str, label: str | None) -> dict[str, str]:
     """Return what a classifier is now, and the libraries beneath it, or raise ModelError or ConfigError."""
+    require_package("torch", "transformers", extra="local", where=WHERE)
     loaded = classifier(name)
     label_index(loaded, label)
     return {"classifier": loaded.revision, **{name: metadata.version(name) for name in ("transformers", "torch")}}

@@ -65,10 +65,20 @@ def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
 
 def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:
     tool = {"type": "function", "function": {"name": "pay", "description": "Pay.", "parameters": {"type": "object"}}}
-    said = (("user", "Q 1"), ("assistant", "A"), ("user", "Q 2"))
-    chat = Chat(messages=tuple(Message(role=role, content=text) for role, text in said), tools=(tool,))  # type: ignore[typeddict-item]
-    template = "{% for t in tools %}[{{ t.function.name }}]{% endfor %}" + TURNS
-    assert encoder(template=template).template.prompt(chat.prompt) == "[pay]<user>Q 1<assistant>A<user>Q 2<assistant>"
-    assert encoder().prompts([chat.prompt]) == encoder().prompts(
-        ["User: Q 1\n\nAssistant: A\n\nUser: Q 2\n\nAssistant:"]
+    said = (
+        Message(role="user", content="Q 1"),
+        Message(role="assistant", content="A"),
+        Message(role="user", content="Q"),
     )
+    chat, offer = Chat(messages=said), Chat(messages=said, tools=(tool,))
+    template = "{% for t in tools %}[{{ t.function.name }}]{% endfor %}" + TURNS
+    assert encoder(template=template).template.prompt(offer.prompt) == "[pay]<user>Q 1<assistant>A<user>Q<assistant>"
+    assert encoder().prompts([chat.prompt]) == encoder().prompts(["User: Q 1\n\nAssistant: A\n\nUser: Q\n\nAssistant:"])
+
+
+@pytest.mark.parametrize("template", [None, TURNS])
+def test_tools_that_a_model_would_not_see_are_refused(template: str | None) -> None:
+    tool = {"type": "function", "function": {"name": "pay"}}
+    offer = Chat(messages=(Message(role="user", content="Q 1"),), tools=(tool,))
+    with pytest.raises(ModelError, match="offers 1 tools"):
+        encoder(template=template).prompts([offer.prompt])

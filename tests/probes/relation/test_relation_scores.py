@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pandas as pd
@@ -11,9 +12,12 @@ from embedders import embed_nothing
 
 from contrapose.tasks.config.plan import plans
 from contrapose.tasks.config.suite_files import load_config
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, RelatedTexts, Score, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.user_functions import offer_functions
+from contrapose.tasks.load.describing import describe
+from contrapose.tasks.load.rows import Row
 from contrapose.tasks.probes.relation import RelationSettings
 from contrapose.tasks.probes.relation.judging import truth_in
 
@@ -231,6 +235,7 @@ def test_right_answers_that_are_lost_decide_and_wrong_ones_do_not() -> None:
         ({"after": "a", "expect": "becomes"}, "becomes: COLUMN"),
         ({"variant": "v", "expect": "changes"}, "expect with variant"),
         ({"edit": "m:f", "options_after": "o"}, "options_after without after"),
+        ({"edit": "m:f", "min_pass_rate": True}, "true or false; expected a number"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -245,8 +250,94 @@ def test_an_answer_that_stays_has_to_be_right_where_that_is_known(right: bool, r
     assert (criterion.name, criterion.wanted, criterion.met.mean()) == ("right_rate", pytest.approx(0.4), rate)
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        (OPTIONS, "A\nhonig"),
+        ({**OPTIONS, "options_after": ()}, "A\nhoney"),
+        ({**OPTIONS, "answers_after": ("Milch",)}, "B\nmilch"),
+        ({"answers": ("Yes", "yes ", "Sure")}, "yes\nsure"),
+        ({}, None),
+    ],
+)
+def test_a_row_knows_which_answers_are_right_after_the_change(sample: dict[str, Any], said: str | None) -> None:
+    expect = "not_worse" if "answers" in sample else "stays"
+    assert score_of(case_of(expect, **sample), "A", "B", expect).columns.get("right_answer") == said
+
+
+def skewed(counts: dict[str, int], **values: Any) -> pd.DataFrame:
+    rows = [
+        row((True, True), "a", "1", right_answer=said, **values) for said, times in counts.items() for _ in "1" * times
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("counts", "settings", "expected"),
+    [
+        ({"B\nhoney": 20, "B\nmilk": 10}, {}, (1.0, 1.0, "B")),
+        ({"A\nyes": 14, "B\nyes": 15, "A\nno": 1}, {}, (29 / 30, 1 - 0.9 / 30, "yes")),
+        ({"A\nyes": 20, "B\nno": 10}, {}, (2 / 3, 0.7, "A")),
+        ({"A\nyes": 24, "B\nno": 6}, {"min_right_rate": 0.7}, (0.8, 0.7, "A")),
+        ({"A\na": 10, "B\nb": 10, "C\nc": 10}, {}, (1 / 2, 0.7, "")),
+    ],
+)
+def test_the_rate_of_one_constant_answer_is_known(
+    counts: dict[str, int], settings: dict[str, Any], expected: tuple[float, float, str]
+) -> None:
+    own = RelationSettings(after="x", expect="not_worse", **settings)
+    (criterion,) = RELATION.criteria(skewed(counts, option_count=2), own)
+    assert (criterion.chance, criterion.wanted, criterion.constant) == (
+        pytest.approx(expected[0]),
+        pytest.approx(expected[1]),
+        expected[2],
+    )
+
+
+def test_a_constant_answer_is_known_where_the_answer_should_stay() -> None:
+    (criterion,) = RELATION.criteria(
+        skewed({"B\nhoney": 30}, answer_changed=False, option_count=3), RelationSettings(after="x")
+    )
+    assert (criterion.name, criterion.chance, criterion.constant) == ("right_rate", 1.0, "B")
+
+
+def test_a_constant_answer_is_known_where_only_answers_after_the_change_are() -> None:
+    rows = skewed({"no": 30}, answer_known=False)
+    assert RELATION.guessed_rate(rows) == (1.0, "no")
+    assert RELATION.guessed_rate(rows.assign(expectation="stays")) is None
+
+
+def test_a_function_that_decides_needs_no_right_answers_before() -> None:
+    settings = RelationSettings(after="x", expect="not_worse", score="m:f")
+    assert RELATION.criteria(skewed({"no": 30}), settings) == []
+
+
 def test_without_options_a_reply_that_stays_needs_no_answer() -> None:
     assert RELATION.criteria(pd.DataFrame([row((True, True), "a", "1")]), RelationSettings(after="x")) == []
+
+
+@pytest.mark.parametrize(
+    ("expect", "words"),
+    [
+        ("better", "tests.relation.x.expect: 'better'; expected stays, changes, not_worse, or becomes: COLUMN."),
+        ({"become": "y"}, "tests.relation.x.expect.become: unknown key 'become'; expected one of becomes."),
+    ],
+)
+def test_a_wrong_expectation_names_no_inner_key(expect: Any, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)) as error:
+        load_config({"suite": "x", "tests": {"relation": {"x": {"after": "b", "expect": expect}}}})
+    assert "literal" not in str(error.value)
+    assert "Becomes" not in str(error.value)
+
+
+def test_columns_of_another_relation_are_no_forgotten_part_of_the_question() -> None:
+    related = {"de": {"after": "german"}, "fr": {"after": "french", "options_after": "un,deux"}}
+    config, _ = load_config({"suite": "x", "tests": {"relation": related}, "data": "x.csv"})
+    other = "This is a part of the question that nobody reads."
+    texts = {"question": "What do bees make?", "german": f"{other} 1", "french": f"{other} 2", "passage2": f"{other} 3"}
+    for plan in plans(config):
+        (warning,) = describe([Row(number=1, values=texts)], plan.data, RelatedTexts).warnings
+        assert "passage2" in warning
 
 
 def test_a_relation_may_have_the_name_of_another_test() -> None:

@@ -1,0 +1,142 @@
+"""What every format of recorded replies shares: a selection of a file, messages, and completions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from contrapose.tasks.config.data_settings import EveryColumn
+from contrapose.tasks.core.bounds import MOST_DOCUMENT
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Completion
+from contrapose.tasks.core.registry import find
+from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
+
+Row = Mapping[str, Any]
+Records = Iterable[tuple[int, Row]]
+"""Rows with their numbers."""
+BY_COLUMNS = "Correct the file, or name its columns in model_args.columns."
+SHOWN = 12
+"""Names that an error lists."""
+PLAIN = Question(kind="generate", prompt="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Rows and columns that are taken of a file."""
+
+    source: str
+    """Path or fsspec URL."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our names of the parts of a row, to the columns."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Values of columns that a row must have."""
+    requests: str = ""
+    """Path or URL of the requests that a file of batch results answers."""
+
+    @property
+    def files(self) -> list[str]:
+        """Files that are read."""
+        return [self.source, *filter(None, [self.requests])]
+
+    def error(
+        self, observed: str, *, expected: str, remedy: str = "Correct the file or its name.", part: str = ""
+    ) -> DataError:
+        """Return the error about something in the file, or in a part of it."""
+        return DataError(observed, expected=expected, remedy=remedy, where=", ".join(filter(None, [self.source, part])))
+
+
+class Format(NamedTuple):
+    """A way in which a tool writes replies."""
+
+    name: str
+    """In the words of an error."""
+    recognizes: Callable[[Row], bool]
+    """Returns whether the first record of a file is of this format."""
+    reader: Callable[[Selection], Callable[[Row], Iterable[Row]]]
+    """Returns a function for one file that returns the rows of a record: `prompt`, `reply` and what else it has."""
+    remedy: str = "Correct the file."
+    """What helps where a record is built otherwise."""
+
+
+def rows_of(format: Format, records: Records, selection: Selection) -> Records:
+    """Yield the rows of records with the numbers of these, or raise DataError about one that is built otherwise."""
+    read = format.reader(selection)
+    for number, record in records:
+        try:
+            rows = list(read(record))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            remedy, part = format.remedy, f"row {number}"
+            seen = "something that is built otherwise"
+            raise selection.error(seen, expected=format.name, remedy=remedy, part=part) from error
+        yield from ((number, row) for row in rows)
+
+
+def table_rows(selection: Selection, source: str, format: str) -> Records:
+    """Yield the rows of a table with their numbers, or raise DataError about the first that cannot be read."""
+    for row in find("sources", format)(EveryColumn(source=source, format=format)):
+        if (problem := row.problem) is not None:
+            remedy = f"{problem.remedy}."
+            where = f"{source}, row {row.number}"
+            raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=where)
+        yield row.number, row.values
+
+
+def parse_json(content: bytes | str, selection: Selection, *, expected: str, part: str = "") -> Any:
+    """Return a JSON value, or raise DataError."""
+    if len(content) > MOST_DOCUMENT:
+        raise selection.error(f"more than {MOST_DOCUMENT:,} bytes", expected=expected, part=part)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise selection.error(f"invalid JSON ({type(error).__name__})", expected=expected, part=part) from error
+
+
+def value_of(text: Any, *opening: str) -> Any:
+    """Return the JSON value in a text that begins so; otherwise what came."""
+    if isinstance(text, str) and text.lstrip().startswith(opening):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return text
+
+
+def prompt_text(value: Any) -> str:
+    """Return the prompt of a text or of messages: the last one of the user."""
+    value = value_of(value, "[{")
+    if isinstance(value, list):
+        asked = [message for message in value if isinstance(message, Mapping) and message.get("role") == "user"]
+        value = _content(asked[-1].get("content")) if asked else ""
+    return str(value or "").strip()
+
+
+def answers_call(prompt: Any) -> bool:
+    """Return whether messages end with what a tool returned."""
+    last = prompt[-1] if isinstance(prompt, list) and prompt else None
+    return isinstance(last, Mapping) and last.get("role") in ("tool", "function")
+
+
+def _content(value: Any) -> Any:
+    """Return the text of a message, whose content may come in parts."""
+    if not isinstance(value, list):
+        return value
+    parts = [part for part in value if isinstance(part, Mapping) and "text" in str(part.get("type", "text"))]
+    return "".join(str(part.get("text", "")) for part in parts)
+
+
+def completion_of(message: Any, finish: Any = None) -> Completion:
+    """Return the completion of a message as OpenAI's API has it, or of its content, by why it ended."""
+    message = message if isinstance(message, Mapping) else {"content": message}
+    body = {"choices": [{"message": message, "finish_reason": finish}]}
+    try:
+        return read_reply(json.dumps(body).encode(), PLAIN)
+    except ErrorReplyError as error:
+        return Completion(error=str(error))
+
+
+def failed(error: Any) -> Completion:
+    """Return the completion of a call that failed, by what its tool noted of it."""
+    return Completion(error=str(error.get("message") or error) if isinstance(error, Mapping) else str(error))

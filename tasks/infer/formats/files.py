@@ -1,0 +1,104 @@
+"""Records of a file, whatever it is called: entries of an archive, JSON documents, or rows of a table."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from contrapose.tasks.core import bounds
+from contrapose.tasks.core.bounds import MOST_DOCUMENT, MOST_LINE
+from contrapose.tasks.core.errors import DataError
+from contrapose.tasks.core.logs import read_inspect_samples
+from contrapose.tasks.core.places import Place
+from contrapose.tasks.core.registry import names
+from contrapose.tasks.infer.formats import READ, find_format, promptfoo
+from contrapose.tasks.infer.formats.base import SHOWN, Records, Row, Selection, table_rows
+
+BLANKS = re.compile(r"\s*")
+BOM = b"\xef\xbb\xbf"
+PACKED = b"\x1f\x8b"
+
+
+def read_records(selection: Selection) -> Records:
+    """Yield the records of a file with their numbers, by its content; its name only decides between tables."""
+    source = selection.source
+    with Place.at(source, setting="model").here() as path:
+        with path.open("rb") as file:
+            head = file.readline(MOST_LINE).removeprefix(BOM).lstrip()
+            rest = file.readline(MOST_LINE).strip()
+        if head.startswith(b"PK\x03\x04") and not _is_workbook(path):
+            yield from enumerate(read_inspect_samples(source), start=1)
+            return
+        documents = list[Row]()
+        if head.startswith(b"{") and not (rest and _is_json(head)):
+            documents = _json_documents(path)
+        elif head.startswith(b"evalId:"):
+            documents = [_yaml_document(path, selection)]
+        if documents and find_format(documents[0]):
+            yield from enumerate(documents, start=1)
+            return
+        if not documents and not head.startswith((b"PAR1", PACKED)) and promptfoo.is_table(path):
+            yield from enumerate(promptfoo.read_table(path, selection), start=2)
+            return
+    try:
+        yield from table_rows(selection, source, _table_format(source, head))
+    except DataError as error:
+        if not documents:
+            raise
+        seen = f"an object with the keys {', '.join(map(str, list(documents[0])[:SHOWN]))}"
+        raise selection.error(seen, expected=READ) from error
+
+
+def _table_format(source: str, head: bytes) -> str:
+    """Return how a table is read: by its first bytes, or else by its ending; a text of any other name is CSV."""
+    suffix = PurePosixPath(source.removesuffix(".gz")).suffix[1:].lower()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK"):
+        return "xlsx"
+    if (suffix in names("sources") and suffix not in ("parquet", "xlsx")) or head.startswith(PACKED):
+        return suffix
+    return "jsonl" if head.startswith((b"{", b"[")) else "csv"
+
+
+def _is_json(line: bytes) -> bool:
+    with suppress(ValueError, RecursionError):
+        json.loads(line)
+        return True
+    return False
+
+
+def _is_workbook(path: Path) -> bool:
+    with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        return any(name.startswith("xl/") for name in archive.namelist())
+    return False
+
+
+def _json_documents(path: Path) -> list[Row]:
+    """Return JSON objects that follow each other in a text; none where it holds something else."""
+    with path.open("rb") as file:
+        content = file.read(MOST_DOCUMENT + 1)
+    text = content.removeprefix(BOM).decode("utf-8", "replace").strip() if len(content) <= MOST_DOCUMENT else ""
+    documents, end = list[Row](), 0
+    with suppress(ValueError, RecursionError):
+        while end < len(text):
+            document, end = json.JSONDecoder().raw_decode(text, end)
+            documents.append(document)
+            end = BLANKS.match(text, end).end()  # type: ignore[union-attr]
+        return documents
+    return []
+
+
+def _yaml_document(path: Path, selection: Selection) -> Row:
+    try:
+        document: Row = bounds.parse(bounds.read_bytes(path))
+    except yaml.YAMLError as error:
+        problem = bounds.wrong(error, selection.source, expected=promptfoo.NAME)
+        remedy = "Write the results with `promptfoo eval -o results.json`."
+        raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=problem.where) from error
+    return document

@@ -1,0 +1,91 @@
+"""Exports of Langfuse: observations or traces, as its tables, its API and its storage exports have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from contrapose.tasks.infer.formats.base import BY_COLUMNS, Format, Row, completion_of, failed, value_of
+
+OBSERVED = ("traceId", "trace_id", "trace")
+"""Names under which an observation names its trace."""
+OF_TRACE = ("sessionId", "session_id", "userId", "user_id", "environment", "bookmarked", "observations")
+ASKED = ("messages", "prompt", "question", "query", "input", "text", "contents")
+REPLIED = ("reply", "response", "output", "answer", "completion", "text", "content", "message")
+"""Usual names in an input or output of the text in it, the likeliest first."""
+MODEL_CALL = "GENERATION"
+
+
+def recognizes(record: Row) -> bool:
+    """Return whether a record is an observation, a trace, or a document with some of either."""
+    page = record.get("data")
+    if isinstance(page, list) and page and isinstance(page[0], Mapping):
+        return recognizes(page[0])
+    if isinstance(record.get("trace"), Mapping) and isinstance(record.get("observations"), list):
+        return True
+    return {"input", "output"} <= record.keys() and any(name in record for name in (*OBSERVED, *OF_TRACE))
+
+
+def read(record: Row) -> Iterator[Row]:
+    """Yield rows of an observation or trace, or of those in a document.
+
+    Of a trace with the calls of a model inside, these are read; otherwise what went in and came out.
+    """
+    if isinstance(record.get("data"), list):
+        for inner in record["data"]:
+            yield from read(inner)
+        return
+    inner = [each for each in record.get("observations") or () if isinstance(each, Mapping)]
+    calls = [each for each in inner if each.get("type") == MODEL_CALL]
+    trace = record["trace"] if isinstance(record.get("trace"), Mapping) else record
+    for each in calls or [trace]:
+        if each.get("type") in (None, "", MODEL_CALL):
+            yield from _rows(each)
+
+
+def _rows(observed: Row) -> Iterator[Row]:
+    """Yield the row of one call; none where nothing was put in."""
+    asked, output = (value_of(observed.get(name), "{", "[", '"') for name in ("input", "output"))
+    if asked in (None, ""):
+        return
+    message = next((observed[name] for name in ("statusMessage", "status_message") if observed.get(name)), None)
+    if observed.get("level") == "ERROR":
+        reply: Any = failed(message or "Langfuse noted an error")
+    else:
+        reply = _reply(output)
+    names = ("model", "providedModelName", "provided_model_name", "name")
+    model = next((observed[name] for name in names if observed.get(name)), None)
+    yield {**_flat(observed), "model": model, "prompt": _asked(asked), "reply": reply}
+
+
+def _flat(observed: Row) -> Row:
+    """Return the columns by which rows can be chosen."""
+    return {name: value for name, value in observed.items() if isinstance(value, str | int | float | bool | None)}
+
+
+def _asked(value: Any) -> Any:
+    """Return the text or the messages of an input; functions that are observed have it in `args` or `kwargs`."""
+    if isinstance(value, Mapping):
+        if value.get("args") or value.get("kwargs"):
+            return _asked((value.get("args") or [value["kwargs"]])[0])
+        known = next((value[name] for name in ASKED if value.get(name)), None)
+        return _asked(known) if known is not None else next(iter(value.values()), None) if len(value) == 1 else value
+    return value
+
+
+def _reply(value: Any) -> Any:
+    """Return the completion in an output: a message, a reply of the API, a list of one of them, or a text."""
+    if isinstance(value, list) and len(value) == 1:
+        return _reply(value[0])
+    if isinstance(value, Mapping):
+        if isinstance(value.get("choices"), list) and value["choices"]:
+            choice = value["choices"][0]
+            return completion_of(choice.get("message") or choice.get("text"), choice.get("finish_reason"))
+        if "role" in value or "tool_calls" in value:
+            return completion_of(value, value.get("finish_reason"))
+        known = next((value[name] for name in REPLIED if value.get(name) is not None), None)
+        return value if known is None else _reply(known)
+    return completion_of(value) if isinstance(value, str) else value
+
+
+FORMAT = Format("an export of Langfuse", recognizes, lambda selection: read, BY_COLUMNS)

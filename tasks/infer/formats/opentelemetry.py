@@ -1,0 +1,140 @@
+"""Traces and events of OpenTelemetry with calls of a model, as OTLP in JSON or as its console exporters print them.
+
+Three conventions are read: `gen_ai.input.messages` and `gen_ai.output.messages`, now that of OpenTelemetry;
+`gen_ai.prompt.0.content` and `gen_ai.completion.0.content`, of OpenLLMetry; and events, one for each message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from contrapose.tasks.infer.formats.base import Format, Row, Selection, completion_of, failed, value_of
+
+INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(role|content|finish_reason|tool_calls)(?:\.|\Z)")
+EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message\Z")
+CHOICE = "gen_ai.choice"
+FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
+"""Codes of the status of a span that failed."""
+OTLP = {"resourceSpans": ("scopeSpans", "spans"), "resourceLogs": ("scopeLogs", "logRecords")}
+"""Keys that lead to the spans and to the events of an export."""
+
+
+def recognizes(record: Row) -> bool:
+    """Return whether a record is an export, or a span or event of a console exporter."""
+    return bool(OTLP.keys() & record.keys()) or ("attributes" in record and bool({"context", "body"} & record.keys()))
+
+
+def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
+    """Return a reader of exports; the messages of a call may come as events, one record after the other."""
+    told: dict[object, list[Row]] = {}
+
+    def read(record: Row) -> Iterator[Row]:
+        for item in _items(record):
+            attributes = _values(item.get("attributes"))
+            name = str(item.get("eventName") or item.get("event_name") or attributes.get("event.name") or "")
+            model = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
+            if match := EVENT.match(name):
+                told.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
+            elif name == CHOICE:
+                choice = _body(item, attributes)
+                message, finish = choice.get("message") or {}, choice.get("finish_reason")
+                yield {"model": model, "prompt": told.get(_span_of(item), []), "reply": completion_of(message, finish)}
+            else:
+                for row in _call(item, attributes, told.get(_span_of(item), [])):
+                    yield {"model": model, **row}
+
+    return read
+
+
+def _items(record: Row) -> Iterator[Row]:
+    """Yield the spans and events of an export, the events of a span before it."""
+    inner = [
+        item
+        for resources, (scopes, items) in OTLP.items()
+        for resource in record.get(resources) or ()
+        for scope in resource.get(scopes) or ()
+        for item in scope.get(items) or ()
+    ]
+    for item in inner if OTLP.keys() & record.keys() else [record]:
+        yield from (
+            {**item, "status": None, **event, "eventName": event.get("name")} for event in item.get("events") or ()
+        )
+        yield item
+
+
+def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
+    asked, replies = (
+        value_of(attributes.get(name), "[") or _indexed(attributes, kind)
+        for name, kind in ((INPUT, "prompt"), (OUTPUT, "completion"))
+    )
+    status = item.get("status") or {}
+    code = status.get("code", status.get("status_code"))
+    is_failed = code in FAILED or (not replies and "error.type" in attributes)
+    if is_failed and (asked or told):
+        error = status.get("message") or status.get("description") or attributes.get("error.type")
+        yield {"prompt": [*map(_message, asked)] or told, "reply": failed(error or "the span failed")}
+    elif asked:
+        prompt = [*map(_message, asked)]
+        for reply in replies:
+            yield {"prompt": prompt, "reply": completion_of(_message(reply), reply.get("finish_reason"))}
+        if not replies:
+            yield {"prompt": prompt, "reply": failed("no reply was recorded")}
+
+
+def _message(message: Row) -> Row:
+    """Return a message as OpenAI's API has it."""
+    content = value_of(message.get("content"), '[{"type"')
+    if "parts" in message:
+        content = [{**part, str(part.get("type")): part.get("content")} for part in message["parts"]]
+    return {**message, "content": content}
+
+
+def _indexed(attributes: Row, kind: str) -> list[Row]:
+    """Return the messages that attributes with numbers hold."""
+    messages: dict[int, dict[str, Any]] = {}
+    for name, value in attributes.items():
+        if (match := INDEXED.match(name)) and match[1] == kind:
+            messages.setdefault(int(match[2]), {})[match[3]] = value
+    return [messages[number] for number in sorted(messages)]
+
+
+def _body(event: Row, attributes: Row) -> Row:
+    """Return what an event says: in its body, or in its attributes."""
+    body = _value(event.get("body"))
+    content = value_of(attributes.get("gen_ai.event.content"), "{")
+    return next((each for each in (body, content) if isinstance(each, Mapping) and each), attributes)
+
+
+def _span_of(item: Row) -> object:
+    """Return what the events of one call share."""
+    context = item.get("context") or item
+    return context.get("spanId") or context.get("span_id")
+
+
+def _values(attributes: Any) -> Mapping[str, Any]:
+    """Return attributes by their names: OTLP has a list of them."""
+    if isinstance(attributes, Mapping):
+        return attributes
+    return {attribute["key"]: _value(attribute.get("value")) for attribute in attributes or ()}
+
+
+def _value(value: Any) -> Any:
+    """Return a value of OTLP, which names the type of each."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value or None
+    ((kind, inner),) = value.items()
+    match kind:
+        case "kvlistValue":
+            return _values(inner.get("values"))
+        case "arrayValue":
+            return [_value(each) for each in inner.get("values") or ()]
+        case "stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue":
+            return inner
+    return value
+
+
+FORMAT = Format("spans or events of OpenTelemetry", recognizes, reader)

@@ -1,0 +1,238 @@
+"""Provider `litellm/<provider>/<model>`: models that have no address with OpenAI's API, through the library LiteLLM.
+
+Budget, cache, retries and rate limits stay ours: LiteLLM translates a request, sends it once and prices it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from contrapose.tasks.config.hosts import origin_of, refuse_forbidden
+from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.prices import Price
+from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.core.provider import Argument, Check
+from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.records import Completion
+from contrapose.tasks.infer.arguments import argument_error
+from contrapose.tasks.infer.asking.outcomes import (
+    Failure,
+    asked_wait,
+    without_secrets,
+    without_secrets_in,
+)
+from contrapose.tasks.infer.asking.pool import PooledModel
+from contrapose.tasks.infer.asking.text_provider import SHOWN, TextProvider
+from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.openai.failures import failure_of_error, unreadable_failure
+from contrapose.tasks.infer.openai.key import read_header
+from contrapose.tasks.infer.openai.refusals import refused_parameter
+from contrapose.tasks.infer.openai.response_parsing import ErrorReplyError, read_reply
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ENVIRONMENT = {
+    # Without it a table of prices, and headers, are fetched from the web when the library is imported.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    # Else keys are read from a file .env in whatever folder a run begins in.
+    "LITELLM_MODE": "PRODUCTION",
+}
+QUIET: Mapping[str, Any] = {
+    "suppress_debug_info": True,
+    "turn_off_message_logging": True,
+    # What a model does not take is named, never dropped without a word.
+    "drop_params": False,
+    "cache": None,
+    # Sessions of aiohttp outlive the event loop of a call, and complain.
+    "disable_aiohttp_transport": True,
+}
+"""Settings of the library."""
+CALLBACKS = ("callbacks", "input_callback", "success_callback", "failure_callback")
+"""Lists of what would be told of every prompt."""
+SECRET = re.compile(r"_(API_KEY|ACCESS_KEY|SECRET|TOKEN|BEARER_TOKEN_\w+)$")
+"""How variables end that hold what LiteLLM sends."""
+LEAST_KEY = 16
+"""Characters of a key: a shorter value of such a variable may be a word of a reply."""
+DROPPED = "dropped"
+
+
+class LiteLLM(TextProvider):
+    """Replies through LiteLLM, whose keys are where it looks for them: in variables such as COHERE_API_KEY."""
+
+    concurrency: ClassVar[int] = 16
+    arguments: ClassVar[Mapping[str, Argument]] = {
+        "api_base": Argument(
+            type="address",
+            description="Address of the API, with the key in <PROVIDER>_API_KEY, which must name its host.",
+        ),
+        **TextProvider.arguments,
+    }
+
+    async def generate(self, prompt: str, spec: ModelSpec) -> str | Completion | Failure:
+        """Return the reply to a prompt, or what its failure means."""
+        litellm, question, secrets = load_litellm(), Question(kind="generate", prompt=prompt), secrets_here()
+        fields, _ = request_fields(spec)
+        try:
+            reply = await litellm.acompletion(
+                model=spec.name,
+                messages=spec.messages(prompt),
+                **fields,
+                **address_of(spec),
+                num_retries=0,
+                max_retries=0,
+            )
+            content = reply.model_dump_json().encode()
+            if '"stop_reason":"refusal"' in content.decode():
+                # LiteLLM calls what Claude declines to say a content filter.
+                content = content.replace(b'"finish_reason":"content_filter"', b'"finish_reason":"refusal"')
+            return without_secrets_in(read_reply(content, question), secrets)
+        except (ErrorReplyError, ValueError) as error:
+            return unreadable_failure(error, "")
+        except Exception as error:
+            failure = read_failure(error, litellm, secrets)
+            refused = (
+                None
+                if failure.outcome == "moderated"
+                else refused_parameter(failure, failure.message, question, sent=fields)
+            )
+            return refused or failure
+
+    def open(self, spec: ModelSpec) -> PooledModel:
+        """Return the model behind shared limits; the import, of seconds, is no part of the first request."""
+        load_litellm()
+        return super().open(spec)
+
+    def price(self, spec: ModelSpec) -> Price | None:
+        """Return the price in LiteLLM's own table; None where it has none."""
+        model, provider = split_name(spec)
+        try:
+            listed = load_litellm().get_model_info(model=model, custom_llm_provider=provider)
+            price = Price(**{side: listed[f"{side}_cost_per_token"] * 1_000_000 for side in ("input", "output")})
+        except Exception:
+            # It has no error of its own for a model that is not in the table.
+            return None
+        return price if price.input or price.output else None
+
+    def identity(self, spec: ModelSpec) -> Mapping[str, str]:
+        """Return model, address and what LiteLLM does not send to this model."""
+        refuse_unknown(spec, self.arguments)
+        dropped = ", ".join(request_fields(spec)[1])
+        return {
+            "revision": str(spec.args.get("revision", "")),
+            "model": spec.name,
+            "address": str(address_of(spec).get("api_base", "")),
+            **({DROPPED: dropped} if dropped else {}),
+            "dtype": "unknown",
+            "device": "remote",
+        }
+
+    def describe(self, identity: Mapping[str, str]) -> list[str]:
+        """Return which settings of a run are not sent."""
+        dropped = identity.get(DROPPED)
+        return [f"LiteLLM does not send {dropped} to this model: replies come without it."] if dropped else []
+
+    def check(self, spec: ModelSpec) -> Check:
+        """Return whether the library knows the provider and finds its key; nothing is sent."""
+        self.identity(spec)
+        missing = load_litellm().validate_environment(model=spec.name)["missing_keys"]
+        if missing and not address_of(spec):
+            names = " and ".join(missing)
+            remedy = f"export {missing[0]}=…, or sign in as the provider's own tools do."
+            return Check(state="warning", observed=f"{spec.id}: {names} not set", remedy=remedy)
+        return Check(state="ok", observed=f"{spec.id}: LiteLLM knows the provider, and its key is set")
+
+
+@cache
+def load_litellm() -> ModuleType:
+    """Import the library, set to send nothing but requests and to write no log, or raise ModelError."""
+    os.environ.update(ENVIRONMENT)
+    try:
+        import litellm
+    except ImportError as error:
+        raise ModelError(
+            "LiteLLM is not installed", expected="the extra litellm", remedy='pip install "contrapose[litellm]".'
+        ) from error
+    for name, value in {**QUIET, **{name: [] for name in CALLBACKS}}.items():
+        setattr(litellm, name, value)
+    # Its own classes make pydantic warn; its modules are imported late.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic\.")
+    # At level DEBUG it writes keys and prompts.
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    return litellm
+
+
+def split_name(spec: ModelSpec) -> tuple[str, str]:
+    """Return model and provider as LiteLLM has them, or raise ModelError."""
+    litellm = load_litellm()
+    if "/" in spec.name and "://" not in spec.name:
+        try:
+            model, provider, *_ = litellm.get_llm_provider(spec.name)
+            return model, provider
+        except litellm.exceptions.BadRequestError:
+            pass
+    # The name of a model may be an address for some of its providers: it would be sent their key.
+    raise ModelError(
+        f"LiteLLM knows no provider of {spec.name!r}",
+        expected="litellm/<provider>/<model>, such as litellm/cohere/command-a-03-2025",
+        remedy="Correct the name: https://docs.litellm.ai/docs/providers lists them.",
+        where=spec.id,
+    )
+
+
+def request_fields(spec: ModelSpec) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings of a request, and the names of those that LiteLLM cannot send to the model."""
+    model, provider = split_name(spec)
+    supported = load_litellm().get_supported_openai_params(model=model, custom_llm_provider=provider) or ()
+    generation = spec.generation
+    length = "max_tokens" if "max_tokens" in supported else "max_completion_tokens"
+    wanted = {
+        length: generation.max_new_tokens,
+        "temperature": generation.temperature,
+        "top_p": generation.top_p,
+        "stop": list(generation.stop) or None,
+    }
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    return {name: value for name, value in wanted.items() if name in supported}, sorted(wanted.keys() - set(supported))
+
+
+def address_of(spec: ModelSpec) -> dict[str, str]:
+    """Return address and key where `api_base` is set; else LiteLLM has both.
+
+    The variable of the key names the host, for every provider: it would be sent what the environment holds.
+    """
+    address = spec.args.get("api_base")
+    if not address:
+        return {}
+    origin = origin_of(str(address))
+    if origin is None or "@" in str(address):
+        raise argument_error("api_base", "…", expected="http://host:port or https://…, without user and password")
+    refuse_forbidden(origin.host, where="model_args.api_base")
+    variable = f"{spec.name.partition('/')[0].upper()}_API_KEY"
+    return {"api_base": str(address), "api_key": read_header(variable, address=str(address), where=spec.id)}
+
+
+def read_failure(error: Exception, litellm: ModuleType, secrets: Iterable[str]) -> Failure:
+    """Return what an exception of LiteLLM means."""
+    known, said = litellm.exceptions, str(error).partition("\nTraceback")[0]
+    text = " ".join(without_secrets(said, secrets).split())[:SHOWN]
+    status = getattr(error, "status_code", None)
+    if isinstance(error, known.ContentPolicyViolationError):
+        return Failure(kind="moderated", message=text, then="give up", outcome="moderated")
+    if isinstance(error, known.Timeout | known.APIConnectionError) or not isinstance(status, int):
+        lost = isinstance(error, known.Timeout | known.APIConnectionError | OSError)
+        return Failure(kind="connection" if lost else "error", message=text, then="retry" if lost else "give up")
+    body, headers = getattr(error, "body", None), getattr(error, "litellm_response_headers", None)
+    return failure_of_error(status, body or text, text, key="", wait=asked_wait(headers or {}))
+
+
+def secrets_here() -> list[str]:
+    """Return the secrets in the environment, of which LiteLLM may send any."""
+    return [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= LEAST_KEY]
