@@ -12,6 +12,7 @@ from contrapose.tasks.certify.single_answers import NAMES as ANSWER_NAMES
 from contrapose.tasks.certify.single_answers import is_empty, read_pass
 from contrapose.tasks.certify.verdict_log import NAMES as PAIR_NAMES
 from contrapose.tasks.certify.verdict_log import Row, every_column, find_columns, read_rows
+from contrapose.tasks.core.bounds import SURROGATE
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.logs import read_inspect_samples, read_object
 from contrapose.tasks.core.tool_calls import CALLERS, ToolCall, parse_json, read_calls
@@ -63,9 +64,9 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
     agents, counts = dict[str, dict[tuple[str, str], AgentTrial]](), Counter[tuple[str, str]]()
     for number, row in rows:
         values = {name: row[column] for name, column in columns.items() if not is_empty(row.get(column))}
-        agent, task = str(values.get("agent", usual)), str(values.get("task", ""))
+        agent, task = _name(values.get("agent", usual)), _name(values.get("task", ""))
         counts[agent, task] += 1
-        trial, own = str(values.get("trial", counts[agent, task])), agents.setdefault(agent, {})
+        trial, own = _name(values.get("trial", counts[agent, task])), agents.setdefault(agent, {})
         if not task or (task, trial) in own:
             raise DataError(
                 f"trial {trial} of task {task} a second time" if task else "no task",
@@ -78,7 +79,7 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
         own[task, trial] = AgentTrial(
             task=task,
             trial=trial,
-            cluster=str(values.get("cluster", task)),
+            cluster=_name(values.get("cluster", task)),
             passed=_read_outcome(values.get("outcome"), f"{source}, row {number}, column {columns['outcome']}"),
             calls=tuple(read_calls(messages)),
             text=_read_text(messages),
@@ -92,6 +93,11 @@ def read_trials(source: str) -> dict[str, list[AgentTrial]] | None:
             where=source,
         )
     return trials
+
+
+def _name(value: Any) -> str:
+    """Return a value as a name that files can hold: without half of a surrogate pair."""
+    return SURROGATE.sub("?", str(value))
 
 
 def _without_one_group(trials: list[AgentTrial]) -> list[AgentTrial]:

@@ -61,8 +61,8 @@ def read_inspect_samples(source: str) -> Iterator[Any]:
                     try:
                         sample = json.loads(content)
                     except (ValueError, RecursionError) as error:
-                        problem = f"invalid JSON ({type(error).__name__})"
-                        raise _error(f"{source}, {entry.filename}", problem) from error
+                        observed = f"invalid JSON ({type(error).__name__})"
+                        raise _error(f"{source}, {entry.filename}", observed) from error
                     yield sample
         except (OSError, zipfile.BadZipFile) as error:
             raise _error(source, f"it cannot be read ({type(error).__name__})") from error

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_DEPTH, holds_surrogate
+from contrapose.tasks.core.bounds import MOST_CHARACTERS, MOST_DEPTH, SURROGATE, holds_surrogate
 
 TOLERANCE = 1e-9
 """Relative difference up to which two numbers are the same."""
@@ -63,7 +63,7 @@ def _walk(value: Any, *, depth: int, is_call: bool) -> Iterator[ToolCall]:
     name = function if isinstance(function, str) else own.get("name")
     key = next((key for key in ARGUMENTS if key in own), None)
     if isinstance(name, str) and (key or is_call):
-        yield ToolCall(name, _read_arguments(own[key] if key else None))
+        yield ToolCall(SURROGATE.sub("?", name), _read_arguments(own[key] if key else None))
         return
     for container in CONTAINERS:
         if container in value:
@@ -218,6 +218,7 @@ def _show(value: Any) -> str:
 
 
 def _shorten(text: str) -> str:
+    text = SURROGATE.sub("?", text)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 

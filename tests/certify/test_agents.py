@@ -18,6 +18,7 @@ from contrapose.tasks.certify.recorded import certify_verdicts
 from contrapose.tasks.certify.trial_log import read_trials
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.core.errors import ConfigError, DataError
+from contrapose.tasks.report.certificate_page import write_certificates
 
 COUNTS = [*14 * [0], *12 * [1], *10 * [2], *4 * [3], *10 * [4]]
 """Passed trials of 50 tasks in four trials, as many as make the figures of a published run of tau-bench."""
@@ -308,6 +309,17 @@ def test_pages_show_agents_and_escape_their_names(tmp_path: Path, capsys: pytest
     assert [one["findings"] for one in kept] == [one["findings"] for one in written]
     assert [len(one["failed_trials"]) for one in kept] == [6, 6]
     assert "words" not in printed
+
+
+def test_half_of_a_surrogate_pair_is_written(tmp_path: Path) -> None:
+    calls = [{"name": "\ud800", "arguments": {"\ud801": place}} for place in range(2)]
+    rows = [
+        {"task_id": "\ud800", "trial": place, "reward_info": {"reward": place}, "messages": [{"tool_calls": [call]}]}
+        for place, call in enumerate(calls)
+    ]
+    (certificate,) = certify_verdicts([write_json(tmp_path / "log.json", {"simulations": rows})])
+    write_certificates(tmp_path, [certificate])
+    assert certificate["failed_trials"][0]["difference"] == "Call 1: ?, argument ? is 0 instead of 1."
 
 
 def test_a_gate_of_pass_hat_needs_trials(capsys: pytest.CaptureFixture[str]) -> None:
