@@ -13,6 +13,7 @@ from contrapose.tasks.core.tool_calls import calls_to_json, read_calls
 from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
 from contrapose.tasks.load.chats import AskedChat, read_chat, read_tools
 from contrapose.tasks.load.conversations import (
+    LastQuestion,
     Turn,
     first_of_turns,
     is_conversation,
@@ -111,7 +112,8 @@ class Builder:
         """Return the fields that every text has."""
         cell = values.get("text")
         chat = self._read_chat(values)
-        asked = None
+        asked: LastQuestion | None = None
+        said: str | None
         if chat is not None:
             said = chat.text
         elif is_conversation(cell):

@@ -89,7 +89,7 @@ def read_tools(value: Any) -> Tools:
     expected = 'a list such as [{"type": "function", "function": {"name": "…", "parameters": {…}}}]'
     if not isinstance(value, list | tuple):
         raise Unfit(f"{quote(value)} is no list of tools", expected=expected)
-    tools = []
+    tools = list[dict[str, Any]]()
     for tool in value:
         function = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:

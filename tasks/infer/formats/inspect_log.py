@@ -40,7 +40,7 @@ def _rows(sample: Row, ours: Row | None) -> Iterator[Row]:
     """Yield the last message of the user before the reply in a sample, with each choice of the reply."""
     output = sample.get("output") or {}
     choices = output.get("choices") or []
-    error = sample.get("error") or output.get("error") or (None if choices else "no reply was recorded")
+    error: Any = sample.get("error") or output.get("error") or (None if choices else "no reply was recorded")
     replies = [
         completion_of(choice.get("message") or {"content": None}, choice.get("stop_reason")) for choice in choices
     ]
