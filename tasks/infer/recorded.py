@@ -18,7 +18,8 @@ from contrapose.tasks.core.records import Case, Completion, Likelihoods
 from contrapose.tasks.core.tool_calls import split_reply
 from contrapose.tasks.infer.ask import asked
 from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_frame, refuse_unknown
-from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, Selection, read_recording
+from contrapose.tasks.infer.formats.base import Selection
+from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, read_recording
 
 SHOWN = 5
 """Prompts or cases without a reply that an error names."""

@@ -122,7 +122,7 @@ def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) 
     [
         ("no.jsonl", "no.jsonl: there is no such file"),
         ("nope://a/b.jsonl", "Protocol not known: nope"),
-        ("negatoin", "one of item_lists, judge_pairs, negation, stories, summary_pairs, toxic_words"),
+        ("negatoin", "one of item_lists, judge_pairs, negation, stories, summary_pairs, tool_calls, toxic_words"),
         ("negatoin", "Did you mean 'negation'?"),
         ("folder.jsonl", "folder.jsonl: this is a folder; expected a file"),
         ("./folder", "folder: this is a folder; expected a file"),
