@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000)
     runs = parser.parse_args().runs
     for (name, shape), (tasks, groups) in product(RATES.items(), DESIGNS):
-        true = [np.mean(np.random.default_rng(0).beta(*shape, 1_000_000) ** k) for k in range(1, TRIALS + 1)]
+        true = [float(np.mean(np.random.default_rng(0).beta(*shape, 1_000_000) ** k)) for k in range(1, TRIALS + 1)]
         held = np.zeros(TRIALS)
         for run in range(runs):
             rng = np.random.default_rng(run)

@@ -161,7 +161,9 @@ def test_tasks_with_fewer_trials_are_left_out_and_counted(tmp_path: Path) -> Non
 
 
 def test_trials_without_a_reward_decide_nothing(tmp_path: Path) -> None:
-    rows = [{"task": task, "trial": trial, "reward": 1.0} for task in range(20) for trial in range(4)]
+    rows: list[dict[str, Any]] = [
+        {"task": task, "trial": trial, "reward": 1.0} for task in range(20) for trial in range(4)
+    ]
     assert certify_rows(tmp_path, *rows, gates={1: 0.7})["verdict"] == "pass"
     for row in rows[::2]:
         row["reward"] = None

@@ -50,5 +50,5 @@ def test_the_interval_covers_the_true_value(k: int) -> None:
         estimate = estimate_pass_hat(passed, np.full(50, 4), np.arange(50), k)
         assert estimate
         assert estimate.interval
-        held += estimate.interval.low <= true <= estimate.interval.high
+        held += bool(estimate.interval.low <= true <= estimate.interval.high)
     assert held / 150 > 0.92
