@@ -22,6 +22,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.openai import entra
+from contrapose.tasks.infer.openai.batches import BatchEndpoint
 from contrapose.tasks.infer.openai.settings import read_settings
 
 KEY = "azure-key-77ab12cd"
@@ -297,6 +298,18 @@ def test_token_of_entra_goes_to_the_named_resource_alone(azure: Azure, monkeypat
     monkeypatch.setattr(entra, "_token_provider", lambda: pytest.fail("a token was made"))
     with pytest.raises(ModelError, match="a token of Microsoft Entra ID is no key for"):
         read_settings(model(entra=True, base_url="https://other.openai.azure.com"))
+
+
+@pytest.mark.parametrize(("args", "sent"), [({}, KEY), ({"entra": True}, "entra-token-0")])
+def test_batch_is_sent_to_the_v1_address_with_the_key_or_the_token(
+    args: dict[str, bool], sent: str, azure: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("azure.identity", reason="the extra azure-openai is not installed")
+    monkeypatch.setattr(entra, "_token_provider", lambda: lambda: "entra-token-0")
+    with BatchEndpoint(model(**args)) as endpoint, pytest.raises(ModelError, match="batch endpoint"):
+        endpoint.look("batch_1")
+    path, headers, _ = azure.asked[-1]
+    assert (path, headers["authorization"]) == ("/openai/v1/batches/batch_1", f"Bearer {sent}")
 
 
 def test_missing_library_is_named_with_its_extra(azure: Azure, monkeypatch: pytest.MonkeyPatch) -> None:
