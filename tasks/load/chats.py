@@ -69,11 +69,11 @@ def _to_message(turn: Turn) -> Message:
             raise Unfit(f"{quote(turn.calls)} in a message", expected="calls of tools with their names")
         message["tool_calls"] = [
             {
-                "id": str(given.get("id") or f"call_{number}") if isinstance(given, Mapping) else f"call_{number}",
+                "id": str(raw.get("id") or f"call_{number}") if isinstance(raw, Mapping) else f"call_{number}",
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
             }
-            for number, (given, call) in enumerate(zip(listed, read, strict=True), start=1)
+            for number, (raw, call) in enumerate(zip(listed, read, strict=True), start=1)
         ]
     if turn.role == "tool":
         message["tool_call_id"] = turn.call_id or "call_1"

@@ -29,7 +29,7 @@ def recognizes(record: Row) -> bool:
 
 def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of exports; the messages of a call may come as events, one record after the other."""
-    told: dict[object, list[Row]] = {}
+    events: dict[object, list[Row]] = {}
 
     def read(record: Row) -> Iterator[Row]:
         for item in _items(record):
@@ -37,13 +37,17 @@ def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
             name = str(item.get("eventName") or item.get("event_name") or attributes.get("event.name") or "")
             model = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
             if match := EVENT.match(name):
-                told.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
+                events.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
             elif name == CHOICE:
                 choice = _body(item, attributes)
                 message, finish = choice.get("message") or {}, choice.get("finish_reason")
-                yield {"model": model, "prompt": told.get(_span_of(item), []), "reply": completion_of(message, finish)}
+                yield {
+                    "model": model,
+                    "prompt": events.get(_span_of(item), []),
+                    "reply": completion_of(message, finish),
+                }
             else:
-                for row in _call(item, attributes, told.get(_span_of(item), [])):
+                for row in _call(item, attributes, events.get(_span_of(item), [])):
                     yield {"model": model, **row}
 
     return read
@@ -65,7 +69,7 @@ def _items(record: Row) -> Iterator[Row]:
         yield item
 
 
-def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
+def _call(item: Row, attributes: Row, before: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
     asked, replies = (
         value_of(attributes.get(name), "[") or _indexed(attributes, kind)
@@ -74,9 +78,9 @@ def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
     status = item.get("status") or {}
     code = status.get("code", status.get("status_code"))
     is_failed = code in FAILED or (not replies and "error.type" in attributes)
-    if is_failed and (asked or told):
+    if is_failed and (asked or before):
         error = status.get("message") or status.get("description") or attributes.get("error.type")
-        yield {"prompt": [*map(_message, asked)] or told, "reply": failed(error or "the span failed")}
+        yield {"prompt": [*map(_message, asked)] or before, "reply": failed(error or "the span failed")}
     elif asked:
         prompt = [*map(_message, asked)]
         for reply in replies:
@@ -106,7 +110,7 @@ def _body(event: Row, attributes: Row) -> Row:
     """Return what an event says: in its body, or in its attributes."""
     body = _value(event.get("body"))
     content = value_of(attributes.get("gen_ai.event.content"), "{")
-    return next((each for each in (body, content) if isinstance(each, Mapping) and each), attributes)
+    return next((said for said in (body, content) if isinstance(said, Mapping) and said), attributes)
 
 
 def _span_of(item: Row) -> object:
@@ -131,7 +135,7 @@ def _value(value: Any) -> Any:
         case "kvlistValue":
             return _values(inner.get("values"))
         case "arrayValue":
-            return [_value(each) for each in inner.get("values") or ()]
+            return [_value(item) for item in inner.get("values") or ()]
         case "stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue":
             return inner
     return value
