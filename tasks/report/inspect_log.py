@@ -60,17 +60,13 @@ def _plain(part: Any) -> Iterator[Json]:
 
 def _pack(files: Mapping[str, Any], report: Report) -> bytes:
     """Return a zip file; two runs of the same replies have the same one but for their times."""
-    content, started = io.BytesIO(), _started(report)
+    content, started = io.BytesIO(), datetime.fromisoformat(report.summary["started"])
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as log:
         for name, value in files.items():
             entry = zipfile.ZipInfo(name, started.timetuple()[:6])
             text = replace_surrogates(json.dumps(value, ensure_ascii=False, default=str))
             log.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 1)
     return content.getvalue()
-
-
-def _started(report: Report) -> datetime:
-    return datetime.fromisoformat(report.summary["started"])
 
 
 def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
@@ -141,7 +137,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
     tests, model, usage = summary["tests"], summary["model"], summary["usage"]
     tokens = {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]}
     ids = list(dict.fromkeys(sample["id"] for sample in samples))
-    ended = _started(report) + timedelta(seconds=summary["seconds"])
+    ended = datetime.fromisoformat(summary["started"]) + timedelta(seconds=summary["seconds"])
     facts = {name: summary[name] for name in ("verdict", "reason", "seed")}  # type: ignore[literal-required]
     return {
         "version": 2,

@@ -68,21 +68,19 @@ def _items(record: Row) -> Iterator[Row]:
 def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
     asked, replies = (
-        value_of(attributes.get(name), "[") or _indexed(attributes, kind)
+        [*map(_message, value_of(attributes.get(name), "[") or _indexed(attributes, kind))]
         for name, kind in ((INPUT, "prompt"), (OUTPUT, "completion"))
     )
     status = item.get("status") or {}
-    code = status.get("code", status.get("status_code"))
-    is_failed = code in FAILED or (not replies and "error.type" in attributes)
-    if is_failed and (asked or told):
-        error = status.get("message") or status.get("description") or attributes.get("error.type")
-        yield {"prompt": [*map(_message, asked)] or told, "reply": failed(error or "the span failed")}
+    error = (
+        status.get("message") or status.get("description") or attributes.get("error.type") or "no reply was recorded"
+    )
+    is_failed = status.get("code", status.get("status_code")) in FAILED
+    if (asked and not replies) or (is_failed and (asked or told)):
+        yield {"prompt": asked or told, "reply": failed(error)}
     elif asked:
-        prompt = [*map(_message, asked)]
         for reply in replies:
-            yield {"prompt": prompt, "reply": completion_of(_message(reply), reply.get("finish_reason"))}
-        if not replies:
-            yield {"prompt": prompt, "reply": failed("no reply was recorded")}
+            yield {"prompt": asked, "reply": completion_of(reply, reply.get("finish_reason"))}
 
 
 def _message(message: Row) -> Row:
@@ -127,14 +125,9 @@ def _value(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value or None
     ((kind, inner),) = value.items()
-    match kind:
-        case "kvlistValue":
-            return _values(inner.get("values"))
-        case "arrayValue":
-            return [_value(each) for each in inner.get("values") or ()]
-        case "stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue":
-            return inner
-    return value
+    if kind == "kvlistValue":
+        return _values(inner.get("values"))
+    return [*map(_value, inner.get("values") or ())] if kind == "arrayValue" else inner
 
 
 FORMAT = Format("spans or events of OpenTelemetry", recognizes, reader)
