@@ -37,12 +37,12 @@ def read(record: Row) -> Iterator[Row]:
         for inner in record["data"]:
             yield from read(inner)
         return
-    inner = [each for each in record.get("observations") or () if isinstance(each, Mapping)]
-    calls = [each for each in inner if each.get("type") == MODEL_CALL]
+    inner = [call for call in record.get("observations") or () if isinstance(call, Mapping)]
+    calls = [call for call in inner if call.get("type") == MODEL_CALL]
     trace = record["trace"] if isinstance(record.get("trace"), Mapping) else record
-    for each in calls or [trace]:
-        if each.get("type") not in OTHERS:
-            yield from _rows(each)
+    for observed in calls or [trace]:
+        if observed.get("type") not in OTHERS:
+            yield from _rows(observed)
 
 
 def _rows(observed: Row) -> Iterator[Row]:

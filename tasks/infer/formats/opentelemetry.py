@@ -29,7 +29,7 @@ def recognizes(record: Row) -> bool:
 
 def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of exports; the messages of a call may come as events, one record after the other."""
-    told: dict[object, list[Row]] = {}
+    earlier: dict[object, list[Row]] = {}
 
     def read(record: Row) -> Iterator[Row]:
         for item in _items(record):
@@ -37,13 +37,17 @@ def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
             name = str(item.get("eventName") or item.get("event_name") or attributes.get("event.name") or "")
             model = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
             if match := EVENT.match(name):
-                told.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
+                earlier.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
             elif name == CHOICE:
                 choice = _body(item, attributes)
                 message, finish = choice.get("message") or {}, choice.get("finish_reason")
-                yield {"model": model, "prompt": told.get(_span_of(item), []), "reply": completion_of(message, finish)}
+                yield {
+                    "model": model,
+                    "prompt": earlier.get(_span_of(item), []),
+                    "reply": completion_of(message, finish),
+                }
             else:
-                for row in _call(item, attributes, told.get(_span_of(item), [])):
+                for row in _call(item, attributes, earlier.get(_span_of(item), [])):
                     yield {"model": model, **row}
 
     return read
@@ -65,7 +69,7 @@ def _items(record: Row) -> Iterator[Row]:
         yield item
 
 
-def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
+def _call(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
     asked, replies = (
         [*map(_message, value_of(attributes.get(name), "[") or _indexed(attributes, kind))]
@@ -76,8 +80,8 @@ def _call(item: Row, attributes: Row, told: Sequence[Row]) -> Iterator[Row]:
         status.get("message") or status.get("description") or attributes.get("error.type") or "no reply was recorded"
     )
     is_failed = status.get("code", status.get("status_code")) in FAILED
-    if (asked and not replies) or (is_failed and (asked or told)):
-        yield {"prompt": asked or told, "reply": failed(error)}
+    if (asked and not replies) or (is_failed and (asked or earlier)):
+        yield {"prompt": asked or earlier, "reply": failed(error)}
     elif asked:
         for reply in replies:
             yield {"prompt": asked, "reply": completion_of(reply, reply.get("finish_reason"))}
@@ -104,7 +108,7 @@ def _body(event: Row, attributes: Row) -> Row:
     """Return what an event says: in its body, or in its attributes."""
     body = _value(event.get("body"))
     content = value_of(attributes.get("gen_ai.event.content"), "{")
-    return next((each for each in (body, content) if isinstance(each, Mapping) and each), attributes)
+    return next((part for part in (body, content) if isinstance(part, Mapping) and part), attributes)
 
 
 def _span_of(item: Row) -> object:
