@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.text.cleaning import replace_surrogates
 
@@ -21,7 +20,7 @@ MOST = 10_000
 """Rows of the largest run that is written: Inspect holds all samples in memory."""
 OURS = "contrapose"
 """Key of what only Contrapose knows of a sample, by which it reads its own logs."""
-STOPS: Mapping[ReplyOutcome, str] = {
+STOPS: Mapping[str, str] = {
     "answered": "stop",
     "cut_off": "max_tokens",
     "moderated": "content_filter",
@@ -138,7 +137,7 @@ def _header(report: Report, samples: list[Json]) -> Json:
     tokens = {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]}
     ids = list(dict.fromkeys(sample["id"] for sample in samples))
     ended = datetime.fromisoformat(summary["started"]) + timedelta(seconds=summary["seconds"])
-    facts = {name: summary[name] for name in ("verdict", "reason", "seed")}  # type: ignore[literal-required]
+    facts = {name: summary[name] for name in ("verdict", "reason", "seed")}
     return {
         "version": 2,
         "status": "success",
@@ -183,5 +182,5 @@ def _results(test: Outcome) -> Json:
         "scored_samples": test["scored"],
         "unscored_samples": test["unscored"] + test["errors"],
         "metrics": {name: {"name": name, "value": value} for name, value in figures.items() if value is not None},
-        "metadata": {name: test[name] for name in ("verdict", "reason", "probe_version")},  # type: ignore[literal-required]
+        "metadata": {name: test[name] for name in ("verdict", "reason", "probe_version")},
     }
