@@ -14,7 +14,6 @@ from typing import Any
 
 from contrapose.tasks.core.chats import Message, chat_of
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.reply_outcomes import ReplyOutcome
 from contrapose.tasks.core.tool_calls import parse_json
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.text.cleaning import replace_surrogates
@@ -23,7 +22,7 @@ MOST = 10_000
 """Rows of the largest run that is written: Inspect holds all samples in memory."""
 OURS = "contrapose"
 """Key of what only Contrapose knows of a sample, by which it reads its own logs."""
-STOPS: Mapping[ReplyOutcome, str] = {
+STOPS: Mapping[str, str] = {
     "answered": "stop",
     "cut_off": "max_tokens",
     "moderated": "content_filter",
@@ -62,17 +61,13 @@ def _plain(part: Any) -> Iterator[Json]:
 
 def _pack(files: Mapping[str, Any], report: Report) -> bytes:
     """Return a zip file; two runs of the same replies have the same one but for their times."""
-    content, started = io.BytesIO(), _started(report)
+    content, started = io.BytesIO(), datetime.fromisoformat(report.summary["started"])
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as log:
         for name, value in files.items():
             entry = zipfile.ZipInfo(name, started.timetuple()[:6])
             text = replace_surrogates(json.dumps(value, ensure_ascii=False, default=str))
             log.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 1)
     return content.getvalue()
-
-
-def _started(report: Report) -> datetime:
-    return datetime.fromisoformat(report.summary["started"])
 
 
 def _samples(row: Json, prompts: Mapping[str, SentPrompts], report: Report) -> Iterator[Json]:
@@ -155,8 +150,8 @@ def _header(report: Report, samples: list[Json]) -> Json:
     tests, model, usage = summary["tests"], summary["model"], summary["usage"]
     tokens = {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]}
     ids = list(dict.fromkeys(sample["id"] for sample in samples))
-    ended = _started(report) + timedelta(seconds=summary["seconds"])
-    facts = {name: summary[name] for name in ("verdict", "reason", "seed")}  # type: ignore[literal-required]
+    ended = datetime.fromisoformat(summary["started"]) + timedelta(seconds=summary["seconds"])
+    facts = {name: summary[name] for name in ("verdict", "reason", "seed")}
     return {
         "version": 2,
         "status": "success",
@@ -201,5 +196,5 @@ def _results(test: Outcome) -> Json:
         "scored_samples": test["scored"],
         "unscored_samples": test["unscored"] + test["errors"],
         "metrics": {name: {"name": name, "value": value} for name, value in figures.items() if value is not None},
-        "metadata": {name: test[name] for name in ("verdict", "reason", "probe_version")},  # type: ignore[literal-required]
+        "metadata": {name: test[name] for name in ("verdict", "reason", "probe_version")},
     }

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 ARGUMENTS = ("--suite", "full", "--limit", "6", "--out", "out", "--set", "system_instruction=Be brief.", "--exit-zero")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_run_judged_again_from_its_log_has_the_same_results() -> None:
     repeated = ("repeats=2", "tests.factuality.order_bias.read_with=reply")
     settings = [word for value in repeated for word in ("--set", value)]

@@ -35,10 +35,11 @@ def read_records(selection: Selection) -> Records:
             yield from enumerate(read_inspect_samples(source), start=1)
             return
         documents = list[Row]()
-        if head.startswith(b"{") and not (rest and _is_json(head)):
-            documents = _json_documents(path)
-        elif head.startswith(b"evalId:"):
+        if head.startswith(b"evalId:"):
             documents = [_yaml_document(path, selection)]
+        elif head.startswith(b"{") and not (rest and _parse_all(head)):
+            with path.open("rb") as file:
+                documents = _parse_all(file.read(MOST_DOCUMENT + 1))
         if documents and find_format(documents[0]):
             yield from enumerate(documents, start=1)
             return
@@ -56,21 +57,12 @@ def read_records(selection: Selection) -> Records:
 
 def _table_format(source: str, head: bytes) -> str:
     """Return how a table is read: by its first bytes, or else by its ending; a text of any other name is CSV."""
+    if head.startswith((b"PAR1", b"PK")):
+        return "parquet" if head.startswith(b"PAR1") else "xlsx"
     suffix = PurePosixPath(source.removesuffix(".gz")).suffix[1:].lower()
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"PK"):
-        return "xlsx"
-    if (suffix in names("sources") and suffix not in ("parquet", "xlsx")) or head.startswith(PACKED):
+    if suffix in names("sources").keys() - {"bundled", "hf", "parquet", "xlsx"}:
         return suffix
     return "jsonl" if head.startswith((b"{", b"[")) else "csv"
-
-
-def _is_json(line: bytes) -> bool:
-    with suppress(ValueError, RecursionError):
-        json.loads(line)
-        return True
-    return False
 
 
 def _is_workbook(path: Path) -> bool:
@@ -79,10 +71,8 @@ def _is_workbook(path: Path) -> bool:
     return False
 
 
-def _json_documents(path: Path) -> list[Row]:
-    """Return JSON objects that follow each other in a text; none where it holds something else."""
-    with path.open("rb") as file:
-        content = file.read(MOST_DOCUMENT + 1)
+def _parse_all(content: bytes) -> list[Row]:
+    """Return JSON objects that follow each other in a text; none where it holds something else, or too much."""
     text = content.removeprefix(BOM).decode("utf-8", "replace").strip() if len(content) <= MOST_DOCUMENT else ""
     documents, end = list[Row](), 0
     with suppress(ValueError, RecursionError):

@@ -37,32 +37,25 @@ def read(record: Row) -> Iterator[Row]:
         for inner in record["data"]:
             yield from read(inner)
         return
-    inner = [observation for observation in record.get("observations") or () if isinstance(observation, Mapping)]
-    calls = [observation for observation in inner if observation.get("type") == MODEL_CALL]
+    inner = [call for call in record.get("observations") or () if isinstance(call, Mapping)]
+    calls = [call for call in inner if call.get("type") == MODEL_CALL]
     trace = record["trace"] if isinstance(record.get("trace"), Mapping) else record
-    for observation in calls or [trace]:
-        if observation.get("type") not in OTHERS:
-            yield from _rows(observation)
+    for observed in calls or [trace]:
+        if observed.get("type") not in OTHERS:
+            yield from _rows(observed)
 
 
 def _rows(observed: Row) -> Iterator[Row]:
-    """Yield the row of one call; none where nothing was put in."""
+    """Yield the row of one call with the columns by which rows can be chosen; none where nothing was put in."""
     asked, output = (value_of(observed.get(name), "{", "[", '"') for name in ("input", "output"))
     if asked in (None, ""):
         return
-    message = next((observed[name] for name in ("statusMessage", "status_message") if observed.get(name)), None)
-    if observed.get("level") == "ERROR":
-        reply: Any = failed(message or "Langfuse noted an error")
-    else:
-        reply = _reply(output)
-    names = ("model", "providedModelName", "provided_model_name", "name")
-    model = next((observed[name] for name in names if observed.get(name)), None)
-    yield {**_flat(observed), "model": model, "prompt": _asked(asked), "reply": reply}
-
-
-def _flat(observed: Row) -> Row:
-    """Return the columns by which rows can be chosen."""
-    return {name: value for name, value in observed.items() if isinstance(value, str | int | float | bool | None)}
+    columns = {name: value for name, value in observed.items() if isinstance(value, str | int | float)}
+    message = columns.get("statusMessage") or columns.get("status_message")
+    model = columns.get("model") or columns.get("providedModelName") or columns.get("provided_model_name")
+    is_failed = columns.get("level") == "ERROR"
+    reply = failed(message or "Langfuse noted an error") if is_failed else _reply(output)
+    yield {**columns, "model": model, "prompt": _asked(asked), "reply": reply}
 
 
 def _asked(value: Any) -> Any:

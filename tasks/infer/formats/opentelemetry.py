@@ -29,7 +29,7 @@ def recognizes(record: Row) -> bool:
 
 def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
     """Return a reader of exports; the messages of a call may come as events, one record after the other."""
-    events: dict[object, list[Row]] = {}
+    earlier: dict[object, list[Row]] = {}
 
     def read(record: Row) -> Iterator[Row]:
         for item in _items(record):
@@ -37,17 +37,17 @@ def reader(selection: Selection) -> Callable[[Row], Iterator[Row]]:
             name = str(item.get("eventName") or item.get("event_name") or attributes.get("event.name") or "")
             model = attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model")
             if match := EVENT.match(name):
-                events.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
+                earlier.setdefault(_span_of(item), []).append({"role": match[1], **_body(item, attributes)})
             elif name == CHOICE:
                 choice = _body(item, attributes)
                 message, finish = choice.get("message") or {}, choice.get("finish_reason")
                 yield {
                     "model": model,
-                    "prompt": events.get(_span_of(item), []),
+                    "prompt": earlier.get(_span_of(item), []),
                     "reply": completion_of(message, finish),
                 }
             else:
-                for row in _call(item, attributes, events.get(_span_of(item), [])):
+                for row in _call(item, attributes, earlier.get(_span_of(item), [])):
                     yield {"model": model, **row}
 
     return read
@@ -69,24 +69,22 @@ def _items(record: Row) -> Iterator[Row]:
         yield item
 
 
-def _call(item: Row, attributes: Row, before: Sequence[Row]) -> Iterator[Row]:
+def _call(item: Row, attributes: Row, earlier: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows of a call whose messages are attributes, one for each choice; none of any other span."""
     asked, replies = (
-        value_of(attributes.get(name), "[") or _indexed(attributes, kind)
+        [*map(_message, value_of(attributes.get(name), "[") or _indexed(attributes, kind))]
         for name, kind in ((INPUT, "prompt"), (OUTPUT, "completion"))
     )
     status = item.get("status") or {}
-    code = status.get("code", status.get("status_code"))
-    is_failed = code in FAILED or (not replies and "error.type" in attributes)
-    if is_failed and (asked or before):
-        error = status.get("message") or status.get("description") or attributes.get("error.type")
-        yield {"prompt": [*map(_message, asked)] or before, "reply": failed(error or "the span failed")}
+    error = (
+        status.get("message") or status.get("description") or attributes.get("error.type") or "no reply was recorded"
+    )
+    is_failed = status.get("code", status.get("status_code")) in FAILED
+    if (asked and not replies) or (is_failed and (asked or earlier)):
+        yield {"prompt": asked or earlier, "reply": failed(error)}
     elif asked:
-        prompt = [*map(_message, asked)]
         for reply in replies:
-            yield {"prompt": prompt, "reply": completion_of(_message(reply), reply.get("finish_reason"))}
-        if not replies:
-            yield {"prompt": prompt, "reply": failed("no reply was recorded")}
+            yield {"prompt": asked, "reply": completion_of(reply, reply.get("finish_reason"))}
 
 
 def _message(message: Row) -> Row:
@@ -110,7 +108,7 @@ def _body(event: Row, attributes: Row) -> Row:
     """Return what an event says: in its body, or in its attributes."""
     body = _value(event.get("body"))
     content = value_of(attributes.get("gen_ai.event.content"), "{")
-    return next((said for said in (body, content) if isinstance(said, Mapping) and said), attributes)
+    return next((part for part in (body, content) if isinstance(part, Mapping) and part), attributes)
 
 
 def _span_of(item: Row) -> object:
@@ -131,14 +129,9 @@ def _value(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value or None
     ((kind, inner),) = value.items()
-    match kind:
-        case "kvlistValue":
-            return _values(inner.get("values"))
-        case "arrayValue":
-            return [_value(item) for item in inner.get("values") or ()]
-        case "stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue":
-            return inner
-    return value
+    if kind == "kvlistValue":
+        return _values(inner.get("values"))
+    return [*map(_value, inner.get("values") or ())] if kind == "arrayValue" else inner
 
 
 FORMAT = Format("spans or events of OpenTelemetry", recognizes, reader)

@@ -113,4 +113,4 @@ def test_messages_in_events_of_a_span_are_read(tmp_path: Path) -> None:
     (tmp_path / "spans").write_text("\n".join(json.dumps(each, indent=1) for each in (span, failed)))
     found = read_recording(Selection(source=str(tmp_path / "spans"))).replies
     kinds = {key.prompt: (each.outcome, each.text, each.error) for key, (each,) in found.items()}
-    assert kinds == {"It is.": ("cut_off", "Yes.", None), "?": ("answered", None, "the span failed")}
+    assert kinds == {"It is.": ("cut_off", "Yes.", None), "?": ("answered", None, "no reply was recorded")}
