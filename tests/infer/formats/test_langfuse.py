@@ -57,7 +57,7 @@ def test_outcomes_keep_their_meaning(tmp_path: Path) -> None:
     ]
     assert replies(tmp_path / "rows.jsonl", rows) == {
         "Cut?": ("cut_off", "It"),
-        "Tool?": ("tool_call", ""),
+        "Tool?": ("tool_call", '{"calls": [{"arguments":{},"name":"f"}], "reply": ""}'),
         "Failed?": ("error", "status 500"),
         "Snake?": ("answered", "Yes."),
     }
