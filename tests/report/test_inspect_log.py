@@ -105,6 +105,12 @@ def test_samples_have_messages_scores_and_what_is_known_of_the_case() -> None:
     assert len(log["summaries.json"]) == 4 * len(REPLIES)
 
 
+def test_replies_are_those_that_came_and_not_the_choices_that_results_show() -> None:
+    replies = {f"{PROBE}/answered": ("Before 0.", "B, I am sure.")}
+    log = log_of(replace(written(), replies=lambda: replies))
+    assert log["samples/add_negation/answered/perturbed_epoch_1.json"]["messages"][-1]["content"] == "B, I am sure."
+
+
 @pytest.mark.parametrize("why", ["too many rows", "no prompts"])
 def test_runs_that_do_not_fit_have_no_log(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = report() if why == "no prompts" else written()
