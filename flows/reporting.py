@@ -81,6 +81,7 @@ def report(
             history=remembered.history,
             calls=Store().calls.find_greatest(run.id, prices=prices),
             checked=checked,
+            trials=[table for asked in trials.values() for table in asked.tables],
         )
     undone += record(run, remembered)
     if run.config.mlflow:

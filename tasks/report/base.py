@@ -66,6 +66,8 @@ class Report:
     """Tables of all tests, with the findings of their suites."""
     prompts: Callable[[], Iterator[SentPrompts]] = lambda: iter(())
     """Begins with the prompts of the asked cases, in the order of the results; none where they are gone."""
+    replies: Callable[[], Mapping[str, tuple[str | None, str | None]]] = dict
+    """Returns the replies to both prompts by cases, as they came."""
     before_prompts: tuple[tuple[str, str], ...] = ()
     """Role and text of the messages before every prompt: the system instruction and the examples."""
     show_toxic: bool = False

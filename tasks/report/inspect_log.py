@@ -43,7 +43,8 @@ def render(report: Report) -> bytes | None:
     if len(report.results.figures) > MOST:
         return None
     prompts = {sent.case_id: sent for sent in report.prompts()}
-    rows = [row for part in report.results.parts() for row in _plain(part)]
+    replies = report.replies()
+    rows = [{**row, **_raw(replies, row)} for part in report.results.parts() for row in _plain(part)]
     samples = [sample for row in rows if row["case_id"] in prompts for sample in _samples(row, prompts, report)]
     if not samples:
         return None
@@ -57,6 +58,12 @@ def _plain(part: Any) -> Iterator[Json]:
     """Yield rows without the columns that are empty."""
     for row in part.astype(object).where(part.notna(), None).to_dict("records"):
         yield {name: value for name, value in row.items() if value is not None}
+
+
+def _raw(replies: Mapping[str, tuple[str | None, str | None]], row: Json) -> Json:
+    """Return the replies of a row as they came, where they are known."""
+    texts = zip(LEFT_OUT, replies.get(row["case_id"], ()), strict=False)
+    return {name: text for name, text in texts if text is not None}
 
 
 def _pack(files: Mapping[str, Any], report: Report) -> bytes:

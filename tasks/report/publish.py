@@ -249,6 +249,17 @@ def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
                     yield SentPrompts(case_id=case, original=original, changed=changed)
 
 
+def raw_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | None]]:
+    """Return the replies to both prompts of each case as they came; results show a choice as people read it."""
+    columns = (("case", "id"), ("expected", "text"), ("actual", "text"))
+    replies = {}
+    for table in tables:
+        for part in batches(table, columns=[".".join(path) for path in columns]):
+            values = (pc.struct_field(part[name], inner).to_pylist() for name, inner in columns)
+            replies |= {case: (before, after) for case, before, after in zip(*values, strict=True)}
+    return replies
+
+
 def messages_before(config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return role and text of the messages before every prompt of a run, by its configuration."""
     kept = {name: config[name] for name in ("system_instruction", "few_shot") if config.get(name)}

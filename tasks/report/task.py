@@ -25,6 +25,7 @@ from contrapose.tasks.report.charts.pictures import image_url
 from contrapose.tasks.report.publish import (
     StoredResults,
     messages_before,
+    raw_replies,
     report_url,
     sent_prompts,
     skipped_examples,
@@ -47,6 +48,7 @@ def publish(
     history: History,
     calls: Calls,
     checked: list[Checked],
+    trials: list[Table],
 ) -> list[str]:
     """Write the run folder, as `free_folder` gave it, then the Prefect artifacts.
 
@@ -67,6 +69,7 @@ def publish(
         history=history,
         calls=calls,
         checked=tuple(checked),
+        replies=partial(raw_replies, trials),
     )
     write = partial(write_files, report=report, cases=cases, results=stored, manifest=manifest)
     write_folder(Place(folder), write, last="manifest.json")

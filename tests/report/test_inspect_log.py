@@ -20,7 +20,9 @@ from contrapose.tasks.infer.recorded import RecordedModel
 from contrapose.tasks.infer.recordings import Selection, read_recording
 from contrapose.tasks.report import inspect_log
 from contrapose.tasks.report.base import Report, SentPrompts
+from contrapose.tasks.report.publish import raw_replies
 from contrapose.tasks.tables.results import result_table
+from contrapose.tasks.tables.table import write
 
 PROBE = "add_negation"
 REPLIES = {
@@ -105,6 +107,12 @@ def test_samples_have_messages_scores_and_what_is_known_of_the_case() -> None:
     assert len(log["summaries.json"]) == 4 * len(REPLIES)
 
 
+def test_replies_are_those_that_came_and_not_the_choices_that_results_show() -> None:
+    replies = {f"{PROBE}/answered": ("Before 0.", "B, I am sure.")}
+    log = log_of(replace(written(), replies=lambda: replies))
+    assert log["samples/add_negation/answered/perturbed_epoch_1.json"]["messages"][-1]["content"] == "B, I am sure."
+
+
 @pytest.mark.parametrize("why", ["too many rows", "no prompts"])
 def test_runs_that_do_not_fit_have_no_log(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = report() if why == "no prompts" else written()
@@ -118,3 +126,10 @@ def test_undecided_cases_have_no_score() -> None:
     log = log_of(replace(report(), results=Held(pd.DataFrame(rows)), prompts=lambda: iter(sent)))
     scores = [each["scores"] for name, each in log.items() if name.endswith("perturbed_epoch_1.json")]
     assert [list(names) for names in scores] == [[], [], [f"{rows[2]['test_type']}_control"]]
+
+
+@pytest.mark.usefixtures("in_tmp")
+def test_replies_are_read_from_stored_trials() -> None:
+    trials = [Trial(case=asked, expected=before, actual=after) for asked, before, after in asked_cases()]
+    replies = raw_replies([write(trials[:5], Trial), write(trials[5:], Trial)])
+    assert replies == {trial.case.id: (trial.expected.text, trial.actual.text) for trial in trials}

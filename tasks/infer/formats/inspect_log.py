@@ -46,7 +46,7 @@ def _rows(sample: Row, ours: Row | None) -> Iterator[Row]:
     ]
     if ours:
         text = choices[0]["message"]["content"] if choices else None
-        why = str(error["message"]) if sample.get("error") else None
+        why = (sample.get("error") or {}).get("message")
         replies, error = [Completion(text=text, outcome=ours["outcome"], error=why)], None
     row = {name: sample.get(name) for name in ("id", "epoch")} | {"model": output.get("model")}
     for reply in [failed(error)] if error else replies:
