@@ -13,7 +13,7 @@ whoever imports a part of this package, waits for nothing.
 """
 
 import os
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import what is named, the first time that it is."""
     if name == "__version__":
-        return metadata.version("contrapose")
+        return import_module("importlib.metadata").version("contrapose")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_PLACES[name]), name)
