@@ -38,7 +38,9 @@ class ToolCall:
     """A mapping of names to JSON values; a text where the model wrote no JSON object."""
 
     def __str__(self) -> str:
-        return f"{self.name}({_dump(self.arguments)})"
+        plain = _make_plain(self.arguments)
+        named = sorted(plain.items()) if isinstance(plain, dict) else [(None, plain)]
+        return f"{self.name}({', '.join(f'{name}={_dump(value)}' if name else str(value) for name, value in named)})"
 
 
 def read_calls(value: Any) -> list[ToolCall]:
@@ -261,3 +263,9 @@ def split_reply(reply: str | None) -> SplitReply:
         return SplitReply(text=reply or "")
     calls = tuple(read_calls(content.get("calls")))
     return SplitReply(text=str(content.get("reply") or ""), calls=calls, ordered=content.get("ordered") is True)
+
+
+def shown_reply(reply: str) -> str:
+    """Return a reply as people read it: its calls, a line each, then its text."""
+    parts = split_reply(reply)
+    return "\n".join(filter(None, (*map(str, parts.calls), parts.text.strip()))) if parts.calls else reply

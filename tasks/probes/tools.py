@@ -121,7 +121,7 @@ class _ToolProbe(Probe):
         """Describe what the calls followed."""
         same = row.get("kept_place") is True
         return (
-            f"It called the tool at place {row.get('place_before')} both times: position, not content." if same else ""
+            f"It called the tool at place {row['place_before']:.0f} both times: position, not content." if same else ""
         )
 
     def criteria(self, results: pd.DataFrame, settings: Any) -> Sequence[Criterion]:

@@ -11,6 +11,7 @@ from pandas.arrays import ArrowExtensionArray
 
 from contrapose.tasks.core.outcome import DataSummary, LeftOut, LimitedBy, Outcome, Summary
 from contrapose.tasks.core.stopping import asked_of, early_stop
+from contrapose.tasks.core.tool_calls import shown_reply
 from contrapose.tasks.report.passages import passage_details
 from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.masking import Show
@@ -107,8 +108,8 @@ def read_rows(results: pd.DataFrame, show: Show) -> Iterator[ReportRow]:
             score=_text(record.get("eval_score")),
             original=shown["original"],
             changed=shown["test_case"],
-            before=show(_text(record.get("expected_result"))),
-            after=show(_text(record.get("actual_result"))),
+            before=show(shown_reply(_text(record.get("expected_result")))),
+            after=show(shown_reply(_text(record.get("actual_result")))),
             reason=shown["reason"] or show(_text(record.get("error"))),
             details=tuple(details),
         )

@@ -15,8 +15,10 @@ from contrapose.tasks.core.tool_calls import (
     calls_to_json,
     difference,
     read_calls,
+    reply_with_calls,
     same_call,
     same_calls,
+    shown_reply,
 )
 
 ARGUMENTS = {"id": 3, "city": "Köln"}
@@ -221,3 +223,9 @@ def test_parallel_calls_differ_in_those_without_partner() -> None:
     first = [ToolCall("f", {"x": 1}), ToolCall("g", {})]
     second = [ToolCall("g", {}), ToolCall("f", {"x": 2})]
     assert difference(first, second, ordered=False) == "A call: f, argument x is 2 instead of 1."
+
+
+def test_people_read_calls_like_those_of_a_function() -> None:
+    reply = reply_with_calls("Done.", [ToolCall("pay", {"to": "Ann", "amount": 5.0}), ToolCall("log", "no JSON")])
+    assert shown_reply(reply) == 'pay(amount=5, to="Ann")\nlog(no JSON)\nDone.'
+    assert shown_reply("A plain reply.") == "A plain reply."
