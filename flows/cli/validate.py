@@ -165,7 +165,9 @@ def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:
     """Make the error about a test that can change none of its samples, by the number of those with each skip reason."""
     count, commonest = reasons.total(), next((code for code, _ in reasons.most_common(1)), "")
     tests = [name for name in PROBES if probe(name).sample_type is probe(plan.test).sample_type]
-    any_language = " or ".join(f"--test {name}" for name in tests if "not_english" not in probe(name).skip_reasons)
+    # A test that skips every sample without tools is no help for texts.
+    unfit = {"not_english", "no_tools"}
+    any_language = " or ".join(f"--test {name}" for name in tests if not unfit & probe(name).skip_reasons.keys())
     return DataError(
         f"none of {counted('samples', count)} can be changed: {skipped(plan.test, reasons, count)}",
         expected="at least one",

@@ -47,8 +47,9 @@ def read_inspect_samples(source: str) -> Iterator[Any]:
     with Place.at(source, setting="model").here() as path:
         try:
             with zipfile.ZipFile(path) as log, path.open("rb") as file:
-                if not any(name.startswith(("samples/", "header.json")) for name in log.namelist()):
-                    raise _error(source, f"a zip file with {', '.join(log.namelist()[:SHOWN]) or 'nothing in it'}")
+                members = log.namelist()
+                if members and not any(name.startswith(("samples/", "header.json")) for name in members):
+                    raise _error(source, f"a zip file with {', '.join(members[:SHOWN])}")
                 entries = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
                 for entry in sorted(entries, key=_order):
                     # No more is unpacked than an entry says of itself.

@@ -13,11 +13,22 @@ import pandas as pd
 from pydantic import Field
 
 from contrapose.tasks.core.chats import Chat, Message, chat_of
-from contrapose.tasks.core.records import Case, Likelihoods, Score, Side, TextSample, Trial
+from contrapose.tasks.core.records import CONTROL_KIND, Case, Likelihoods, Score, Side, TextSample, Trial
 from contrapose.tasks.core.tool_calls import ToolCall, difference, read_calls, same_calls, split_reply
+from contrapose.tasks.language.english import is_english
 from contrapose.tasks.probes.answers.settings import CALLS
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Probe, Proportion, unscored_score
+from contrapose.tasks.probes.base import (
+    Column,
+    Criterion,
+    Embed,
+    Measure,
+    Probe,
+    Proportion,
+    control_of,
+    unscored_score,
+)
 from contrapose.tasks.probes.choices import RIGHT_RATE, right_rate
+from contrapose.tasks.probes.edits.base import reworded_control
 from contrapose.tasks.probes.prompt_settings import PromptSettings, prompts_for
 from contrapose.tasks.probes.values import numbers, where
 
@@ -70,25 +81,25 @@ class _ToolProbe(Probe):
         "no_descriptions": "with a tool that has no description",
     }
 
-    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat | str:
-        """Return the chat with changed tools, or the reason why there is none."""
+    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat:
+        """Return the chat with changed tools."""
         raise NotImplementedError
+
+    def _skip_reason(self, chat: Chat | None, settings: Any) -> str | None:
+        """Return why a sample cannot be changed; None where it can."""
+        return "no_tools" if chat is None or len(chat.tools) < 2 else None
 
     def cases(
         self, sample: TextSample, settings: PromptSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Return one case with both lists of tools, or the reason why the sample is skipped."""
         chat, prompts = chat_of(sample.chat or ""), prompts_for(sample, settings, where=self.where)
-        changed = self._change(chat, settings, rng=rng) if chat and len(chat.tools) > 1 else "no_tools"
         fields: dict[str, Any] = {"perturbed": None, "perturbed_prompt": None}
-        if chat is None or isinstance(changed, str):
-            fields["skip_reason"] = changed
-        else:
-            renamed = (
-                {}
-                if set(chat.tool_names) == set(changed.tool_names)
-                else dict(zip(changed.tool_names, chat.tool_names, strict=True))
-            )
+        fields["skip_reason"] = self._skip_reason(chat, settings)
+        if chat is not None and fields["skip_reason"] is None:
+            changed = self._change(chat, settings, rng=rng)
+            renamed = dict(zip(changed.tool_names, chat.tool_names, strict=True))
+            renamed = {} if set(renamed) == set(renamed.values()) else renamed
             details = {LISTS: json.dumps([chat.tool_names, changed.tool_names]), RENAMED: json.dumps(renamed)}
             text = changed.messages[sample.turn]["content"]
             after = prompts_for(replace(sample, chat=changed.prompt), settings, where=self.where)
@@ -106,6 +117,16 @@ class _ToolProbe(Probe):
                 **fields,
             )
         ]
+
+    def control(self, case: Case, sample: TextSample, settings: Any, *, rng: random.Random) -> Case | None:
+        """Return the same tools with the text in other words; None of a text in another language."""
+        chat = chat_of(sample.chat or "")
+        if chat is None or not is_english(sample.text):
+            return None
+        kind, text = reworded_control(sample.text, rng=rng, options=bool(sample.options))
+        details = {LISTS: json.dumps([chat.tool_names] * 2), RENAMED: "{}", CONTROL_KIND: kind}
+        prompt = prompts_for(sample, settings, where=self.where).prompt(text)
+        return control_of(case, perturbed=_shown(text, chat), prompt=prompt, details=details)
 
     def same_prompt(self, case: Case, side: Side) -> Case:
         """Return the control of one list of tools, with the names that it has."""
@@ -147,7 +168,7 @@ class ToolOrder(_ToolProbe):
     summary: ClassVar[str] = "Offers the same tools in another order: the calls should stay."
     labels: ClassVar[Mapping[str, str]] = {"kept_place": "tools called for their place"}
 
-    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat | str:
+    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat:
         by = rng.randrange(1, len(chat.tools))
         return replace(chat, tools=(*chat.tools[by:], *chat.tools[:by]))
 
@@ -170,15 +191,18 @@ class ToolNames(_ToolProbe):
     summary: ClassVar[str] = "Gives the tools other names: the calls should stay."
     settings_type: ClassVar[type[ToolSettings]] = ToolNamesSettings
 
-    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat | str:
+    def _skip_reason(self, chat: Chat | None, settings: Any) -> str | None:
+        described = [str(tool["function"].get("description") or "").strip() for tool in chat.tools] if chat else []
+        if super()._skip_reason(chat, settings):
+            return "no_tools"
+        return "no_descriptions" if settings.names == "neutral" and not all(described) else None
+
+    def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat:
         old = chat.tool_names
+        # Numbers in an order of their own show nothing about the places.
+        new = [f"tool_{number}" for number in rng.sample(range(1, len(old) + 1), len(old))]
         if settings.names == "style":
             new = [_other_case(name) for name in old]
-        elif all(str(tool["function"].get("description") or "").strip() for tool in chat.tools):
-            # Numbers in an order of their own show nothing about the places.
-            new = [f"tool_{number}" for number in rng.sample(range(1, len(old) + 1), len(old))]
-        else:
-            return "no_descriptions"
         return rename_tools(chat, dict(zip(old, new, strict=True)))
 
 

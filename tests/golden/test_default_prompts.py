@@ -62,8 +62,8 @@ swap_roles      toxic_words      96  ef1a4502fc634d25  ef1a4502fc634d25
 judge_order     judge_pairs     448  abfb630a1168c5c3  836796ceaf23f2be
 judge_cues      judge_pairs    1728  8f5aa7725e0a0548  95e03d4ee71a6cc3
 item_order      item_lists      359  af90ac2a73fd142d  59561c2cd6611ac7
-tool_order      tool_calls       48  c8145ce57cbdbd5a  c8145ce57cbdbd5a
-tool_names      tool_calls       48  f7efeca8393219ff  f7efeca8393219ff
+tool_order      tool_calls       96  7e3e2b8f4fc865d5  7e3e2b8f4fc865d5
+tool_names      tool_calls       96  54105a18c6a27998  54105a18c6a27998
 """
 """Probe, samples, cases with their controls, and a digest of their prompts: without likelihoods, and with all."""
 CELLS = [tuple(line.split()) for line in TABLE.strip().splitlines()]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from contrapose.tasks.core import registry
+from contrapose.tasks.core.chats import Chat, Message
 from contrapose.tasks.core.records import (
     CONTROL_KIND,
     AnswerPair,
@@ -58,6 +59,11 @@ def says(text: str) -> Completion:
 
 JUDGED = AnswerPair(id="1", instruction="Say yes.", first="Yes.", second="No.", winner="first")
 SAMPLES = dict.fromkeys(registry.PROBES, TEXT) | {"order_bias": PAIR, "judge_order": JUDGED, "option_order": CHOICE}
+_TOOLS = tuple(
+    {"type": "function", "function": {"name": name, "description": name}} for name in ("open_it", "close_it")
+)
+_ASKED = Chat(messages=(Message(role="user", content="Open the door."),), tools=_TOOLS)
+SAMPLES |= dict.fromkeys(("tool_order", "tool_names"), TextSample(id="1", text="Open the door.", chat=_ASKED.prompt))
 SAMPLES |= {
     "judge_cues": AnswerPair(
         id="1", instruction="Say yes.", first="Yes. Of course.", second="No. Never.", winner="first"

@@ -41,7 +41,9 @@ Exam.
 Which of {{ letters }}? Reply as JSON: {"verdict": …}
 """
 NUMBERS = {"prompt": TEMPLATE, "labels": ("1", "2", "3"), "answer_field": "verdict"}
-TEXT_PROBES = [name for name in names("probes") if probe(name).sample_type is TextSample]
+OF_TOOLS = ("tool_order", "tool_names")
+"""Tests that read calls, and no labels."""
+TEXT_PROBES = [name for name in names("probes") if probe(name).sample_type is TextSample and name not in OF_TOOLS]
 READING = [name for name in TEXT_PROBES if name != "add_toxic_words"]
 
 

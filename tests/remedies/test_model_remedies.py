@@ -47,7 +47,7 @@ MODELS = [
         site="tasks/config/model_spec.py:known_provider",
         command="validate --model llama3:8b --test add_toxic_words --limit 1",
         says="unknown provider 'llama3:8b'",
-        follow=take("llama3:8b"),
+        follow=take("llama3:8b", r"or '(\S+)' with model_args"),
         leads_to="OPENAI_API_KEY is not set",
     ),
     Case(
@@ -86,7 +86,7 @@ MODELS = [
         follow=change("model_args.base_url", "{closed}", "{open}"),
     ),
     Case(
-        site="tasks/infer/openai/connection.py:reach",
+        site="tasks/infer/openai/connection.py:_refused_address",
         command=f"{OPENAI}{{url}}",
         says="the server has no /chat/completions there",
         follow=take("{url}", r"Did you mean (\S+)\?"),
