@@ -252,7 +252,7 @@ def sent_prompts(tables: Sequence[Table]) -> Iterator[SentPrompts]:
 def raw_replies(tables: Sequence[Table]) -> dict[str, tuple[str | None, str | None]]:
     """Return the replies to both prompts of each case as they came; results show a choice as people read it."""
     columns = (("case", "id"), ("expected", "text"), ("actual", "text"))
-    replies = {}
+    replies: dict[str, tuple[str | None, str | None]] = {}
     for table in tables:
         for part in batches(table, columns=[".".join(path) for path in columns]):
             values = (pc.struct_field(part[name], inner).to_pylist() for name, inner in columns)
