@@ -92,10 +92,12 @@ class ModelSpec(BaseModel):
     def in_one_text(self, prompt: str) -> str:
         """Return a prompt without a chat, as lm-eval has it: a blank before an answer, an empty line after it.
 
-        A prompt that is a chat is a transcript, which ends where the assistant's turn begins.
+        A prompt that is a chat is a transcript, which ends where the assistant's turn begins, or with `Answer:`.
         """
-        chat = chat_of(prompt)
-        asked = prompt if chat is None else f"{transcript(chat.messages, labelled=True)}\n\nAssistant:"
+        asked, chat = prompt, chat_of(prompt)
+        if chat is not None:
+            asked = transcript(chat.messages, labelled=True)
+            asked += "" if asked.endswith(":") else "\n\nAssistant:"
         shots = (f"{shot.user} {shot.assistant}" for shot in self.few_shot)
         return "\n\n".join((*filter(None, (self.system_instruction,)), *shots, asked))
 

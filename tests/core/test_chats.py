@@ -61,6 +61,11 @@ def test_a_model_without_a_chat_template_reads_a_transcript() -> None:
     assert text == 'System: Be brief.\n\nUser: Hi\n\nAssistant: Hello.\n\nUser: Say "yes".\nNow.\n\nAssistant:'
 
 
+def test_a_transcript_that_asks_for_an_answer_ends_there() -> None:
+    asked = CHAT.with_contents({3: "Is it so?\nA. yes\nB. no\nAnswer:"})
+    assert ModelSpec(id="mock").in_one_text(asked.prompt).endswith("\nB. no\nAnswer:")
+
+
 def test_an_application_gets_the_list_or_an_object_with_the_tools() -> None:
     assert offered(CHAT.prompt) == list(CHAT.messages)
     both = Chat(messages=CHAT.messages, tools=(TOOL,))
