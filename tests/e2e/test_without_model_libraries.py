@@ -44,6 +44,8 @@ REFUSED = {
     "embeddings": ["validate", "--limit", "1", "--model", "mock", "--test", "order_bias", "--set", READ],
 }
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory, endpoint: int, prefect_server: None) -> dict[str, Any]:
