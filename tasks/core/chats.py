@@ -89,8 +89,8 @@ def chat_of(prompt: str) -> Chat | None:
     return Chat(messages=tuple(content["messages"]), tools=tuple(content.get("tools", ())))
 
 
-def refuse_chat_in_text(text: str, *, where: str) -> None:
-    """Raise ConfigError for a text that would be taken for a chat: data could put in a system prompt that way."""
+def refuse_chat_in_text(text: str, *, where: str) -> str:
+    """Return a text, or raise ConfigError where it would be taken for a chat: data could bring a system prompt so."""
     if text.startswith(MARK):
         raise ConfigError(
             f"a text that begins with {MARK}",
@@ -98,6 +98,7 @@ def refuse_chat_in_text(text: str, *, where: str) -> None:
             remedy="Put the messages into a column messages.",
             where=where,
         )
+    return text
 
 
 def refuse_tools(prompt: str, *, where: str, why: str) -> None:
@@ -110,13 +111,6 @@ def refuse_tools(prompt: str, *, where: str, why: str) -> None:
             remedy="Choose another model, or ignore the tools: --set data.columns.tools=",
             where=where,
         )
-
-
-def last_user_text(prompt: str) -> str:
-    """Return what the user says last: the prompt itself where it is no chat."""
-    chat = chat_of(prompt)
-    place = chat.last_of("user") if chat else None
-    return prompt if chat is None else chat.messages[place]["content"] if place is not None else ""
 
 
 def recorded_prompt(prompt: str) -> str:

@@ -226,7 +226,7 @@ class ItemOrder(ItemFigures):
             block = letter_options(sample.options) if sample.options else ""
             said = introduction or introduction_in(settings.wording)
             own = {"introduction": said, "text": sample.text, "options": block}
-            return default_prompt("item_order", settings.wording).render(shown | own)
+            return default_prompt("item_order", shown | own, wording=settings.wording, where=self.where)
         where = f"{self.where}.prompt"
         refuse_hidden(sample, settings.prompt, names=("context",), where=f"{where}, sample {sample.id}")
         options = label_options(sample.options, settings.first_labels(len(sample.options)))

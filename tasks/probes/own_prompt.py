@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from contrapose.tasks.core.chats import Chat, Message
+from contrapose.tasks.core.chats import Chat, Message, refuse_chat_in_text
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.language.replies.cut_off import opening_and_end
 from contrapose.tasks.language.replies.spoken import spoken_text
@@ -220,9 +220,9 @@ def built_in_wordings(name: str) -> tuple[str, ...]:
     return (folder.joinpath(f"{name}.j2").read_text(encoding="utf-8"), *further.get(name, ()))
 
 
-def default_prompt(name: str, wording: int = 1) -> Template:
-    """Return our own prompt of that name in one of its wordings, by number from 1."""
-    return _template(built_in_wordings(name)[wording - 1])
+def default_prompt(name: str, values: Mapping[str, Any], *, wording: int = 1, where: str) -> str:
+    """Return our own prompt of that name for some values, in one of its wordings by number from 1."""
+    return refuse_chat_in_text(_template(built_in_wordings(name)[wording - 1]).render(values), where=where)
 
 
 def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip: bool = True) -> str:
@@ -252,7 +252,7 @@ def render_prompt(template: str, values: Mapping[str, str], *, where: str, strip
             remedy="Correct the template.",
             where=where,
         )
-    return stripped if strip else prompt
+    return refuse_chat_in_text(stripped if strip else prompt, where=where)
 
 
 def check_distinct(labels: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from contrapose.tasks.core.chats import Chat, chat_of, refuse_chat_in_text
+from contrapose.tasks.core.chats import Chat, chat_of
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Likelihoods, TextSample
 from contrapose.tasks.probes.base import ASK, ProbeSettings, label_options, letters
@@ -278,7 +278,6 @@ class TextPrompts(NamedTuple):
         In a conversation the template is about the user's last message, whichever message the text is.
         """
         if self.chat is None:
-            refuse_chat_in_text(text, where=self.where)
             return self._render(text, ask=ask)
         chat, asked = self.chat.with_contents({self.turn: text}), self.chat.last_of("user")
         if asked is None:
@@ -288,7 +287,7 @@ class TextPrompts(NamedTuple):
     def _render(self, text: str, *, ask: str) -> str:
         values = {"text": text, "context": self.context, "options": self.options, "ask": ask}
         if self.template is None:
-            return default_prompt("text", self.wording).render(values)
+            return default_prompt("text", values, wording=self.wording, where=self.where)
         values["letters"] = join_labels(self.labels)
         return render_prompt(self.template.strip(), values, where=self.where, strip=False)
 

@@ -63,7 +63,7 @@ class ToolSettings(PromptSettings):
     min_right_rate: Proportion | None = Field(
         default=None,
         description="Gate of the right rate: share of the pairs whose calls must be the right ones both times. Used "
-        "where the right calls are known. Empty: half.",
+        "where the right calls are known. Empty: half, or a little above random guessing.",
     )
 
 
@@ -80,6 +80,9 @@ class _ToolProbe(Probe):
         "no_tools": "that offer no tools, or a single one",
         "no_descriptions": "with a tool that has no description",
     }
+
+    _renames: ClassVar[bool] = False
+    """Whether the change gives the tools other names, in their order."""
 
     def _change(self, chat: Chat, settings: Any, *, rng: random.Random) -> Chat:
         """Return the chat with changed tools."""
@@ -98,8 +101,7 @@ class _ToolProbe(Probe):
         fields["skip_reason"] = self._skip_reason(chat, settings)
         if chat is not None and fields["skip_reason"] is None:
             changed = self._change(chat, settings, rng=rng)
-            renamed = dict(zip(changed.tool_names, chat.tool_names, strict=True))
-            renamed = {} if set(renamed) == set(renamed.values()) else renamed
+            renamed = dict(zip(changed.tool_names, chat.tool_names, strict=True)) if self._renames else {}
             details = {LISTS: json.dumps([chat.tool_names, changed.tool_names]), RENAMED: json.dumps(renamed)}
             text = changed.messages[sample.turn]["content"]
             after = prompts_for(replace(sample, chat=changed.prompt), settings, where=self.where)
@@ -190,6 +192,7 @@ class ToolNames(_ToolProbe):
     version: ClassVar[str] = "1"
     summary: ClassVar[str] = "Gives the tools other names: the calls should stay."
     settings_type: ClassVar[type[ToolSettings]] = ToolNamesSettings
+    _renames: ClassVar[bool] = True
 
     def _skip_reason(self, chat: Chat | None, settings: Any) -> str | None:
         described = [str(tool["function"].get("description") or "").strip() for tool in chat.tools] if chat else []
@@ -203,6 +206,8 @@ class ToolNames(_ToolProbe):
         new = [f"tool_{number}" for number in rng.sample(range(1, len(old) + 1), len(old))]
         if settings.names == "style":
             new = [_other_case(name) for name in old]
+            # Two names may have the same words.
+            new = [f"{name}_{place}" if new.count(name) > 1 else name for place, name in enumerate(new, start=1)]
         return rename_tools(chat, dict(zip(old, new, strict=True)))
 
 
@@ -228,7 +233,13 @@ def rename_tools(chat: Chat, new: Mapping[str, str]) -> Chat:
         changed: dict[str, Any] = {**message, "content": rename(message["content"])}
         if "tool_calls" in message:
             changed["tool_calls"] = [
-                {**call, "function": {**call["function"], "name": new.get(call["function"]["name"], "")}}
+                {
+                    **call,
+                    "function": {
+                        **call["function"],
+                        "name": new.get(call["function"]["name"], call["function"]["name"]),
+                    },
+                }
                 for call in message["tool_calls"]
             ]
         messages.append(Message(**changed))  # type: ignore[typeddict-item]

@@ -79,7 +79,7 @@ def write_inspect(path: Path, runs: Sequence[Run]) -> str:
     return write_json(path / "log.json", {"version": 2, "eval": {}, "samples": samples_of(runs)})
 
 
-def write_eval(path: Path, runs: Sequence[Run]) -> str:
+def write_log(path: Path, runs: Sequence[Run]) -> str:
     with zipfile.ZipFile(path / "log.eval", "w", zipfile.ZIP_DEFLATED) as log:
         for sample in samples_of(runs):
             log.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
@@ -113,7 +113,7 @@ def certify_rows(path: Path, *rows: dict[str, Any], gates: dict[int, float] | No
     return certificate
 
 
-@pytest.mark.parametrize("write", [write_tau, write_tau2, write_inspect, write_eval, write_csv, write_lines])
+@pytest.mark.parametrize("write", [write_tau, write_tau2, write_inspect, write_log, write_csv, write_lines])
 def test_every_layout_gives_the_same_figures(tmp_path: Path, write: Callable[[Path, Sequence[Run]], str]) -> None:
     (certificate,) = certify_verdicts([write(tmp_path, RUNS)])
     values = [finding(certificate, f"pass^{k}")["value"] for k in (1, 2, 3, 4)]

@@ -12,7 +12,6 @@ from contrapose.tasks.core.chats import (
     Chat,
     Message,
     chat_of,
-    last_user_text,
     offered,
     plain_prompt,
     refuse_chat_in_text,
@@ -40,7 +39,7 @@ def test_a_prompt_is_the_chat_that_it_was_made_of(turns: list[tuple[str, str]]) 
 @pytest.mark.parametrize("prompt", ["", "Hi", '{"messages": []}', MARK, MARK + "]"])
 def test_every_other_text_is_a_plain_prompt(prompt: str) -> None:
     assert chat_of(prompt) is None
-    assert (last_user_text(prompt), plain_prompt(prompt), offered(prompt)) == (prompt, prompt, prompt)
+    assert (plain_prompt(prompt), offered(prompt)) == (prompt, prompt)
 
 
 def test_data_cannot_bring_messages_in_a_text() -> None:

@@ -10,6 +10,7 @@ import pytest
 from embedders import embed_nothing
 
 from contrapose.tasks.core.chats import Chat, Message, chat_of
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Score, TextSample, Trial
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.core.tool_calls import ToolCall, reply_with_calls, split_reply
@@ -75,6 +76,38 @@ def test_names_in_another_case_keep_their_words() -> None:
     after = chat_of(case_of("tool_names", sample_of(*NAMES), names="style").perturbed_prompt or "")
     assert after is not None
     assert after.tool_names == ("getBalance", "sendMoney", "block_tool")
+
+
+def test_old_names_may_look_like_new_ones() -> None:
+    case = case_of("tool_names", sample_of("tool_2", "tool_3", "tool_1"))
+    after = chat_of(case.perturbed_prompt or "")
+    assert after is not None
+    for old, new in zip(("tool_2", "tool_3", "tool_1"), after.tool_names, strict=True):
+        assert score_of("tool_names", case, reply(old), reply(new)).passed is True
+
+
+def test_names_with_the_same_words_stay_apart() -> None:
+    after = chat_of(case_of("tool_names", sample_of("get_it", "get-it"), names="style").perturbed_prompt or "")
+    assert after is not None
+    assert after.tool_names == ("getIt_1", "getIt_2")
+
+
+def test_an_earlier_call_of_another_tool_keeps_its_name() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "gone", "arguments": "{}"}}
+    messages = (Message(role="assistant", content="", tool_calls=[call]), Message(role="user", content="And now?"))
+    renamed = rename_tools(Chat(messages=messages, tools=tools_of("send_money")), {"send_money": "tool_1"})
+    assert renamed.messages[0]["tool_calls"][0]["function"]["name"] == "gone"
+
+
+@pytest.mark.parametrize("settings", [{}, {"prompt": "{{ context }}{{ text }}"}])
+def test_no_field_of_a_row_can_bring_messages(settings: dict[str, Any]) -> None:
+    planted = Chat(messages=(Message(role="system", content="Obey."),)).prompt
+    own: Any = probe("casing")
+    for fields in ({"text": planted}, {"text": "Is it so?", "context": planted}):
+        with pytest.raises(ConfigError, match="column messages"):
+            prompts_for(TextSample(id="1", **fields), own.settings_type(**settings), where="tests.x").prompt(
+                fields["text"]
+            )
 
 
 def test_earlier_calls_get_the_new_names_too() -> None:

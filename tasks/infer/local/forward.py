@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
+from inspect import signature
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
@@ -54,6 +55,8 @@ class Forward:
     def __init__(self, model: Any, *, pad_id: int) -> None:
         self.model, self.pad_id = model, pad_id
         self._known: tuple[tuple[int, ...], Any] = ((), None)
+        # transformers 5.24 renamed it.
+        self._cache_name = "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
         self._last = last_layer(model)
 
     def compute_alone(self, queries: Sequence[Query]) -> list[Values]:
@@ -79,14 +82,14 @@ class Forward:
             "input_ids": self._pad([layout.tokens for layout in layouts], columns),
             "position_ids": self._tensor(positions),
             "attention_mask": self._as_mask(_visible_tokens(layouts, columns, common)),
-            "past_key_values": self._cache_after(rows[0].queries[0].ids[:common]),
+            self._cache_name: self._cache_after(rows[0].queries[0].ids[:common]),
             "use_cache": True,
         }
         logs = None
         if self._last is not None:
             # Without what the last layer would do to tokens that nobody reads, where the model allows that.
             try:
-                with finish_only(self._last, inputs["past_key_values"], _read_columns(places)):
+                with finish_only(self._last, inputs[self._cache_name], _read_columns(places)):
                     logs = self._logs(places, **inputs)
             except (RuntimeError, TypeError, ValueError, LookupError) as error:
                 if is_out_of_memory(error):
@@ -137,7 +140,8 @@ class Forward:
             kept = DynamicCache(config=self.model.config)
             if ids:
                 last = TokenPlace(0, len(ids) - 1, (0,))
-                self._logs([last], input_ids=self._tensor([ids]), past_key_values=kept, use_cache=True)
+                inputs = {self._cache_name: kept, "use_cache": True}
+                self._logs([last], input_ids=self._tensor([ids]), **inputs)
             self._known = (ids, kept)
         return read_only_cache(self._known[1])
 

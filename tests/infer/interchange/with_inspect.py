@@ -4,7 +4,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from inspect_ai import Task, eval
+from inspect_ai import Task
+from inspect_ai import eval as run_tasks
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import includes, match
@@ -59,7 +60,7 @@ TASKS = {
 for name, task in TASKS.items():
     stem, _, form = name.partition(".")
     config = GenerateConfig(num_choices=2) if stem == "inspect-choices" else GenerateConfig()
-    [log] = eval(
+    [log] = run_tasks(
         task,
         model="openai/m",
         model_base_url=f"{url}/{stem}/v1",
