@@ -241,8 +241,7 @@ class TwoOrders(TwoOrderFigures):
         }
         template = self.template if settings.prompt is None else settings.prompt
         if not template:
-            name = self.prompt_name or self.name
-            return default_prompt(name, values, wording=settings.wording, where=self.where)
+            return default_prompt(self.prompt_name or self.name, values, wording=settings.wording, where=self.where)
         return render_prompt(template, values, where=f"{self.where}.prompt, sample {sample.id}")
 
     def score(self, trials: Sequence[Trial], settings: Any, *, embed: Embed) -> list[Score]:
