@@ -52,7 +52,7 @@ def test_a_silent_prefect_server_is_given_up(silent: str, monkeypatch: pytest.Mo
         ask()
 
 
-@pytest.mark.parametrize(("runner", "scheme"), [("dask", "tcp://"), ("ray", "")])
+@pytest.mark.parametrize(("runner", "scheme"), [("dask", "tcp://"), pytest.param("ray", "", marks=pytest.mark.slow)])
 def test_a_silent_cluster_is_given_up(silent: str, monkeypatch: pytest.MonkeyPatch, runner: str, scheme: str) -> None:
     monkeypatch.setattr(workers, "CLUSTER_SECONDS", 2.0)
     with (

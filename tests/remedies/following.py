@@ -12,7 +12,8 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -101,15 +102,18 @@ def _count_sites(node: ast.AST, path: str, function: str, given: frozenset[str],
 SITES = find_sites()
 
 
-def watch_sites(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return a list that fills with the functions that raise an error, or find a problem of a row."""
+@contextmanager
+def watch_sites() -> Iterator[list[str]]:
+    """Yield a list that fills with the functions that raise an error, or find a problem of a row."""
     raised = list[str]()
-    for kind in (ContraposeError, Problem):
-        _watch(kind, raised, monkeypatch)
-    return raised
+    with ExitStack() as stack:
+        for kind in (ContraposeError, Problem):
+            stack.enter_context(_watch(kind, raised))
+        yield raised
 
 
-def _watch(kind: type, raised: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def _watch(kind: type, raised: list[str]) -> Iterator[None]:
     own = kind.__init__
 
     def initialise(self: object, *arguments: Any, **others: Any) -> None:
@@ -117,7 +121,7 @@ def _watch(kind: type, raised: list[str], monkeypatch: pytest.MonkeyPatch) -> No
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             # An editable install reaches the files by links.
-            name = Path(frame.f_code.co_filename).resolve()
+            name = _resolve(frame.f_code.co_filename)
             if name.is_relative_to(REPOSITORY):
                 site = f"{name.relative_to(REPOSITORY)}:{frame.f_code.co_name}"
                 if site in SITES:
@@ -125,7 +129,15 @@ def _watch(kind: type, raised: list[str], monkeypatch: pytest.MonkeyPatch) -> No
                     break
             frame = frame.f_back
 
-    monkeypatch.setattr(kind, "__init__", initialise)
+    # Not by a fixture: one watch stands in another, and the inner one must end first.
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(kind, "__init__", initialise)
+        yield
+
+
+@functools.cache
+def _resolve(file: str) -> Path:
+    return Path(file).resolve()
 
 
 P = ParamSpec("P")
@@ -141,8 +153,7 @@ def follows(*sites: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
         @functools.wraps(test)
         def watched(*arguments: P.args, **others: P.kwargs) -> None:
-            with pytest.MonkeyPatch.context() as monkeypatch:
-                raised = watch_sites(monkeypatch)
+            with watch_sites() as raised:
                 test(*arguments, **others)
             assert set(sites) <= set(raised), f"raised in {raised}"
 
@@ -171,9 +182,9 @@ def follow_case(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else filled(content).encode())
     case.prepare(folder)
-    raised, says = watch_sites(monkeypatch), filled(case.says)
-    arguments = shlex.split(filled(case.command))
-    code, printed = _execute(arguments, capsys)
+    arguments, says = shlex.split(filled(case.command)), filled(case.says)
+    with watch_sites() as raised:
+        code, printed = _execute(arguments, capsys)
     line = next((line for line in printed.splitlines() if says in line), "")
     assert code in (2, 4), f"the command succeeds: {printed}"
     assert line, f"{says!r} is not said: {printed}"
