@@ -23,11 +23,12 @@ def several(run: Run, store: str, folder: Path, count: int) -> list[Run]:
     return [replace(run, store=store, home=place / "home", out=place / "runs") for place in places]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "takes"),
-    [(2, ""), pytest.param(2, "json_schema", marks=pytest.mark.slow), pytest.param(4, "", marks=pytest.mark.chaos)],
+    [(2, ""), (2, "json_schema"), pytest.param(4, "", marks=pytest.mark.chaos)],
 )
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("store", ["sqlite", "postgres"], indirect=True)
 def test_runs_share_the_work(
     count: int, takes: str, run: Run, store: str, tmp_path: Path, note: Callable[..., None]
 ) -> None:

@@ -81,14 +81,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store")
 @pytest.mark.parametrize(
     ("name", "code", "sentence"),
     [
         # The bundled model answers 64 prompts, and the two others have several runs each.
-        pytest.param("own-data", 1, "FAIL  Failed a gate: option_order.", marks=pytest.mark.slow),
-        pytest.param("compare-models", 1, "WORSE  app/models:new is worse than app/models:old", marks=pytest.mark.slow),
-        pytest.param("retraining", 1, "HOLD\nadd_toxic_words: worse.", marks=pytest.mark.slow),
+        ("own-data", 1, "FAIL  Failed a gate: option_order."),
+        ("compare-models", 1, "WORSE  app/models:new is worse than app/models:old"),
+        ("retraining", 1, "HOLD\nadd_toxic_words: worse."),
         ("own-prompt", 1, "FAIL  Failed a gate: option_order."),
         ("own-application", 1, "FAIL  Failed a gate: add_toxic_words."),
         ("judge", 1, "FAIL  Failed a gate: judge_order."),
@@ -105,6 +106,7 @@ def test_example_ends_with_its_verdict(name: str, code: int, sentence: str, tmp_
     assert finished.reports
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store")
 def test_application_over_http_passes(tmp_path: Path) -> None:
     finished = run_example("http-application", tmp_path, {"8765": free_port()})
@@ -112,6 +114,7 @@ def test_application_over_http_passes(tmp_path: Path) -> None:
     assert (finished.code, len(finished.reports)) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "own_store")
 def test_model_behind_an_api_passes(tmp_path: Path) -> None:
     with (EXAMPLES / "api-model" / "questions.csv").open(encoding="utf-8", newline="") as file:

@@ -61,6 +61,7 @@ def test_the_readme_is_short() -> None:
     assert len((REPOSITORY / "README.md").read_text("utf-8").split()) < 900
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
     found = [match.groups() for match in BLOCK.finditer((DOCS / "tutorial.md").read_text("utf-8"))]

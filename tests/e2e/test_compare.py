@@ -48,6 +48,7 @@ def test_the_flow_evaluates_each_model_and_compares_them(
     assert "No page was written: out is read-only; expected" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_evaluated_stops_no_other_one() -> None:
     tests = {"sensitivity": {"add_toxic_words": {}}, "factuality": {"order_bias": {}}}
     config = RunConfig.model_validate({"limit": 8, "tests": tests, "output": "out"})

@@ -181,6 +181,7 @@ def verdicts_of(certificate: Certificate) -> dict[str, str]:
     return {one["name"]: one["verdict"] for one in certificate["findings"] if one["verdict"] != "shown"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "failing"),
     [
@@ -199,6 +200,7 @@ def test_a_planted_judge_fails_by_its_own_bias_and_no_other(judge: Callable[[str
     assert certificate["judge"] in (newest() / "certificate.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_command_says_how_much_it_asks_before_it_asks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "mock", "--limit", "6", "--out", "told"]) in (1, 3)
     said, shown = capsys.readouterr().err, capsys.readouterr().out

@@ -61,6 +61,7 @@ def student(prompt: str) -> str:
     return f'Between 1 and 4:\n```json\n{{"why": "of {{these}}", "result": {{"choice": {label}}}}}\n```'
 
 
+@pytest.mark.slow
 def test_labels_and_a_field_tell_the_right_choices() -> None:
     tests = {"sensitivity": {"add_negation": OWN}, "factuality": {"option_order": OWN}}
     with serving(Endpoint(says=student)) as endpoint:

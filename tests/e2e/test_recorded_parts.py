@@ -76,6 +76,7 @@ def run_of(*arguments: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     return pd.read_parquet(newest(file="results.parquet")).set_index("sample_id"), summary_of()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run", "--recorded", "replies.csv"], ["run", "--model", "recorded/replies.csv"]])
 def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], suite: str) -> None:
     recording()

@@ -70,6 +70,7 @@ def test_prompts_are_the_requests_of_a_run_and_nobody_is_asked(server: BatchServ
     assert {line["body"]["model"] for line in lines} == {"any"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_imported_answers_give_the_results_of_a_run_that_asks(server: BatchServer, tmp_path: Path) -> None:
     server.reply_text = "A"

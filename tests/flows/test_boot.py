@@ -123,6 +123,7 @@ def test_a_server_takes_no_module_from_the_folder_of_a_person_and_keeps_nobody_w
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_does_not_import_what_its_server_does(tmp_path: Path) -> None:
     put_own_database(tmp_path / "contrapose")
     code = (

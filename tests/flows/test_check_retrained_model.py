@@ -88,7 +88,8 @@ def test_a_better_an_equal_and_a_worse_candidate(share: float, verdict: str) -> 
     ]
 
 
-@pytest.mark.parametrize("model", ["hf/nobody/nothing", pytest.param("nothing/at-all", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["hf/nobody/nothing", "nothing/at-all"])
 def test_a_model_that_does_not_exist_ends_in_an_error_and_a_verdict_event(model: str) -> None:
     config = configured()
     with pytest.raises(ContraposeError) as caught:

@@ -60,6 +60,7 @@ def contrapose(home: Path, *words: str, python: str = sys.executable, **more: st
     )
 
 
+@pytest.mark.slow
 def test_a_run_leaves_the_users_own_database_as_it_is(tmp_path: Path) -> None:
     users = write_database(tmp_path / ".prefect" / "prefect.db", revision="of-the-future")
     before = users.read_bytes()

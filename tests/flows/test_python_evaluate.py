@@ -47,6 +47,7 @@ def judged(**arguments: Any) -> contrapose.EvaluatedRun:
     return contrapose.evaluate(**{"data": ROWS, "test": "add_toxic_words", "quiet": True, **arguments})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [evaluate, compare, preview])
 def test_the_examples_of_the_help_work(module: Any) -> None:
     function = getattr(module, module.__name__.rpartition(".")[2])
@@ -55,6 +56,7 @@ def test_the_examples_of_the_help_work(module: Any) -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
+@pytest.mark.slow
 def test_the_rows_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["run", "--suite", "full", "--model", "mock", "--test", "order_bias", "--limit", "9", "--set", "seed=7"]
     main([*command, "--set", "tests.defaults.control=true", "--out", "command", "--json", "--exit-zero", "--refresh"])

@@ -254,6 +254,7 @@ def after_calls(program: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_overlapping_calls_leave_nothing_behind(home: Path) -> None:
     done = after_calls(PROGRAM, home)
     assert done.returncode == 0, done.stderr
@@ -265,6 +266,7 @@ def test_overlapping_calls_leave_nothing_behind(home: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_quiet_call_says_nothing_where_prefect_is_imported_by_it(home: Path) -> None:
     call = "contrapose.evaluate(model='mock', test='order_bias', limit=3, quiet=True)"
     done = after_calls(f"import contrapose; print({call}.folder)", home)

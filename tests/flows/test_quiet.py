@@ -27,6 +27,7 @@ contrapose.preview(data="rows.csv", test="add_negation", quiet=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
 def test_quiet_calls_print_nothing() -> None:
     Path("rows.csv").write_text(UNTIDY)

@@ -45,6 +45,7 @@ def quick() -> Any:
     return load_config("quickstart")[0].model_copy(update={"model": "mock", "limit": 4})
 
 
+@pytest.mark.slow
 def test_a_retry_goes_on_with_the_same_run(own_store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     failing_once(monkeypatch, ContraposeError("a wall", expected="none", remedy="Mend it."))
     published = evaluate_model.with_options(retries=1)(quick())

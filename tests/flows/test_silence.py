@@ -68,6 +68,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(file_servers, name, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_silent_object_store_is_given_up(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{silent}")
@@ -130,6 +131,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("program", [WAITING, RUN])
 def test_a_signal_ends_the_wait(silent: str, number: signal.Signals, program: str, tmp_path: Path) -> None:

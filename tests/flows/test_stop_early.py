@@ -68,6 +68,7 @@ def test_a_test_that_is_decided_is_asked_no_further() -> None:
     assert whole["usage"]["from_store"] + whole["usage"]["calls"] == summary["usage"]["calls"] + stopping["saved"]
 
 
+@pytest.mark.slow
 def test_a_resumed_run_stops_where_an_undisturbed_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     code, spent, _ = evaluated(*MOCK, "--max-calls", "20")
     assert (code, outcome(spent)["verdict"]) == (4, "incomplete")
@@ -92,7 +93,8 @@ def test_each_test_stops_by_itself_with_stricter_evidence_among_several() -> Non
     assert by_name["order_bias"]["judged"] >= outcome(alone)["stopping"]["judged"]
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 4])
 def test_replies_that_cannot_be_read_are_asked_about_once_however_often_one_looks(workers: int) -> None:
     def says(prompt: str) -> str:
         if ASKED_BACK in prompt:
@@ -141,6 +143,7 @@ def evidence(outcome: dict[str, Any]) -> tuple[float, float]:
     return outcome["gates"][0]["reached"], outcome["gates"][0]["missed"]
 
 
+@pytest.mark.slow
 def test_a_run_with_more_cases_is_a_later_look(monkeypatch: pytest.MonkeyPatch) -> None:
     first = judged("--limit", "20", *CLOSE)
     assert "earlier_looks" not in first

@@ -78,6 +78,7 @@ def test_portions_are_as_large_as_the_provider_likes_unless_workers_had_none(
         assert portion_size(run, table(rows)) == size
 
 
+@pytest.mark.slow
 def test_tables_made_in_portions_have_the_bytes_of_those_made_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path("samples.jsonl").open("w") as file:
         for number in range(10_001):
@@ -150,7 +151,8 @@ def outcome(folder: str) -> Mapping[str, Any]:
     return dict(only)
 
 
-@pytest.mark.parametrize(("share", "verdict"), [pytest.param(0.0, "promote", marks=pytest.mark.slow), (0.4, "hold")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "promote"), (0.4, "hold")])
 def test_a_candidate_is_promoted_or_held_as_soon_as_that_is_decided(share: float, verdict: str) -> None:
     decision = checked(share)
     assert decision["verdict"] == verdict

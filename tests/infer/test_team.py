@@ -154,6 +154,7 @@ def test_the_reason_of_one_portion_stops_the_others_soon() -> None:
         assert second.stopped == "the endpoint is gone"
 
 
+@pytest.mark.slow
 def test_processes_keep_a_limit_a_minute_together() -> None:
     def work(_: int) -> list[float]:
         bucket = SharedBucket("endpoint requests", 1200)

@@ -156,6 +156,7 @@ def test_an_address_that_does_not_answer_is_refused() -> None:
         assert "the address cannot be read" in refused(source)
 
 
+@pytest.mark.slow
 def test_a_wrong_byte_far_into_a_file_is_told_with_its_place(tmp_path: Path) -> None:
     before = "text\n" + "é\n" * 200_000
     (tmp_path / "a.csv").write_bytes(before.encode() + b"caf\xe9\n")

@@ -220,6 +220,7 @@ def test_run_with_another_configuration_is_resumed_with_its_own() -> None:
     assert evaluate_model(config)["summary"]["usage"]["calls"]
 
 
+@pytest.mark.slow
 @follows("flows/run_lifecycle.py:find_begun")
 @pytest.mark.usefixtures("own_store", "prefect_server", "in_tmp")
 def test_run_that_never_ended_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,6 +267,7 @@ def test_database_of_a_temporary_server_has_another_place(
     assert begun
 
 
+@pytest.mark.slow
 @follows("flows/cli/deploy.py:_no_server")
 @pytest.mark.usefixtures("recording_prefect")
 @pytest.mark.parametrize("named", [None, "http://127.0.0.1:1/api"])

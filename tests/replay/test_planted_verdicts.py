@@ -141,6 +141,7 @@ def recorded(shared_data: Path) -> pd.DataFrame:
     return rows.pivot(index=["judge", "pair", "repetition"], columns="order", values=["reply", "mark"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"pattern": r"\[\[(A|B|C)\]\]"}], ids=["rules", "pattern"])
 def test_nine_recorded_judges_are_as_steady_as_a_count_says(
     recorded: pd.DataFrame, settings: dict[str, object]

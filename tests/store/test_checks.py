@@ -103,6 +103,7 @@ def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, ch
         checks.confirm(KEY)
 
 
+@pytest.mark.slow
 def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.store.checks.LEASE_SECONDS", 2.0)
     begin(checks)

