@@ -206,7 +206,7 @@ def evaluate(config: RunConfig, arguments: argparse.Namespace, *, resumed: str |
             if against := getattr(arguments, "against", None):
                 from contrapose.tasks.compare.runs import baseline_folder
 
-                baseline = baseline_folder(against, suite=config.suite)
+                baseline = baseline_folder(against, config)
         with show_step(starting()), server_starting():
             import_libraries()
             from contrapose.flows.evaluate_model import evaluate_model

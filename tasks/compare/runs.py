@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from contrapose.tasks.config.data_settings import PLACE, data_of
 from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.plan import plans
+from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.comparison import Contender
 from contrapose.tasks.core.errors import ComparisonError
 from contrapose.tasks.core.model_files import existing_folder
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import answering, config_key
+from contrapose.tasks.core.registry import answering, config_key, probe
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.statistics.looks import Looks
 
@@ -26,6 +28,7 @@ GENERAL: Mapping[str, object] = {
     "reader": None,
 }
 """Keys of the configuration that every test depends on, with what holds where a run does not name them."""
+VERSION = "version of the test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +95,32 @@ def run_folder(name: str, runs: Place) -> Place | None:
     return place if (place / "manifest.json").exists() else None
 
 
-def baseline_folder(address: str, *, suite: str) -> str:
-    """Return the folder of a run; of a folder that holds runs, that of its newest finished run of a suite.
+def baseline_folder(address: str, config: RunConfig) -> str:
+    """Return the folder of the run that a new one is held against, before that asks a model.
+
+    Args:
+        address: folder of a finished run, or one that holds runs: the newest finished one of the suite counts.
+        config: the new run.
 
     Raises:
-        ComparisonError: there is none.
+        ComparisonError: there is none, or its tests are already known to be others.
     """
+    baseline = _find_baseline(address, config.suite)
+    known = {plan.test: {VERSION: probe(plan.test).version, "limit": plan.limit} for plan in plans(config)}
+    planned = replace(
+        baseline,
+        folder=Place("this run"),
+        general=_general_facts(config.model_dump(mode="json")),
+        tests={test: {**baseline.tests.get(test, {}), **facts} for test, facts in known.items()},
+    )
+    refuse_unlike([baseline, planned])
+    return str(baseline.folder)
+
+
+def _find_baseline(address: str, suite: str) -> FinishedRun:
     place = Place.at(address, setting="--against").resolved()
     if (place / "summary.json").exists():
-        return str(finished_run(str(place), place).folder)
+        return finished_run(str(place), place)
     # A run's name begins with its time.
     for name in sorted(place.names(), reverse=True):
         try:
@@ -108,7 +128,7 @@ def baseline_folder(address: str, *, suite: str) -> str:
         except (OSError, ValueError):
             continue
         if isinstance(summary, dict) and summary.get("suite") == suite and summary.get("verdict") != "incomplete":
-            return str(finished_run(str(place / name), place).folder)
+            return finished_run(str(place / name), place)
     raise ComparisonError(
         f"no finished run of the suite {suite}",
         expected="the folder of a finished run, or a folder that holds one",
@@ -144,9 +164,6 @@ def contenders(runs: Sequence[FinishedRun]) -> list[Contender]:
 
 def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> FinishedRun:
     config = manifest["config"]
-    reader = config.get("reader")
-    # Only what can change what the reader reads.
-    reader_args = answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
     outcomes = {str(outcome["test_type"]): outcome for outcome in summary["tests"]}
     return FinishedRun(
         folder=folder,
@@ -154,14 +171,23 @@ def _read_run(folder: Place, summary: Mapping[str, Any], manifest: Mapping[str, 
         model=str(summary["model"]["id"]),
         revision=str(summary["model"]["revision"]),
         verdict=str(summary["verdict"]),
-        general={name: config.get(name, other) for name, other in GENERAL.items()}
-        | _with_prefix("gen_kwargs", config["gen_kwargs"])
-        | _with_prefix("reader_args", reader_args),
+        general=_general_facts(config),
         reader=manifest.get("reader", {}),
         tests={test: _test_facts(outcome, config) for test, outcome in outcomes.items()},
         gates={test: outcome.get("min_pass_rate") for test, outcome in outcomes.items()},
         stopping={test: outcome["stopping"] for test, outcome in outcomes.items() if outcome.get("stopping")},
     )
+
+
+def _general_facts(config: Mapping[str, Any]) -> dict[str, object]:
+    reader = config.get("reader")
+    # Only what can change what the reader reads.
+    reader_args = answering(ModelSpec(id=reader, args=config.get("reader_args") or {})) if reader else {}
+    return {
+        **{name: config.get(name, other) for name, other in GENERAL.items()},
+        **_with_prefix("gen_kwargs", config["gen_kwargs"]),
+        **_with_prefix("reader_args", reader_args),
+    }
 
 
 def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, object]:
@@ -172,7 +198,7 @@ def _test_facts(outcome: Mapping[str, Any], config: Mapping[str, Any]) -> dict[s
     return {
         "data": outcome["data"]["sha256"],
         **_with_prefix("data", data.model_dump(mode="json", exclude=PLACE)),
-        "version of the test": outcome["probe_version"],
+        VERSION: outcome["probe_version"],
         "limit": own.get("limit") or (None if uncut else config.get("limit")),
         **_with_prefix("settings", outcome["settings"]),
     }
@@ -202,7 +228,7 @@ LONGEST = 60
 
 REMEDIES = {
     "data": "Evaluate both models on the same rows.",
-    "version of the test": "Evaluate the model of the older run again with this version of Contrapose.",
+    VERSION: "Evaluate the model of the older run again with this version of Contrapose.",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -131,10 +132,29 @@ def test_a_folder_without_a_run_of_the_suite_is_refused_before_anything_is_asked
     assert not Path("pull").exists()
 
 
-def test_other_cases_are_refused_as_compare_refuses_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_cases_are_refused_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
     run("main")
-    assert run("pull", "--against", "main", limit=10) == 2
-    assert "expected the same in runs that are compared" in capsys.readouterr().err
+    (summary,) = Path("main").glob("*/summary.json")
+    capsys.readouterr()
+
+    def refusal(*more: str, limit: int = 12) -> str:
+        assert run("pull", "--against", "main", *more, limit=limit) == 2
+        return capsys.readouterr().err
+
+    assert "limit is 12 in" in refusal(limit=10)
+    assert "seed is 0 in" in refusal("--set", "seed=4")
+    summary.write_text(re.sub(r'("probe_version": ")[^"]+', r"\g<1>0", summary.read_text()))
+    assert "Evaluate the model of the older run again" in refusal()
+    assert not Path("pull").exists()
+
+
+def test_other_rows_are_refused_as_compare_refuses_them(capsys: pytest.CaptureFixture[str]) -> None:
+    head = "article_sentence,correct_sentence,incorrect_sentence\n"
+    Path("rows.csv").write_text(f"{head}Bees make honey.,They make honey.,They make milk.\n")
+    assert run("main", "--data", "rows.csv") in (1, 3)
+    Path("rows.csv").write_text(f"{head}Bees make honey.,They make honey.,They make wool.\n")
+    assert run("pull", "--data", "rows.csv", "--against", "main") == 2
+    assert "Evaluate both models on the same rows" in capsys.readouterr().err
 
 
 def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:

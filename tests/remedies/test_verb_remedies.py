@@ -128,7 +128,7 @@ CASES = [
         variables={"CONTRAPOSE_STORAGE": "file"},
     ),
     Case(
-        site="tasks/compare/runs.py:baseline_folder",
+        site="tasks/compare/runs.py:_find_baseline",
         command=f"{RUN} --against main",
         says="no finished run of the suite quickstart",
         follow=run_into("Run the suite on the main branch first", "--out", "main"),
