@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.core.records import LEAST_LABEL_MASS, Completion, FollowUp, Side, Trial
+from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes import asking_back
 from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
-from contrapose.tasks.probes.values import all_hold, gate_above, mean_known, numbers, where
+from contrapose.tasks.probes.values import Guess, all_hold, gate_above, mean_known, numbers, where
 
 LEAST_AGREEMENT = 0.9
 """Below it a verdict by likelihood says too little about what the model replies, and a warning stands beside it."""
@@ -211,6 +211,12 @@ def askings(rows: pd.DataFrame) -> pd.Series:
 
 
 RIGHT_RATE = "right_rate"
+RIGHT_ANSWER = "right_answer"
+RIGHT_ANSWERS = Column(
+    "string", "Replies that are right after the change, a line each: of an option its letter, then its text."
+)
+LONGEST_ANSWER = 60
+"""Characters of a right answer that are compared."""
 
 
 def right_rate(
@@ -227,4 +233,44 @@ def right_rate(
         return []
     chance = mean_known(1 / numbers(results["option_count"])[known])
     gate = max(least, 0.0 if chance is None else gate_above(chance)) if wanted is None else wanted
-    return [Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)]
+    criterion = Criterion(name=RIGHT_RATE, wanted=gate, met=all_hold(kept, *right), applies=known, chance=chance)
+    return [raise_above_constant(criterion, results[known], is_set=wanted is not None)]
+
+
+def raise_above_constant(criterion: Criterion, cases: pd.DataFrame, *, is_set: bool) -> Criterion:
+    """Return a criterion whose chance knows the rate of the best constant answer in its cases.
+
+    So does its gate, unless a user has set it.
+    """
+    guess = guess_constant(cases)
+    if guess is None or guess.rate <= (criterion.chance or 0):
+        return criterion
+    wanted = criterion.wanted if is_set else max(criterion.wanted, gate_above(guess.rate))
+    return replace(criterion, wanted=wanted, chance=guess.rate, constant=guess.answer)
+
+
+def guess_constant(cases: pd.DataFrame) -> Guess | None:
+    """Return the answer that is right in most cases, and its share; None where no right answer is known."""
+    if RIGHT_ANSWER not in cases or not (known := cases[RIGHT_ANSWER].dropna()).size:
+        return None
+    said = known.str.split("\n").explode().value_counts(sort=False)
+    return Guess(float(said.max() / len(cases)), str(said.idxmax()))
+
+
+def right_answer(case: Case, *, letters_move: bool = False) -> str | None:
+    """Return the replies that are right after the change, a line each; None where none is known.
+
+    Args:
+        case: a case, with the options and answers after the change where these are others.
+        letters_move: options change their letters, so that no letter is right both times.
+    """
+    options = case.options_after or case.options
+    accepted = {answer.strip() for answer in case.answers_after or case.answers}
+    own = options if case.answers_after else case.options
+    places = [place for place, option in enumerate(own) if option.strip() in accepted]
+    said = [] if letters_move else [case.labels[place] for place in places]
+    said += [options[place].casefold() for place in places]
+    if not case.options:
+        said = [answer.casefold() for answer in case.answers_after or case.answers]
+    lines = dict.fromkeys(" ".join(answer.split())[:LONGEST_ANSWER] for answer in said)
+    return "\n".join(lines) or None

@@ -85,7 +85,7 @@ class ItemOrderSettings(AnswerSettings):
     min_right_rate: Proportion | None = Field(
         default=None,
         description="Gate of the right rate: share of the cases whose answer must stay and be right. Used where right "
-        "answers are known. Empty: 0.5, or a little above random guessing where that reaches 0.5.",
+        "answers are known. Empty: 0.5, or a little above guessing or the most frequent right answer if that is more.",
     )
 
     @model_validator(mode="after")
@@ -150,7 +150,7 @@ class ItemOrder(ItemFigures):
     """
 
     name: ClassVar[str] = "item_order"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     summary: ClassVar[str] = "Reorders a list in the prompt: passages, tools, examples; the answer should stay."
     sample_type: ClassVar[type[ItemSample]] = ItemSample
     settings_type: ClassVar[type[ItemOrderSettings]] = ItemOrderSettings

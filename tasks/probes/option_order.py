@@ -77,6 +77,7 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
         "option_count": len(case.options),
         "rotation": int(case.details["rotation"]),
         "outcome": None if case.control else outcome,
+        choices.RIGHT_ANSWER: choices.right_answer(case, letters_move=True),
         **reading_columns(trial, first.letter if first else None, changed=moved),
     }
     answers = {answer.strip() for answer in case.answers}
@@ -175,7 +176,7 @@ class OptionOrderSettings(RewordedSettings):
     min_right_rate: Proportion | None = Field(
         default=None,
         description="Gate of the right rate: share of the pairs of orders that must keep the right option. Used where "
-        "it is known. Empty: a tenth of the way from random guessing to 1.",
+        "it is known. Empty: a tenth of the way from guessing, or from the most frequent right answer, to 1.",
     )
 
 
@@ -184,7 +185,7 @@ class OptionOrder(Probe):
 
     name: ClassVar[str] = "option_order"
     category: ClassVar[str] = "factuality"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     summary: ClassVar[str] = "Moves the options of a question: the choice must follow the option, not the letter."
     settings_type: ClassVar[type[OptionOrderSettings]] = OptionOrderSettings
     columns: ClassVar[Mapping[str, Column]] = {
@@ -199,6 +200,7 @@ class OptionOrder(Probe):
         "outcome": Column("string", "What the two choices followed: text, letter, other, tied, or unparsed."),
         "correct": Column("bool", "Whether the choice in the given order was right."),
         "rotated_correct": Column("bool", "Whether the choice in the rotated order was right."),
+        choices.RIGHT_ANSWER: choices.RIGHT_ANSWERS,
         **choices.COLUMNS,
     }
     explanations: ClassVar[Mapping[str, str]] = EXPLANATIONS
@@ -341,8 +343,7 @@ class OptionOrder(Probe):
     def measures(self, results: pd.DataFrame) -> Iterator[Measure]:
         """Yield accuracy as means over samples, the others as means over pairs of orders.
 
-        An unread reply is not right in `accuracy` and `right_in_all_orders`. Each asking of a sample counts once, by
-        its first row, so that samples with many options weigh no more than others.
+        An unread reply is not right in `accuracy` and `right_in_all_orders`. Each asking of a sample counts once.
         """
         if "outcome" not in results:
             return
@@ -354,8 +355,7 @@ class OptionOrder(Probe):
         rows, right = (reply.transform(name).reindex(results.index).to_numpy(dtype=float) for name in ("size", "sum"))
         yield Measure(name="accuracy", values=where(first, (original + right) / (rows + 1)), bounds=(0, 1))
         yield Measure(name="accuracy_given_order", share=True, values=where(first, original))
-        always = (original == 1) & (right == rows)
-        yield Measure(name="right_in_all_orders", share=True, values=where(first, always))
+        yield Measure(name="right_in_all_orders", share=True, values=where(first, (original == 1) & (right == rows)))
         parsed = outcome.isin(CHOSEN)
         known, kept, correct = parsed & results["correct"].notna(), outcome == "text", results["correct"].eq(True)
         yield Measure(name="consistent_and_right", share=True, values=where(known, kept & correct))
@@ -395,6 +395,6 @@ class Rotations:
         if sum(untold.values()) <= sum(followed.values()):
             chosen = ", ".join(f"{letter} {self._letters[letter]:,}" for letter in sorted(self._letters))
             sentence = f"{sentence} Letters chosen: {chosen}."
-        figures = frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE))
+        names = frozenset(f"outcome_{name}" for name in (*SENTENCES, *NO_CHOICE))
         bars = shares({**followed, **untold})
-        return [Bars(title="What the choice followed", shares=bars, sentence=sentence, figures=figures)]
+        return [Bars(title="What the choice followed", shares=bars, sentence=sentence, figures=names)]

@@ -131,6 +131,15 @@ def test_its_chance_is_that_of_whoever_always_says_the_same() -> None:
     assert (criterion.name, criterion.wanted, criterion.chance) == ("right_rate", 0.6, 0.25)
 
 
+def test_its_chance_is_that_of_a_constant_letter_or_text_where_that_is_right_more_often() -> None:
+    right = ["A\nlake", "A\nhill", "B\nlake"]
+    rows = [row for name, said in zip("abc", right, strict=True) for row in rows_of(name, RIGHT, right_answer=said)]
+    (criterion,) = PROBE.criteria(frame(*rows), ItemOrderSettings())
+    assert criterion.chance == pytest.approx(2 / 3)
+    assert criterion.wanted > 2 / 3
+    assert criterion.constant in ("A", "lake")
+
+
 def test_there_is_no_criterion_where_no_answer_is_known() -> None:
     assert PROBE.criteria(frame(*rows_of("a", [True] * 4, answer_known=False)), ItemOrderSettings()) == []
 

@@ -147,6 +147,29 @@ def test_figures_tell_what_a_model_follows(replies: list[str], figures: dict[str
     assert ("share_following_the_letter" in found) is (replies != ["B??"])
 
 
+@pytest.mark.parametrize(
+    ("answers", "chance", "gate", "constant"),
+    [
+        (["yes", "yes", "yes"], 1, 1, "yes"),
+        (["yes", "yes", "yes", "no"], 0.75, 0.775, "yes"),
+        (["yes", "no"], 0.5, 0.55, ""),
+    ],
+)
+def test_whoever_always_says_the_same_reaches_the_share_of_the_most_frequent_right_answer(
+    answers: list[str], chance: float, gate: float, constant: str
+) -> None:
+    rows = []
+    for number, answer in enumerate(answers):
+        # The letter of the right option differs from sample to sample, its text does not.
+        options = ("yes", "no") if number % 2 else ("no", "yes")
+        (case,) = make(TextSample(id=str(number), text="Is it?", options=options, answers=(answer,)))
+        trial = Trial(case=case, expected=Completion(text=answer), actual=Completion(text=answer))
+        rows.append(row_of(trial, score(case, trial.expected, trial.actual)))
+    (criterion,) = PROBE.criteria(pd.DataFrame(rows), OptionOrderSettings())
+    assert (criterion.chance, criterion.wanted) == (pytest.approx(chance), pytest.approx(gate))
+    assert criterion.constant == constant
+
+
 def rows_of(*samples: tuple[int, bool]) -> list[dict[str, Any]]:
     """Rows of samples with so many options, of which every reply is right or none is."""
     same = {"outcome": "text", "letter": "A", "rotated_letter": "B", "pass": True}

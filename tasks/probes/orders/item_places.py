@@ -14,7 +14,7 @@ from contrapose.tasks.core.records import Case, ItemSample, Trial
 from contrapose.tasks.probes.answers import answer_probe as answers
 from contrapose.tasks.probes.answers.scores import gives_right_answer, holds
 from contrapose.tasks.probes.base import Column, Measure, Value
-from contrapose.tasks.probes.choices import askings
+from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_ANSWERS, askings, right_answer
 from contrapose.tasks.probes.panels import Bars, Panel, PanelShare, Picture, Sheet, figure_quantity, shares
 from contrapose.tasks.probes.values import if_any, numbers, where
 
@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "moved_answer_place": Column("int", "The same of the answer to the changed order.", "1"),
     "right_after": Column("bool", "Whether the reply to the changed order was the right answer."),
+    RIGHT_ANSWER: RIGHT_ANSWERS,
     **answers.COLUMNS,
 }
 """Result columns: where things stood, then those of every test that compares two answers."""
@@ -107,6 +108,7 @@ def place_columns(trial: Trial, read: Mapping[str, Value]) -> dict[str, Value]:
         "answer_place": source_of(case, before),
         "moved_answer_place": None if source is None else order.index(source) + 1,
         "right_after": gives_right_answer(case, text, after) if judged else None,
+        RIGHT_ANSWER: right_answer(case),
     }
 
 

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from contrapose.tasks.core.outcome import Outcome
-from contrapose.tasks.core.records import Case
 from contrapose.tasks.probes.answers.answer_probe import Changes, few_right
 from contrapose.tasks.probes.base import Column, Criterion, Measure
-from contrapose.tasks.probes.choices import RIGHT_RATE, right_rate
+from contrapose.tasks.probes.choices import RIGHT_ANSWER, RIGHT_ANSWERS, RIGHT_RATE, raise_above_constant, right_rate
 from contrapose.tasks.probes.panels import Bars, Panel, shares
 from contrapose.tasks.probes.relation.settings import DEFAULT_RIGHT, RelationSettings
-from contrapose.tasks.probes.values import Guess, gate_above, mean_known, numbers, where
+from contrapose.tasks.probes.values import mean_known, numbers, where
 
 RIGHT_AFTER = "right_after_rate"
 CONSISTENCY = "consistency"
-RIGHT_ANSWER = "right_answer"
 
 COLUMNS: Mapping[str, Column] = {
     "expectation": Column("string", "What the answer should do: stays, changes, not_worse or becomes."),
     "variant": Column("string", "Name of the variant of a contrast set."),
     "right_after": Column("bool", "Whether the reply to the changed prompt gives the right answer to it."),
     "right_both": Column("bool", "Whether both replies give the right answers to their prompts."),
-    RIGHT_ANSWER: Column(
-        "string", "Replies that are right after the change, a line each: of an option its letter, then its text."
-    ),
+    RIGHT_ANSWER: RIGHT_ANSWERS,
 }
 EXPLANATIONS: Mapping[str, str] = {
     RIGHT_AFTER: "share of right answers before the change that are also right after it. A model that always gives "
@@ -73,8 +68,6 @@ class RelationBars(Changes):
         return [*super().panels(outcome), *([bars] if bars.shares else [])]
 
 
-LONGEST_ANSWER = 60
-"""Characters of a right answer that are compared."""
 RIGHTS = {
     (True, True): "right before and after",
     (True, False): "right before only",
@@ -89,8 +82,7 @@ def right_and_steady_criterion(results: pd.DataFrame, settings: RelationSettings
     if results["option_count"].isna().all():
         return []
     kept = 1 - numbers(results["answer_changed"])
-    criteria = right_rate(results, kept, numbers(results["right_before"]), wanted=settings.min_right_rate)
-    return [raise_above_constant(one, results, one.applies, settings) for one in criteria]
+    return right_rate(results, kept, numbers(results["right_before"]), wanted=settings.min_right_rate)
 
 
 def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> Sequence[Criterion]:
@@ -112,39 +104,7 @@ def right_after_criterion(results: pd.DataFrame, settings: RelationSettings) -> 
         too_few=few_right(count, int(known.sum()), RIGHT_AFTER),
         knows_answers=settings.expectation == "not_worse",
     )
-    return [raise_above_constant(criterion, results, right, settings)]
-
-
-def raise_above_constant(
-    criterion: Criterion, results: pd.DataFrame, counted: np.ndarray, settings: RelationSettings
-) -> Criterion:
-    """Return a criterion whose chance, and default gate, know the rate of the best constant answer."""
-    guess = guess_constant(results[counted])
-    if guess is None or guess.rate <= (criterion.chance or 0):
-        return criterion
-    wanted = criterion.wanted if settings.min_right_rate is not None else max(criterion.wanted, gate_above(guess.rate))
-    return replace(criterion, wanted=wanted, chance=guess.rate, constant=guess.answer)
-
-
-def guess_constant(cases: pd.DataFrame) -> Guess | None:
-    """Return the answer that is right in most cases, and its share; None where no right answer is known."""
-    if RIGHT_ANSWER not in cases or not (known := cases[RIGHT_ANSWER].dropna()).size:
-        return None
-    said = known.str.split("\n").explode().value_counts(sort=False)
-    return Guess(float(said.max() / len(cases)), str(said.idxmax()))
-
-
-def right_answer(case: Case) -> str | None:
-    """Return the replies that are right after the change, a line each; None where none is known."""
-    options = case.options_after or case.options
-    accepted = {answer.strip() for answer in case.answers_after or case.answers}
-    own = options if case.answers_after else case.options
-    places = [place for place, option in enumerate(own) if option.strip() in accepted]
-    said = [*(case.labels[place] for place in places), *(options[place].casefold() for place in places)]
-    if not case.options:
-        said = [answer.casefold() for answer in case.answers_after or case.answers]
-    lines = dict.fromkeys(" ".join(answer.split())[:LONGEST_ANSWER] for answer in said)
-    return "\n".join(lines) or None
+    return [raise_above_constant(criterion, results[right], is_set=settings.min_right_rate is not None)]
 
 
 def relation_measures(results: pd.DataFrame) -> Iterator[Measure]:

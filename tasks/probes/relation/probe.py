@@ -259,7 +259,7 @@ class Relation(TextEdit):
     def guessed_rate(self, results: pd.DataFrame) -> Guess | None:
         """Return the pass rate of the best constant answer, where the answer should become that of the data."""
         cases = results[~results["control"].to_numpy(dtype=bool)]
-        return figures.guess_constant(cases[cases["expectation"].eq("becomes")])
+        return choices.guess_constant(cases[cases["expectation"].eq("becomes")])
 
     def measures(self, results: pd.DataFrame) -> Sequence[Measure]:
         """Return the figures of an edit, right answers before and after, and the consistency of contrast sets."""
@@ -291,5 +291,5 @@ def _case_columns(case: Case) -> dict[str, str | None]:
     return {
         "expectation": case.details.get(EXPECTATION),
         "variant": case.details.get(VARIANT),
-        figures.RIGHT_ANSWER: figures.right_answer(case),
+        choices.RIGHT_ANSWER: choices.right_answer(case),
     }
