@@ -45,6 +45,14 @@ def test_where_nothing_failed_there_is_none_and_the_page_says_so() -> None:
     assert "What went wrong" not in page
 
 
+def test_a_test_that_failed_by_another_rate_says_which_though_no_case_failed() -> None:
+    reason = "The right rate (40.0% of 20 cases) is below its gate (60.0%)."
+    tests = [outcome(verdict="fail", scored=1, passed=1, reason=reason)]
+    rows = frame([row() | {"pass": True}])
+    page = b"".join(html.render(report(results=rows, summary=summary(tests=tests)))).decode()
+    assert f"None of 1 scored cases failed. {reason}" in page
+
+
 @pytest.mark.parametrize(
     ("test", "columns", "sentence"),
     [

@@ -153,13 +153,15 @@ def opening_evidence(report: Report, show: Show) -> Iterator[dict[str, Any]]:
         became = outcomes(without_controls(of_test(report.results.figures, test))).value_counts()
         failed, wrong = (int(became.get(name, 0)) for name in ("fail", "wrong before"))
         kept = f" {wrong:,} more kept an answer that was already wrong; these do not count." if wrong else ""
+        # A rate that is counted over other cases than the failures can miss its gate without any.
+        why = f" {show(outcome['reason'])}" if outcome["verdict"] == "fail" else ""
         yield {
             "test": name_of(test),
             "verdict": outcome["verdict"],
             "asks": asks(test),
             "failed": f"{failed:,} {'failure' if failed == 1 else 'failures'}.{kept}",
             "failure": next(iter(shown_failures(test, report.failures[test].head(1), show)), None),
-            "nothing": f"None of {scored:,} scored cases failed.{kept}" if scored else "No case was scored.",
+            "nothing": f"None of {scored:,} scored cases failed.{kept}{why}" if scored else "No case was scored.",
         }
 
 
