@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import venv
@@ -11,6 +12,8 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DIST, CLEAN = REPOSITORY / "dist", REPOSITORY / "build" / "clean"
+PERMITTED = re.compile(r"\b(MIT|0?BSD|Apache|ISC|MPL|Mozilla|PSF|Python|Artistic)\b")
+"""Licences under which others may use what they installed, whatever licence their own code has."""
 
 
 def run(*command: str | Path, folder: Path = REPOSITORY) -> None:
@@ -47,9 +50,11 @@ def main() -> None:
     describe = [Path(sys.executable).with_name("cyclonedx-py"), "environment", "--output-reproducible", "--validate"]
     run(*describe, "--pyproject", "pyproject.toml", "--output-file", sbom, CLEAN / "bin" / "python")
     components = json.loads(sbom.read_text())["components"]
-    rows = (f"| {part['name']} | {part['version']} | {licence(part)} |" for part in components)
+    rows = [f"| {part['name']} | {part['version']} | {licence(part)} |" for part in components]
     table = "\n".join(["| package | version | licence |", "|---|---|---|", *rows])
     (DIST / "licences.md").write_text(f"{table}\n", encoding="utf-8")
+    if others := [row for row in rows if not PERMITTED.search(row.split("|")[3])]:
+        sys.exit("\n".join(["packages whose licence must be looked at, then named in PERMITTED:", *others]))
     print(f"{len(components)} packages in {sbom.relative_to(REPOSITORY)}")
 
 
