@@ -60,11 +60,9 @@ def label(test: str, name: str) -> str:
 
 def legend(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield a line for each rate with a gate besides the pass rate: its name, and the first sentence about it."""
-    for test, name in dict.fromkeys(
-        (own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own)
-    ):
-        if text := explanation(test, name):
-            yield f"{label(test, name)}: {text.partition('. ')[0].removesuffix('.')}"
+    rates = ((own["test_type"], gate["name"]) for own in outcomes for gate in further_gates(own))
+    explained = ((label(*rate), explanation(*rate).partition(". ")[0].removesuffix(".")) for rate in rates)
+    yield from dict.fromkeys(f"{name}: {text}" for name, text in explained if text)
 
 
 class RateCells(NamedTuple):

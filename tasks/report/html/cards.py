@@ -206,13 +206,15 @@ def _counts(outcome: Outcome, terms: Glossary) -> Iterator[tuple[str, str]]:
 
 def _gates(outcome: Outcome, show: Show, terms: Glossary) -> Pairs:
     """Return what the verdict rests on besides the pass rate, and the basis of the gate of the pass rate."""
-    gates = [gate for gate in outcome["gates"] if gate["name"] != main_rate(outcome).name]
+    main = main_rate(outcome).name
+    gates = [gate for gate in outcome["gates"] if gate["name"] != main]
     further = tuple((_name_term(outcome, gate["name"], show, terms), evidence.describe_gate(gate)) for gate in gates)
     if outcome["min_pass_rate"] is None:
         why = "no gate: the rates above decide"
         documented = f"{wording.percent(outcome['pass_rate'])} ({wording.interval(outcome)}); {why}"
         return (*further, (terms.general("pass rate", "documented pass rate"), show(documented)))
-    gate = terms.general("gate", f"gate {wording.percent(outcome['min_pass_rate'])}")
+    of_pass_rate = "" if main == "pass_rate" else " of the pass rate"
+    gate = terms.general("gate", f"gate{of_pass_rate} {wording.percent(outcome['min_pass_rate'])}")
     return (*further, (gate, show(outcome["gate_basis"])))
 
 
@@ -226,6 +228,8 @@ def _effects(outcome: Outcome, show: Show, terms: Glossary) -> Iterator[tuple[st
 
 def _name_term(outcome: Outcome, name: str, show: Show, terms: Glossary) -> Markup:
     test = outcome["test_type"]
+    if name == "pass_rate":
+        return terms.general("pass rate")
     return terms.add_named(show(label(test, name)), sentence(explanation(test, name)))
 
 

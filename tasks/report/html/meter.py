@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from contrapose.tasks.core.criteria import sort_gates
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.report.rows import outcomes
 from contrapose.tasks.text.wording import ends, percent
@@ -44,9 +45,9 @@ class RateMeter(NamedTuple):
 
 
 def main_rate(outcome: Outcome) -> RateMeter:
-    """Return the documents' pass rate of a test, or where that has no gate, the first rate that has one."""
-    if outcome["min_pass_rate"] is None and outcome["gates"]:
-        gate = outcome["gates"][0]
+    """Return the documents' pass rate of a test; where another rate decided, or it has no gate, the first that did."""
+    gate = next(iter(sort_gates(outcome)), None)
+    if gate and gate["name"] != "pass_rate" and (outcome["min_pass_rate"] is None or outcome["verdict"] != "pass"):
         return RateMeter(gate["rate"], gate["interval"], gate["wanted"], gate["chance"], gate["name"])
     return RateMeter(outcome["pass_rate"], outcome["interval"], outcome["min_pass_rate"], outcome["chance"])
 
