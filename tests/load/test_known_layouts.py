@@ -79,12 +79,11 @@ LAYOUTS = layouts()
 READABLE = [layout for layout in LAYOUTS if layout.kind != "refused"]
 
 
-def each_form(*kinds: str, others: Sequence[pytest.MarkDecorator] = ()) -> pytest.MarkDecorator:
-    """Run a test for every file of some kinds, in each of its forms; `others`: marks of all forms but its own."""
+def each_form(*kinds: str, most: Sequence[pytest.MarkDecorator] = ()) -> pytest.MarkDecorator:
+    """Run a test for every file of some kinds, in each of its forms; `most`: marks of all but every third file."""
     forms = [(layout, form) for layout in LAYOUTS if layout.kind in kinds for form in layout.forms()]
     names = [layout.file + (f" as {form}" if form != Path(layout.file).suffix else "") for layout, form in forms]
-    marks = [() if form == Path(layout.file).suffix else others for layout, form in forms]
-    cases = [pytest.param(*pair, marks=own) for pair, own in zip(forms, marks, strict=True)]
+    cases = [pytest.param(*pair, marks=most if number % 3 else ()) for number, pair in enumerate(forms)]
     return pytest.mark.parametrize(("layout", "form"), cases, ids=names)
 
 
@@ -142,7 +141,7 @@ def prompts(printed: str, side: str) -> Iterator[str]:
                 yield flat(sent if isinstance(sent, str) else "\n".join(message["content"] for message in sent))
 
 
-@each_form("question", "pair", "summary", others=[pytest.mark.slow])
+@each_form("question", "pair", "summary", most=[pytest.mark.slow])
 def test_suite_of_init_asks_what_the_first_row_says(
     layout: Layout, form: str, in_tmp: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
