@@ -123,6 +123,8 @@ class StoreBroker:
         """Return the questions that are still open and are ours to ask now, in order."""
         left = [] if self.stopped else self.open_questions(questions)
         keys = [self._key(question) for question in left]
+        # A claim behind answers whose receipts alone are written would read these again, to write them itself.
+        self._writer.flush()
         own = self.claims.claim(keys) if left else set()
         return [question for question, key in zip(left, keys, strict=True) if key in own]
 

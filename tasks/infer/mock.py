@@ -17,15 +17,17 @@ from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.arguments import number
 from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
 from contrapose.tasks.infer.trading import Batch, trade
-from contrapose.tasks.tables.columnar import split_batches
+from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
 WORDS = ("the", "small", "river", "often", "carries", "light", "across", "wide", "fields", "before", "evening")
 WRITTEN = 8
 """Tokens of a reply, which are its words."""
 TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
 """Tokens written, by the kind of question."""
-BATCH = 1000
-"""Questions that are taken, answered and put together."""
+BATCH = 20_000
+"""Questions that are taken at once, all of a portion: a claim behind answers that are not yet written writes these."""
+AT_ONCE = 1000
+"""Questions that are answered before these are put."""
 
 
 class Mock(LocalProvider):
@@ -75,12 +77,13 @@ class MockModel:
 
     def answer(self, questions: Sequence[Question], broker: Broker) -> None:
         """Answer open questions, a batch at a time, until the budget is spent."""
-        for batch in split_batches(questions, BATCH):
-            most = {question: _usage(question) for question in batch}
-            trade(
-                Batch(questions=tuple(batch), most=most, compute=lambda asked: list(map(self.completion, asked))),
-                broker,
-            )
+        with garbage_collection_paused():
+            for batch in split_batches(questions, BATCH):
+                most = {question: _usage(question) for question in batch}
+                trade(Batch(questions=tuple(batch), most=most, compute=self._complete, at_once=AT_ONCE), broker)
+
+    def _complete(self, questions: Sequence[Question]) -> list[Completion]:
+        return list(map(self.completion, questions))
 
     def notes(self) -> Mapping[str, str | float]:
         """Return nothing."""

@@ -24,6 +24,8 @@ class Batch:
     """Greatest usage of each."""
     compute: Callable[[Sequence[Question]], list[Completion]]
     """Answers some of them, in order."""
+    at_once: int | None = None
+    """How many are computed before their answers are put; None: as many as the budget has room for."""
 
 
 def trade(batch: Batch, broker: Broker) -> None:
@@ -34,7 +36,7 @@ def trade(batch: Batch, broker: Broker) -> None:
     left = broker.take(batch.questions)
     while left:
         idle = broker.budget.idle()
-        most = [batch.most[question] for question in left]
+        most = [batch.most[question] for question in left[: batch.at_once]]
         count = broker.budget.reserve_first(most)
         if not count and not (idle and broker.budget.idle()):
             # Others who share the budget may spend less than they were granted.

@@ -43,8 +43,15 @@ def build_cases(
     wording of a sample has cases of its own, and a control.
     """
     chosen, settings = probe(plan.test), plan.probe_settings
+    count, share = wordings_in(plan)
+
+    def wordings_of(sample: Sample) -> Sequence[int | None]:
+        if count == 1:
+            return (None,)
+        return (wordings or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:share])
+
     for sample in samples:
-        for place, number in enumerate(_wordings_of(sample, plan, wordings, seed=seed)):
+        for place, number in enumerate(wordings_of(sample)):
             worded = settings
             if number is not None and isinstance(settings, PromptSettings):
                 worded = settings.in_wording(number)
@@ -65,14 +72,6 @@ def build_cases(
             if asked is None:
                 # What skips a sample in one wording skips it in all of them.
                 break
-
-
-def _wordings_of(sample: Sample, plan: Plan, assigned: Assigned | None, *, seed: int) -> Sequence[int | None]:
-    """Return the numbers of a sample's wordings; None alone where the test has one."""
-    count, share = wordings_in(plan)
-    if count == 1:
-        return (None,)
-    return (assigned or {}).get(sample.id) or sorted(preferred_wordings(sample.id, plan, seed=seed)[:share])
 
 
 def _name_wording(cases: Iterable[Case], number: int | None) -> Iterator[Case]:

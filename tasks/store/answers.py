@@ -17,7 +17,7 @@ from contrapose.tasks.core.damage import warn
 from contrapose.tasks.core.questions import Answer, to_json
 from contrapose.tasks.core.records import Completion, Usage, total_usage
 from contrapose.tasks.store.base import StorePart, patient, unwritten
-from contrapose.tasks.store.engine import file_of, keys_subquery, upsert, url_of
+from contrapose.tasks.store.engine import file_of, keys_subquery, upsert_rows, url_of
 from contrapose.tasks.store.opening import rebuild_damaged
 from contrapose.tasks.store.receipts import Written
 from contrapose.tasks.store.replay import answer_receipt, note_receipts, spend
@@ -177,7 +177,7 @@ class AnswerTable(StorePart):
             if written is not None and not note_receipts(connection, self.receipts, written):
                 return
             if rows:
-                connection.execute(upsert(self.dialect, ANSWERS, ANSWERS.c.keys(), newer=batch.again), rows)
+                upsert_rows(connection, ANSWERS, rows, newer=batch.again)
                 released = delete(CLAIMS).where(CLAIMS.c.key.in_(keys_subquery(self.dialect)))
                 connection.execute(released, self.keys_parameter(row["key"] for row in rows))
             spend(connection, batch.run, batch.taken, reads=batch.reads, now=time.time())

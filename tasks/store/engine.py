@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.secrets import resolve_secret
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Engine, Select, Table
+    from sqlalchemy import URL, Connection, Engine, Select, Table
 
 BUSY_SECONDS = 60
 """How long a SQLite connection waits for another one that writes."""
@@ -213,6 +213,37 @@ def upsert(dialect: str, table: Table, columns: Iterable[str], *, newer: bool) -
         return statement.on_conflict_do_nothing(index_elements=keys)
     new = {name: statement.excluded[name] for name in columns if name not in keys}
     return statement.on_conflict_do_update(index_elements=keys, set_=new)
+
+
+MOST_VALUES = 30_000
+"""Values that one statement of SQLite takes: 32,766 at most."""
+
+
+def upsert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer: bool) -> None:
+    """Insert rows with all columns of a table as `upsert` says.
+
+    In SQLite one statement inserts many: a thread that inserts row by row takes turns with the others at each of them.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.execute(upsert(connection.dialect.name, table, table.c.keys(), newer=newer), rows)
+        return
+    statement, names = _sqlite_upsert(table, newer=newer)
+    one, at_once = f"({', '.join('?' * len(names))})", MOST_VALUES // len(names)
+    for start in range(0, len(rows), at_once):
+        part = rows[start : start + at_once]
+        values = tuple(row[name] for row in part for name in names)
+        connection.exec_driver_sql(statement.replace(one, ", ".join([one] * len(part)), 1), values)
+
+
+@cache
+def _sqlite_upsert(table: Table, *, newer: bool) -> tuple[str, Sequence[str]]:
+    """Statement for one row, and the columns in the order of its values."""
+    from sqlalchemy.dialects import sqlite
+
+    # SQLite copies each page before it changes it, to take back one statement and not the transaction: it never must.
+    statement = upsert("sqlite", table, table.c.keys(), newer=newer).prefix_with("OR FAIL", dialect="sqlite")
+    compiled = statement.compile(dialect=sqlite.dialect(), column_keys=table.c.keys())
+    return str(compiled), compiled.positiontup
 
 
 @cache
