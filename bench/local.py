@@ -120,6 +120,8 @@ def main() -> None:
     given = parser.parse_args()
     # As in `contrapose run`.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", SETTINGS["TOKENIZERS_PARALLELISM"])
+    # Named on the command line, so it may be read wherever it lies.
+    os.environ["CONTRAPOSE_DATA"] = str(given.data.resolve())
     collect_seldom()
     keep_no_large_blocks()
     asked = questions(given.data, given.limit)
