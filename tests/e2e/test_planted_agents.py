@@ -148,3 +148,22 @@ def test_chat_application_gets_the_verdict_that_it_deserves(name: str, tmp_path:
     app, verdict = CHATS[name]
     run = contrapose.evaluate(data=str(path), model=app, test="option_order", out=tmp_path / "runs", quiet=True)
     assert verdicts(run) == {"option_order": verdict}
+
+
+def test_last_message_of_a_failed_conversation_is_shrunk(tmp_path: Path) -> None:
+    before = [{"role": "user", "content": "Hello there."}, {"role": "assistant", "content": "Hi."}]
+    question = "Please tell me whether {} may send the Blue parcel today."
+    rows = [{"messages": [*before, {"role": "user", "content": question.format(name)}]} for name in PEOPLE]
+    path, lengths = tmp_path / "chats.jsonl", set[int]()
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def see_blue(messages: list[Mapping[str, str]]) -> str:
+        lengths.add(len(messages))
+        return "yes" if "Blue" in messages[-1]["content"] else "no"
+
+    run = contrapose.evaluate(data=str(path), model=see_blue, test="casing", out=tmp_path / "runs", quiet=True)
+    assert verdicts(run) == {"casing": "fail"}
+    shortest = contrapose.shrink(run, "chats-0001", model=see_blue, quiet=True)
+    assert (shortest.words, shortest.text, shortest.changed) == (1, "Blue", "blue")
+    # Every request had the messages before it.
+    assert lengths == {3}
