@@ -25,7 +25,7 @@ WRITTEN = 8
 TOKENS = {"generate": WRITTEN, "choose": 1, "loss": 0}
 """Tokens written, by the kind of question."""
 BATCH = 20_000
-"""Questions that are taken at once, all of a portion: a claim behind answers that are not yet written writes these."""
+"""Questions that are taken at once, all of a portion: a claim waits until the answers before it are written."""
 AT_ONCE = 1000
 """Questions that are answered before these are put."""
 

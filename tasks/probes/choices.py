@@ -213,7 +213,9 @@ def askings(rows: pd.DataFrame) -> pd.Series:
 RIGHT_RATE = "right_rate"
 RIGHT_ANSWER = "right_answer"
 RIGHT_ANSWERS = Column(
-    "string", "Replies that are right after the change, a line each: of an option its letter, then its text."
+    "string",
+    "Replies that are right after the change, a line each: of an option its letter, unless letters move, then its "
+    "text.",
 )
 LONGEST_ANSWER = 60
 """Characters of a right answer that are compared."""

@@ -14,6 +14,7 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.answers import AnswerTable, Keyed, batch_of, checksum_ok
+from contrapose.tasks.store.engine import MOST_VALUES
 from contrapose.tasks.store.schema import ANSWERS
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -126,6 +127,19 @@ def test_what_one_run_spends_is_counted_for_no_other() -> None:
     assert (row.answers, row.failures, row.spent) == (2, 4, Usage(calls=3, prompt_tokens=5, completion_tokens=7))
     assert (beside.answers, beside.failures, beside.spent) == (0, 0, Usage())
     assert row.seen >= beside.seen
+
+
+def test_more_answers_than_one_statement_takes_are_all_kept_and_replaced_only_when_asked_again() -> None:
+    table, run, second = Store().answers, begin(), begin("second")
+    many = [keyed(number) for number in range(MOST_VALUES // len(ANSWERS.c) + 2)]
+    assert len(many) > 3000
+    save(table, *many, run=run)
+    assert len(table.find([one.key for one in many], run=run)) == len(many)
+    save(table, *many[:2], run=second)
+    assert table.find([many[0].key], run=second) == {}
+    save(table, *many[-2:], run=second, again=True)
+    assert set(table.find([one.key for one in many], run=second)) == {one.key for one in many[-2:]}
+    assert table.check() == (len(many), 0)
 
 
 def test_an_answer_is_kept_with_all_that_is_known_of_it() -> None:
