@@ -11,8 +11,8 @@ from contrapose.tasks.config.data_settings import TurnChoice
 from contrapose.tasks.core.records import AnswerPair, ItemSample, RelatedTexts, Sample, SummaryPair, TextSample, Verdict
 from contrapose.tasks.core.tool_calls import calls_to_json, read_calls
 from contrapose.tasks.load.answers import chosen_options, open_answers, read_preference
-from contrapose.tasks.load.chats import AskedChat, read_chat, read_tools
 from contrapose.tasks.load.conversations import (
+    AskedChat,
     LastQuestion,
     Turn,
     first_of_turns,
@@ -20,12 +20,13 @@ from contrapose.tasks.load.conversations import (
     is_message_list,
     last_place,
     question_of,
+    read_chat,
+    read_tools,
     transcript,
     turns_of,
 )
 from contrapose.tasks.load.description import TableDescription, required_fields
-from contrapose.tasks.load.items import read_items, read_place
-from contrapose.tasks.load.options import options_within, read_options
+from contrapose.tasks.load.options import options_within, read_items, read_options, read_place
 from contrapose.tasks.load.rows import (
     Omission,
     Problem,

@@ -1,19 +1,29 @@
 """Layouts of public data sets, recognised by their columns: which column is which of our fields.
 
-Each has the columns that people download, from the Hugging Face hub or from the authors. `reshaping` takes apart those
-whose rows are no single samples.
+Each has the columns that people download, from the Hugging Face hub or from the authors. Rows that hold several
+samples, or one in a form of their own, are reshaped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
-from contrapose.tasks.load import reshaping
+from contrapose.tasks.load.answers import accepted_values
+from contrapose.tasks.load.conversations import first_of_turns
+from contrapose.tasks.load.rows import is_missing, parse_literal
 
-Reshape = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
-"""A row, by lower-case column names, as rows under our own field names."""
+Values = Mapping[str, Any]
+Reshape = Callable[[Values], Iterable[Values]]
+"""Takes a row by lower-case column names (`_` for blanks) and yields rows by our fields.
+
+A part that is not there is left out: what is wrong with a row is found when its sample is built.
+"""
+ONES = ("1", "1.0", "True")
 SUMMARISE = "{{ text }}\n\nSummarize the text above in one sentence."
 """What is asked about documents whose data set is for summaries."""
 
@@ -34,7 +44,7 @@ class KnownLayout:
     """Makes samples of a row that is none by itself; its keys are our fields."""
     prompt: str | None = None
     """Template that asks for what the data set is about, where its texts ask nothing."""
-    note: str = field(default="")
+    note: str = ""
     """What people should know about what is asked."""
 
 
@@ -67,6 +77,134 @@ def _layout(name: str, needs: str, *, not_asked: str = "", **fields: Any) -> Kno
     )
 
 
+def answers_by_semicolons(row: Values) -> Iterator[Values]:
+    """TruthfulQA: the best answer, then the correct ones, which its CSV parts by semicolons."""
+    correct = parse_literal(row["correct_answers"])
+    more = correct.split(";") if isinstance(correct, str) else accepted_values(correct)
+    answers = [str(answer).strip() for answer in (row["best_answer"], *more) if not is_missing(answer)]
+    yield {"text": row["question"], "answer": answers}
+
+
+def cause_or_effect(row: Values) -> Iterator[Values]:
+    """COPA: a premise, of which the cause or the effect is asked for."""
+    asked = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
+    question = asked.get(str(row["question"]).strip().lower(), str(row["question"]))
+    options = [row["choice1"], row["choice2"]]
+    yield {
+        "text": f"{row['premise']}\n{question}",
+        "options": options,
+        "answer": row.get("label"),
+        "id": row.get("idx"),
+    }
+
+
+def shuffled_options(row: Values) -> Iterator[Values]:
+    """SciQ and GPQA: the right option has a column of its own; its place is drawn by the row's text."""
+    wrong = [row[name] for name in sorted(row) if name.startswith(("distractor", "incorrect_answer"))]
+    right = row["correct_answer"]
+    options = [str(option).strip() for option in (right, *wrong) if not is_missing(option)]
+    random.Random(hashlib.sha256(repr((row["question"], options)).encode()).digest()).shuffle(options)
+    yield {
+        "text": row["question"],
+        "context": row.get("support"),
+        "options": options,
+        "answer": str(right).strip(),
+        "id": row.get("record_id"),
+    }
+
+
+def scored_options(row: Values) -> Iterator[Values]:
+    """BIG-bench: options beside scores, of which the right ones have 1; without options an open question."""
+    targets, scores = parse_literal(row["multiple_choice_targets"]), parse_literal(row["multiple_choice_scores"])
+    options = {"choices": targets, "labels": scores} if targets else None
+    answer = None if options else row.get("targets")
+    yield {"text": row["inputs"], "options": options, "answer": answer, "id": row.get("idx")}
+
+
+def truth_label(row: Values) -> Iterator[Values]:
+    """SuperGLUE's BoolQ: a label of 0 or 1 says whether the answer is yes."""
+    truth = {"0": False, "1": True, "false": False, "true": True}.get(str(row.get("label")).strip().lower())
+    yield {"text": row["question"], "context": row["passage"], "answer": truth, "id": row.get("idx")}
+
+
+def lists_side_by_side(row: Values) -> Iterator[Values]:
+    """RACE's own files: questions, options and answers of an article are lists of the same length."""
+    lists = [parse_literal(row[name]) for name in ("questions", "options", "answers")]
+    for question, options, answer in zip_longest(*(part if isinstance(part, list) else [part] for part in lists)):
+        yield {"text": question, "context": row["article"], "options": options, "answer": answer}
+
+
+def paragraphs(row: Values) -> Iterator[Values]:
+    """SQuAD's and QuAC's own files: an article's paragraphs, each with its questions."""
+    for paragraph in _list(row["paragraphs"]):
+        for question in _list(paragraph.get("qas")):
+            asked = {"text": question.get("question"), "context": paragraph.get("context"), "id": question.get("id")}
+            yield {**asked, "answer": question.get("answers") or None}
+
+
+def turns_about_passage(row: Values) -> Iterator[Values]:
+    """QuAC and CoQA: the questions of a dialogue about a passage."""
+    passage = row.get("context", row.get("story"))
+    questions, answers = _list(row["questions"]), row["answers"]
+    ids = _list(row.get("turn_ids")) or [None] * len(questions)
+    if isinstance(answers, Mapping):
+        answers = next((answers[key] for key in ("texts", "input_text") if key in answers), [])
+    for question, answer, name in zip_longest(questions, _list(answers), ids):
+        asked = question.get("input_text") if isinstance(question, Mapping) else question
+        yield {"text": asked, "context": passage, "answer": answer, "id": name}
+
+
+def question_pairs(row: Values) -> Iterator[Values]:
+    """DROP's own files: the questions about a passage, whose answers are numbers, spans or dates."""
+    for pair in _list(row["qa_pairs"]):
+        answer = pair.get("answer", {})
+        number, spans = answer.get("number"), answer.get("spans")
+        date = " ".join(str(part) for part in answer.get("date", {}).values() if part)
+        known = number if not is_missing(number) else spans if not is_missing(spans) else date
+        yield {"text": pair.get("question"), "context": row["passage"], "answer": known, "id": pair.get("query_id")}
+
+
+def scored_summaries(row: Values) -> Iterator[Values]:
+    """SummEval: of the machines' summaries of an article the most and the least consistent one."""
+    summaries, scores = _list(row["machine_summaries"]), _list(row["consistency"])
+    rated = sorted(zip(scores, summaries, strict=False), key=lambda pair: float(pair[0]))
+    best, least = (rated[-1], rated[0]) if rated else ((0, None), (0, None))
+    tie = {"winner": "tie"} if best[0] == least[0] else {}
+    pair = {"article_sentence": row["text"], "correct_sentence": best[1], "incorrect_sentence": least[1]}
+    yield {**pair, **tie, "text": row["text"], "id": row.get("id")}
+
+
+def first_where_one(row: Values) -> Iterator[Values]:
+    """SHP: two replies, of which the first is preferred where the label is 1."""
+    replies = [row["human_ref_a"], row["human_ref_b"]]
+    better, worse = replies if str(row["labels"]).strip() in ONES else reversed(replies)
+    question = {"instruction": row["history"], "text": row["history"], "cluster": row.get("post_id")}
+    yield {**question, "better": better, "worse": worse}
+
+
+def judged_turn(row: Values) -> Iterator[Values]:
+    """MT-Bench's judgments by people: two conversations, of which one exchange after the other is judged."""
+    exchanges = int(row["turn"])
+    first, second = (_list(row[name])[: 2 * exchanges] for name in ("conversation_a", "conversation_b"))
+    by = {"first_by": row.get("model_a"), "second_by": row.get("model_b")}
+    yield {**by, "instruction": first, "text": first, "first": first, "second": second, "winner": row["winner"]}
+
+
+def one_hot_winner(row: Values) -> Iterator[Values]:
+    """An arena's table: one of three columns has a 1, and each text is a list of turns."""
+    names = {"winner_model_a": "A", "winner_model_b": "B", "winner_tie": "tie"}
+    winner = next((name for column, name in names.items() if str(row.get(column)).strip() in ONES), None)
+    texts = {"instruction": row["prompt"], "first": row["response_a"], "second": row["response_b"]}
+    first = {name: first_of_turns(value) or value for name, value in texts.items()}
+    by = {"first_by": row.get("model_a"), "second_by": row.get("model_b")}
+    yield {**first, **by, "winner": winner, "text": first["instruction"], "id": row.get("id")}
+
+
+def _list(value: Any) -> list[Any]:
+    parsed = parse_literal(value)
+    return list(parsed) if isinstance(parsed, list | tuple) else []
+
+
 _FACTS = "fact1 fact2 combinedfact formatted_question question_concept facts description decomposition evidence term"
 _SCORES = "coherence consistency fluency relevance human_summaries machine_summaries references reference"
 
@@ -88,7 +226,7 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             not_asked="mc0_targets mc2_targets"),
     _layout("truthfulqa", "question best_answer correct_answers incorrect_answers", text="question",
             answer="best_answer correct_answers", not_asked="incorrect_answers best_incorrect_answer source",
-            reshape=reshaping.answers_by_semicolons),
+            reshape=answers_by_semicolons),
     _layout("hellaswag", "ctx endings", text="ctx", options="endings", answer="label", not_asked="ctx_a ctx_b"),
     _layout("swag", "startphrase ending0 ending1 ending2 ending3", text="startphrase",
             options="ending0 ending1 ending2 ending3", answer="label", not_asked="sent1 sent2"),
@@ -96,43 +234,43 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             options="answera answerb answerc", answer="label correct"),
     _layout("piqa", "goal sol1 sol2", text="goal", options="sol1 sol2", answer="label", id="id"),
     _layout("copa", "premise choice1 choice2 question", text="premise question", options="choice1 choice2",
-            answer="label", reshape=reshaping.cause_or_effect),
+            answer="label", reshape=cause_or_effect),
     _layout("medqa", "question options answer answer_idx", text="question", options="options", answer="answer",
             not_asked="metamap_phrases meta_info"),
     _layout("medmcqa", "question opa opb opc opd", text="question", options="opa opb opc opd", answer="cop", id="id",
             not_asked="exp"),
     _layout("sciq", "question correct_answer distractor1 distractor2 distractor3", text="question", context="support",
             options="correct_answer distractor1 distractor2 distractor3", answer="correct_answer",
-            reshape=reshaping.shuffled_options),
+            reshape=shuffled_options),
     _layout("gpqa", "question correct_answer incorrect_answer_1 incorrect_answer_2", text="question",
             options="correct_answer incorrect_answer_1 incorrect_answer_2 incorrect_answer_3", answer="correct_answer",
-            id="record_id", reshape=reshaping.shuffled_options),
+            id="record_id", reshape=shuffled_options),
     _layout("winogrande", "sentence option1 option2", text="sentence", options="option1 option2", answer="answer"),
     _layout("agieval", "passage question options label answer", text="question", context="passage", options="options",
             answer="label answer", not_asked="other"),
     _layout("bigbench", "inputs targets multiple_choice_targets multiple_choice_scores", text="inputs",
             options="multiple_choice_targets multiple_choice_scores", answer="targets", id="idx",
-            reshape=reshaping.scored_options),
+            reshape=scored_options),
     # Passages
     _layout("boolq", "question passage label", text="question", context="passage", answer="label", id="idx",
-            reshape=reshaping.truth_label),
+            reshape=truth_label),
     _layout("boolq", "question passage answer title", text="question", context="passage", answer="answer"),
     _layout("race", "article question options answer", text="question", context="article", options="options",
             answer="answer"),
     _layout("race", "article questions options answers", text="questions", context="article", options="options",
-            answer="answers", reshape=reshaping.lists_side_by_side),
+            answer="answers", reshape=lists_side_by_side),
     _layout("squad", "paragraphs", text="paragraphs", context="paragraphs", answer="paragraphs",
-            reshape=reshaping.paragraphs),
+            reshape=paragraphs),
     _layout("squad", "context question answers.text", text="question", context="context", answer="answers", id="id",
             not_asked="title"),
     _layout("quac", "context questions turn_ids answers.texts", text="questions", context="background context",
-            answer="answers", not_asked="orig_answers", reshape=reshaping.turns_about_passage),
+            answer="answers", not_asked="orig_answers", reshape=turns_about_passage),
     _layout("coqa", "story questions answers", text="questions", context="story", answer="answers",
-            not_asked="additional_answers", reshape=reshaping.turns_about_passage),
+            not_asked="additional_answers", reshape=turns_about_passage),
     _layout("drop", "passage question answers_spans", text="question", context="passage", answer="answers_spans",
             id="query_id"),
     _layout("drop", "passage qa_pairs", text="qa_pairs", context="passage", answer="qa_pairs",
-            reshape=reshaping.question_pairs),
+            reshape=question_pairs),
     _layout("pubmedqa", "question context.contexts final_decision", text="question", context="context.contexts",
             answer="final_decision", id="pubid", not_asked="context long_answer"),
     _layout("pubmedqa", "question contexts final_decision", text="question", context="contexts",
@@ -167,7 +305,7 @@ LAYOUTS: tuple[KnownLayout, ...] = (
     _layout("cnn_dailymail", "article highlights", text="article", answer="highlights", id="id", prompt=SUMMARISE),
     _layout("summeval", "text machine_summaries consistency", text="text", article_sentence="text",
             correct_sentence="machine_summaries consistency", incorrect_sentence="machine_summaries consistency",
-            id="id", not_asked=_SCORES, reshape=reshaping.scored_summaries, prompt=SUMMARISE),
+            id="id", not_asked=_SCORES, reshape=scored_summaries, prompt=SUMMARISE),
     _layout("summeval", "text decoded expert_annotations", text="text", cluster="id",
             not_asked=f"decoded {_SCORES}", prompt=SUMMARISE),
     _layout("frank", "article summary hash model_name", text="article", cluster="hash",
@@ -182,15 +320,15 @@ LAYOUTS: tuple[KnownLayout, ...] = (
             second="output_2", winner="label"),
     _layout("shp", "history human_ref_a human_ref_b labels", instruction="history", text="history",
             better="human_ref_a human_ref_b labels", worse="human_ref_a human_ref_b labels", cluster="post_id",
-            reshape=reshaping.first_where_one),
+            reshape=first_where_one),
     _layout("mt_bench", "conversation_a conversation_b winner turn judge", instruction="conversation_a",
             text="conversation_a", first="conversation_a", second="conversation_b", winner="winner",
-            first_by="model_a", second_by="model_b", reshape=reshaping.judged_turn),
+            first_by="model_a", second_by="model_b", reshape=judged_turn),
     _layout("arena", "conversation_a conversation_b winner", instruction="conversation_a", text="conversation_a",
             first="conversation_a", second="conversation_b", winner="winner", first_by="model_a", second_by="model_b"),
     _layout("arena", "prompt response_a response_b winner_model_a winner_model_b", instruction="prompt", text="prompt",
             first="response_a", second="response_b", winner="winner_model_a winner_model_b winner_tie", id="id",
-            first_by="model_a", second_by="model_b", reshape=reshaping.one_hot_winner),
+            first_by="model_a", second_by="model_b", reshape=one_hot_winner),
     _layout("alpaca_eval", "instruction output_1 output_2 preference", instruction="instruction", text="instruction",
             context="input", first="output_1", second="output_2", winner="preference", first_by="generator_1",
             second_by="generator_2"),

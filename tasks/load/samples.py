@@ -1,19 +1,23 @@
-"""Samples of a data source: every row checked, then as many drawn as asked for."""
+"""Samples of a data source: every row checked, then as many drawn as asked for.
+
+In a contrast set, rows of one cluster are variants of one text, and each is paired with the original.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.outcome import ColumnsRead, LeftOut
 from contrapose.tasks.core.records import RelatedTexts, Sample
 from contrapose.tasks.load import bundled, huggingface, opening
+from contrapose.tasks.load.opening import source_error
+from contrapose.tasks.load.rows import escape
 from contrapose.tasks.load.source_reader import SourceReading, format_of
-from contrapose.tasks.load.variants import draw_clusters, note_on_pairs, pair_variants
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,3 +130,86 @@ def fair_order(clusters: Sequence[str | None], ids: Sequence[str], *, seed: int)
         return hashlib.sha256(f"order\x00{seed}\x00{kind}\x00{label}".encode("utf-8", "surrogatepass")).digest()
 
     return sorted(range(len(ids)), key=digest)
+
+
+def pair_variants(samples: Iterable[RelatedTexts], *, source: str) -> list[RelatedTexts]:
+    """Return a pair of the original and each other variant of a cluster, in the order of the source.
+
+    The original is the variant that comes first: the least, where all are numbers, else the first in the source.
+    Clusters without it, or without another variant, have no pair. Raise DataError where rows have no cluster or
+    variant, a cluster has a variant twice, or no pair is left.
+    """
+    rows = list(samples)
+    for sample in rows:
+        if sample.cluster is None or sample.cluster.startswith(DERIVED) or sample.variant is None:
+            lacking = "cluster" if sample.variant is not None else "variant"
+            raise source_error(
+                source,
+                f"sample {escape(sample.id)} has no {lacking}",
+                expected="the cluster and the variant of every row",
+                remedy=f"Name the column, such as --set data.columns.{lacking}=COLUMN.",
+            )
+    clusters: dict[str, dict[str, RelatedTexts]] = {}
+    for sample in rows:
+        cluster, variant = sample.cluster or "", sample.variant or ""
+        if clusters.setdefault(cluster, {}).setdefault(variant, sample) is not sample:
+            raise source_error(
+                source,
+                f"cluster {escape(cluster)} has variant {escape(variant)} twice",
+                expected="each variant once in a cluster",
+                remedy="Name columns that together tell the texts apart as the cluster.",
+            )
+    names = list(dict.fromkeys(sample.variant or "" for sample in rows))
+    try:
+        first = min(names, key=float)
+    except ValueError:
+        first = names[0]
+    pairs = []
+    for other in rows:
+        original = clusters[other.cluster or ""].get(first, other)
+        if original is not other:
+            pair = replace(
+                original,
+                id=other.id,
+                slice=other.slice,
+                after=other.text,
+                context_after=other.context,
+                options_after=other.options if other.options != original.options else (),
+                answers_after=other.answers,
+                variant=other.variant,
+            )
+            pairs.append(pair)
+    if not pairs:
+        raise source_error(
+            source,
+            f"no cluster has both variant {escape(first)} and another one",
+            expected="two or more variants in a cluster",
+            remedy="Name the column of the cluster and that of the variant.",
+        )
+    return pairs
+
+
+DERIVED = "context-"
+"""Begins the cluster of rows that share a context, where no column names one."""
+
+
+def draw_clusters(clusters: Sequence[str | None], order: Sequence[int], limit: int) -> frozenset[int]:
+    """Return places of samples by complete clusters, `limit` at most, but one cluster at least.
+
+    `clusters` are those of the samples, and `order` their places, drawn at random.
+    """
+    places: dict[str | None, list[int]] = {}
+    for place, name in enumerate(clusters):
+        places.setdefault(name, []).append(place)
+    drawn: list[int] = []
+    for name in dict.fromkeys(clusters[place] for place in order):
+        if drawn and len(drawn) + len(places[name]) > limit:
+            break
+        drawn += places[name]
+    return frozenset(drawn)
+
+
+def note_on_pairs(pairs: Sequence[RelatedTexts], rows: int) -> str:
+    """Return what people should know about rows that have no pair; empty where all have one."""
+    left = rows - len(pairs) - len({pair.cluster for pair in pairs})
+    return f"{left:,} rows are left out: their cluster has no original, or nothing but it" if left else ""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import ItemSample
-from contrapose.tasks.load.items import read_items, read_place
+from contrapose.tasks.load.options import read_items, read_place
 from contrapose.tasks.load.rows import Unfit
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.tables.table import read, write
