@@ -84,16 +84,9 @@ class Permissions:
         # Whoever runs a cluster can run code in the process of the run.
         address = config.runner_args.address
         if address is not None and not {"*", address} & set(self._entries(APPS)):
-            shown = without_user(address)
-            problems.errors.append(
-                ConfigError(
-                    f"{shown} may not be reached for a suite or a form",
-                    expected="a cluster that you name yourself",
-                    remedy="Name it on the command line (--set runner_args.address=…), or set "
-                    f"{APPS}={shlex.quote(shown)} where the run takes place.",
-                    where="runner_args.address",
-                )
-            )
+            option, where = " (--set runner_args.address=…)", "runner_args.address"
+            expected = "a cluster that you name yourself"
+            problems.errors.append(_refusal(address, "reached", APPS, expected=expected, option=option, where=where))
         problems.refuse()
 
     def refuse_file(self, address: str, *, where: str) -> None:
@@ -108,14 +101,8 @@ class Permissions:
         is_dataset = place.startswith(HUGGING_FACE) and not (path and path.is_dir())
         is_open = is_dataset or host is not None or (path is not None and self._is_below(path, DATA))
         if not is_open or any(pack.partition("://")[0] not in PACKED for pack in packs):
-            shown = without_user(address)
-            raise ConfigError(
-                f"{shown} may not be read for a suite or a form",
-                expected=f"a visible file below {self.folder} or the suite, or a named one",
-                remedy=f"Name it on the command line{OPTIONS.get(where, '')}, or set {DATA}={shlex.quote(shown)} where "
-                "the run takes place.",
-                where=where,
-            )
+            expected = f"a visible file below {self.folder} or the suite, or a named one"
+            raise _refusal(address, "read", DATA, expected=expected, option=OPTIONS.get(where, ""), where=where)
 
     def refuse_target(self, address: str | None, *, where: str) -> None:
         """Raise ConfigError for a folder or URL that runs may not be written to."""
@@ -125,15 +112,10 @@ class Permissions:
             return
         path = _local_path(address, self.folder)
         if path is None or not self._is_below(path, OUTPUT, but=ALWAYS_WRITABLE):
-            shown = without_user(address)
+            expected = f"a folder below {self.folder}, or one that you name yourself"
             option = "--out " if where == "output" else f"--set {where}="
-            raise ConfigError(
-                f"{shown} may not be written to for a suite or a form",
-                expected=f"a folder below {self.folder}, or one that you name yourself",
-                remedy=f"Name it on the command line ({option}{shlex.quote(shown)}), or set "
-                f"{OUTPUT}={shlex.quote(shown)} where the run takes place.",
-                where=where,
-            )
+            option = f" ({option}{shlex.quote(without_user(address))})"
+            raise _refusal(address, "written to", OUTPUT, expected=expected, option=option, where=where)
 
     def refuse_app(self, name: str) -> None:
         """Raise ModelError for an application that may not be asked; its name is as after `app/`."""
@@ -149,13 +131,9 @@ class Permissions:
     def refuse_function(self, name: str, *, where: str) -> None:
         """Raise ConfigError for a function that a test may not run; what a Python call offers may be run."""
         if not is_offered(name) and not {"*", name} & set(self._entries(APPS)):
-            raise ConfigError(
-                f"{name} may not be run for a suite or a form",
-                expected="a function that you name yourself, or that the machine allows",
-                remedy=f"Nothing was run. Name it on the command line (--set {where}={shlex.quote(name)}), or set "
-                f"{APPS}={shlex.quote(name)} where the run takes place.",
-                where=where,
-            )
+            expected = "a function that you name yourself, or that the machine allows"
+            option = f" (--set {where}={shlex.quote(name)})"
+            raise _refusal(name, "run", APPS, expected=expected, option=option, where=where, done="Nothing was run. ")
 
     def _entries(self, variable: str) -> list[str]:
         """Return the entries of a variable, and those that `contrapose deploy` listed with it."""
@@ -182,6 +160,16 @@ class Permissions:
             entry in ("*", address) or (above and "://" in entry and address.startswith(f"{entry.rstrip('/')}/"))
             for entry in self._entries(variable)
         )
+
+
+def _refusal(
+    named: str, verb: str, variable: str, *, expected: str, option: str, where: str, done: str = ""
+) -> ConfigError:
+    """Return the error that a suite or a form names something that it may not use, unless somebody allows it."""
+    shown = without_user(named)
+    remedy = f"{done}Name it on the command line{option}, or set {variable}={shlex.quote(shown)} where the run takes "
+    observed = f"{shown} may not be {verb} for a suite or a form"
+    return ConfigError(observed, expected=expected, remedy=f"{remedy}place.", where=where)
 
 
 def named_by_user(values: Mapping[str, Any], *, suite: object = None) -> dict[str, list[str]]:

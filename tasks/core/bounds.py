@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -179,21 +180,16 @@ def is_bomb(*, packed: int, unpacked: int) -> bool:
 
 def call_with_timeout(call: Callable[[], R], seconds: float = SECONDS) -> R:
     """Return or raise what a call does, or raise TimeoutError and leave it to itself where that takes too long."""
-    results: list[R] = []
-    errors: list[BaseException] = []
+    outcome = Future[R]()
 
     def keep() -> None:
         try:
-            results.append(call())
+            outcome.set_result(call())
         except BaseException as error:
-            errors.append(error)
+            outcome.set_exception(error)
 
     # A daemon: the command ends although a server never answers. Prefect keeps its settings in the context.
-    thread = Thread(target=copy_context().run, args=(keep,), daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
+    Thread(target=copy_context().run, args=(keep,), daemon=True).start()
+    if not wait((outcome,), seconds).done:
         raise TimeoutError(f"no answer within {seconds:g} s")
-    return results[0]
+    return outcome.result()

@@ -25,9 +25,8 @@ from pydantic_core import to_jsonable_python
 from contrapose.tasks.core.damage import is_disk_full, private_folder, put_in_place, set_aside
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.home import home_folder
-from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.places import Place
-from contrapose.tasks.core.registry import modules
+from contrapose.tasks.core.registry import installed_versions, modules
 from contrapose.tasks.tables.table import (
     RESULTS_FOLDER,
     STORAGE,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -158,6 +159,15 @@ def foreign_packages(kind: str, name: str) -> dict[str, str]:
     value = names(kind).get(name)
     points = [point for point in _points(kind) if (point.name, point.value) == (name, value)]
     return {point.dist.name: point.dist.version for point in points if point.dist}
+
+
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Return the version of each package that is installed; nothing is imported."""
+    installed = dict[str, str]()
+    for package in packages:
+        with suppress(metadata.PackageNotFoundError):
+            installed[package] = metadata.version(package)
+    return installed
 
 
 @cache

@@ -107,14 +107,12 @@ def finding_in_words(finding: Finding, show: Callable[[str], str] = str) -> str:
 
 def row_in_words(row: BrokenRow, show: Callable[[str], str] = str) -> str:
     """Return a row by its id, or by its number where the id is missing, with its values."""
-    name = f"row {row['row']}" if row["key"] is None else show(row["key"])
-    texts = {
-        column: "nothing"
-        if value is None
-        else value
-        if isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False)
-        for column, value in row["values"].items()
-    }
-    values = ", ".join(f"{column} {show(text)}" for column, text in texts.items())
-    return f"{name} [{values}]" if values and row["key"] is not None else name
+    if row["key"] is None:
+        return f"row {row['row']}"
+
+    def in_words(value: Any) -> str:
+        plain = "nothing" if value is None else value
+        return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+    values = ", ".join(f"{column} {show(in_words(value))}" for column, value in row["values"].items())
+    return f"{show(row['key'])} [{values}]" if values else show(row["key"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from contrapose.tasks.config.data_settings import TurnChoice
@@ -83,8 +84,10 @@ class Builder:
         kind = self.description.sample_type
         if kind is SummaryPair and str(values.get("winner")) == "tie":
             return Omission("a tie: neither is better")
-        own = None if is_missing(values.get("id")) else self._read_optional(values, "id", require_label)
-        several = f".{part}" if part and (own is None or not self.description.reshapes_id) else ""
+        own = self._read_filled(values, "id", require_label)
+        # A sample that is taken out of a row may have an id of its own.
+        has_own = own is not None and self.description.reshapes and "id" not in self.description.fields
+        several = f".{part}" if part and not has_own else ""
         # Rows with one context belong together where no column says which do.
         slice_of = self._read_cell("slice", self.slice_by, lookup(row.values, self.slice_by or ""), optional_label)
         cluster = self._read_optional(values, "cluster", optional_label)
@@ -170,12 +173,8 @@ class Builder:
                 return open_answers(value, str(values.get("after") or values.get("text")))
             return chosen_options(value, own, first_index=self.description.first_index)
 
-        answers = (
-            None
-            if is_missing(values.get("answer_after"))
-            else self._read_optional(values, "answer_after", read_answers)
-        )
-        control = None if is_missing(values.get("control")) else self._read_optional(values, "control", require_text)
+        answers = self._read_filled(values, "answer_after", read_answers)
+        control = self._read_filled(values, "control", require_text)
         return {
             "after": self._read_optional(values, "after", require_text),
             "context_after": self._read_optional(values, "context_after", _read_passage),
@@ -193,8 +192,9 @@ class Builder:
         ranked = "first" not in self.description.fields or not is_missing(values.get("better"))
         order = ("better", "worse") if ranked else ("first", "second")
         winner: Verdict | None = "first" if ranked else None
-        if not ranked and not is_missing(values.get("winner")):
-            winner = self._read_optional(values, "winner", self._read_winner)
+        if not ranked:
+            read_winner = partial(read_preference, first_index=self.description.first_index)
+            winner = self._read_filled(values, "winner", read_winner)
         writers = [self._read_optional(values, f"{place}_by", optional_label) for place in order]
         replies = [
             self._read_cell(place, self._column(place), values.get(place), _read_reply) or (None, "") for place in order
@@ -218,10 +218,6 @@ class Builder:
             ),
         )
 
-    def _read_winner(self, value: Any) -> Verdict | None:
-        """Read which answer is preferred; None where all of several cells are empty."""
-        return read_preference(value, first_index=self.description.first_index)
-
     def _column(self, name: str) -> str:
         """Return the columns of a field, as an error names them."""
         source = self.description.fields.get(name)
@@ -233,6 +229,10 @@ class Builder:
             column = self._column(name)
             self.problems.append(Problem(f"column {quote(column)} is missing", "every row to have it", column))
         return self._read_optional(values, name, read)
+
+    def _read_filled(self, values: Values, name: str, read: Callable[[Any], Value | None]) -> Value | None:
+        """Read a field as `_read_optional`; None where its cell is empty."""
+        return None if is_missing(values.get(name)) else self._read_optional(values, name, read)
 
     def _read_optional(self, values: Values, name: str, read: Callable[[Any], Value | None]) -> Value | None:
         """Return what `read` makes of a field; None where the row has nothing there, or it cannot be used."""

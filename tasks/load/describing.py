@@ -151,7 +151,11 @@ class _Finder:
         if name == "answer":
             return find_answer(self.head, taken=self.taken_columns(), options=self.fields.get("options"))
         head = self.head
-        fits = {"text": head.is_question, "context": head.is_passage, "id": head.is_id, "winner": head.is_preference}
+
+        def is_passage(path: str) -> bool:
+            return head.holds(path, (str, list, dict))
+
+        fits = {"text": head.is_question, "context": is_passage, "id": head.is_id, "winner": head.is_preference}
         is_fit = fits.get(name, bool)
         known = [
             plain for plain in NAMES[name] if plain in head.paths and head.paths[plain] not in self.taken_columns()
@@ -246,7 +250,10 @@ def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[s
     missing = [name for name in required_fields(description.sample_type) if name not in description.fields]
     if {"first", "second"} <= description.fields.keys():
         missing = [name for name in missing if name not in ("better", "worse")]
-    if missing == ["instruction"] and not _has_other_text(description, rows):
+    head = TableHead(rows=rows)
+    if missing == ["instruction"] and not any(
+        head.is_question(column) and head.mean_words(column) >= 3 for column in description.unread
+    ):
         # Two answers are enough where no column could be what they answer.
         return []
     answers = [description.fields[name] for name in ("better", "first") if name in description.fields]
@@ -256,12 +263,6 @@ def missing_fields(description: TableDescription, rows: Sequence[Row]) -> list[s
         if any(is_conversation(lookup(row.values, column)) for row in rows):
             missing.remove("instruction")
     return missing
-
-
-def _has_other_text(description: TableDescription, rows: Sequence[Row]) -> bool:
-    """Return whether a column that is not read holds texts of several words."""
-    head = TableHead(rows=rows)
-    return any(head.is_question(column) and head.mean_words(column) >= 3 for column in description.unread)
 
 
 def refuse_unasked(

@@ -147,11 +147,6 @@ class TableDescription:
         return self.layout is not None and self.layout.reshape is not None
 
     @property
-    def reshapes_id(self) -> bool:
-        """Return whether each sample that is taken out of a row has an id of its own."""
-        return self.reshapes and "id" not in self.fields
-
-    @property
     def has_options_in_text(self) -> bool:
         """Return whether options stand behind the question in the text itself."""
         source = self.fields.get("options")

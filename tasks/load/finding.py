@@ -92,13 +92,9 @@ class TableHead:
             or self.share(path, lambda value: is_message_list(value) or first_of_turns(value) is not None) >= MOSTLY
         )
 
-    def is_passage(self, path: str) -> bool:
-        """Return whether a column holds texts, lists or objects; some rows may have none."""
-        return self.holds(path, (str, list, dict))
-
     def is_preference(self, path: str) -> bool:
         """Return whether most values of a column say which of two answers is better."""
-        return self.share(path, _is_preference) >= HALF
+        return self.share(path, lambda value: _read_or_none(read_preference, value) is not None) >= HALF
 
     def is_id(self, path: str) -> bool:
         """Return whether a column has a value of its own for each row; one that is called id may repeat a few."""
@@ -121,6 +117,9 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
     def has_options(value: Any) -> bool:
         return _read_or_none(read_options, value) is not None
 
+    def is_list_of_texts(value: Any) -> bool:
+        return isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value)
+
     def is_word(value: Any) -> bool:
         text = isinstance(value, str) and len(value.split()) == 1 and "|" not in value
         return text or isinstance(value, int | float)
@@ -138,7 +137,7 @@ def find_options(head: TableHead, *, text: str | None) -> FieldSource | None:
     if family := _find_family(head):
         return FieldSource(columns=family, reason="an option in each")
     answers = head.paths.get("answers", "")
-    if answers and "label" in head.paths and head.share(answers, _is_list_of_texts) >= MOSTLY:
+    if answers and "label" in head.paths and head.share(answers, is_list_of_texts) >= MOSTLY:
         return FieldSource(columns=(answers,), reason="a list of answers next to a label")
     called = next((path for path in paths.values() if head.values.get(path)), None)
     if called and not head.share(called, is_word):
@@ -207,8 +206,9 @@ def find_answer(head: TableHead, *, taken: Collection[str], options: FieldSource
 
 def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
     """Return two answers, and which is preferred where a column says so; nothing where columns name the better one."""
-    if _is_ranked(head):
-        return {}
+    sides = ([head.paths[plain] for plain in NAMES[name] if plain in head.paths] for name in ("better", "worse"))
+    if all(any(2 * len(head.values[path]) >= len(head.rows) for path in paths) for paths in sides):
+        return {}  # most rows have a column for the better answer and one for the worse one
     for stem in dict.fromkeys(match["stem"] for plain in head.paths if (match := PAIR.fullmatch(plain))):
         named = (head.paths[plain] for plain in NAMES["winner"] if plain in head.paths)
         winner = next(filter(head.is_preference, named), None)
@@ -221,17 +221,6 @@ def find_pair(head: TableHead) -> Mapping[str, FieldSource]:
                 fields = zip(CHOSEN, columns, strict=False)
                 return {name: FieldSource(columns=(path,), reason=reason) for name, path in fields}
     return {}
-
-
-def _is_preference(value: Any) -> bool:
-    """Return whether a cell says which of two answers is better, or that neither is."""
-    return _read_or_none(read_preference, value) is not None
-
-
-def _is_ranked(head: TableHead) -> bool:
-    """Return whether most rows have a column for the better answer and one for the worse one."""
-    sides = ([head.paths[plain] for plain in NAMES[name] if plain in head.paths] for name in ("better", "worse"))
-    return all(any(2 * len(head.values[path]) >= len(head.rows) for path in paths) for paths in sides)
 
 
 def answers_with_options(
@@ -302,8 +291,3 @@ def _share_meant(head: TableHead, path: str, options: FieldSource) -> float:
                 and all(isinstance(single, str | int | float) and means_option(single, own) for single in answers)
             )
     return sum(meant) / len(meant) if meant else 0.0
-
-
-def _is_list_of_texts(value: Any) -> bool:
-    """Return whether a cell holds several texts."""
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value)

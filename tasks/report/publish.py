@@ -27,10 +27,9 @@ from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.damage import folder_as_above, put_in_place
 from contrapose.tasks.core.errors import ConfigError, ContraposeError
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.places import Place, atomic_folder, part_folder
 from contrapose.tasks.core.records import Case
-from contrapose.tasks.core.registry import find, is_probe, names, probe
+from contrapose.tasks.core.registry import find, installed_versions, is_probe, names, probe
 from contrapose.tasks.report.base import FIGURES, SKIPPED_SHOWN, Report, SentPrompts
 from contrapose.tasks.tables.columnar import schema_of, shrink_to_fit
 from contrapose.tasks.tables.large_blocks import give_back

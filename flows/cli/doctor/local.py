@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from contrapose.tasks.core.bounds import call_with_timeout
 from contrapose.tasks.core.errors import ContraposeError, install_command
-from contrapose.tasks.core.packages import installed_versions
 from contrapose.tasks.core.provider import State
+from contrapose.tasks.core.registry import installed_versions
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
