@@ -14,13 +14,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from load.sources import is_read_or_refused, loaded, refusal, rows_of, values_of, written
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import TextSample
-from contrapose.tasks.core.registry import find
 from contrapose.tasks.load.rows import Row
-from contrapose.tasks.load.samples import load_samples
 
 ROWS = [
     {"question": "Is the lake, in June, deep?", "answer": "yes"},
@@ -36,37 +33,20 @@ CHOICES = [
 
 
 def rows(folder: Path, content: str | bytes, name: str = "a.csv", **settings: Any) -> list[Row]:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    data = DataSettings(source=str(path), **settings)
-    return list(find("sources", "tsv" if ".tsv" in name else "csv")(data))
+    return rows_of(written(folder / name, content), **settings)
 
 
 def values(folder: Path, content: str | bytes, name: str = "a.csv", **settings: Any) -> list[Any]:
-    read = rows(folder, content, name, **settings)
-    assert [row.problem for row in read] == [None] * len(read)
-    return [dict(row.values) for row in read]
+    return values_of(written(folder / name, content), **settings)
 
 
 def refused(folder: Path, content: str | bytes, name: str = "a.csv", **settings: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        rows(folder, content, name, **settings)
-    line = str(caught.value)
-    assert line.isprintable()
+    line = refusal(written(folder / name, content), read=rows_of, **settings)
     assert line.startswith(str(folder / name))
     return line
 
 
-def read_or_refused(folder: Path, content: str | bytes, name: str) -> bool:
-    """Whether all that comes of a file is rows with rising numbers, or one line."""
-    try:
-        numbers = [row.number for row in rows(folder, content, name)]
-    except DataError as error:
-        return str(error).isprintable()
-    return numbers == sorted(set(numbers))
-
-
-def written(records: list[list[str]], **form: Any) -> str:
+def delimited(records: list[list[str]], **form: Any) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, **form).writerows(records)
     return buffer.getvalue()
@@ -75,13 +55,13 @@ def written(records: list[list[str]], **form: Any) -> str:
 # -------- Separators
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["unix", "windows", "old mac"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL], ids=["all quoted", "some quoted"])
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_separator_is_detected(separator: str, quoting: Any, end: str, name: str, tmp_path: Path) -> None:
     records = [list(ROWS[0]), *(list(row.values()) for row in ROWS)]
-    content = written(records, delimiter=separator, quoting=quoting, lineterminator=end).encode()
+    content = delimited(records, delimiter=separator, quoting=quoting, lineterminator=end).encode()
     assert values(tmp_path, gzip.compress(content) if name.endswith(".gz") else content, name) == ROWS
 
 
@@ -89,7 +69,7 @@ def test_separator_is_detected(separator: str, quoting: Any, end: str, name: str
 @pytest.mark.parametrize("other", SEPARATORS)
 def test_separator_within_a_quoted_name_separates_nothing(separator: str, other: str, tmp_path: Path) -> None:
     names = [f"question{other} or task{other} as asked", "answer"]
-    content = written([names, ["Is it so?", "yes"], ["Is it not?", "no"]], delimiter=separator, quoting=csv.QUOTE_ALL)
+    content = delimited([names, ["Is it so?", "yes"], ["Is it not?", "no"]], delimiter=separator, quoting=csv.QUOTE_ALL)
     assert values(tmp_path, content)[0] == {names[0]: "Is it so?", "answer": "yes"}
 
 
@@ -117,7 +97,7 @@ def test_file_of_nothing_but_a_byte_order_mark_has_no_rows(tmp_path: Path) -> No
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_long_texts_of_several_lines_do_not_mislead(separator: str, tmp_path: Path) -> None:
     text = "One, two; three | four\tfive, and so on.\n" * 40
-    content = written([["id", "question"], *([str(n), text] for n in range(60))], delimiter=separator)
+    content = delimited([["id", "question"], *([str(n), text] for n in range(60))], delimiter=separator)
     assert [row["question"] for row in values(tmp_path, content)] == [text] * 60
 
 
@@ -155,12 +135,12 @@ def test_stray_quote_in_tabs_without_quotes_swallows_nothing(bad: int, tmp_path:
 @pytest.mark.parametrize(
     ("line", "separator"),
     [
-        *((line, sign) for line in ("sep={}", '"sep={}"', "SEP={}") for sign in (*SEPARATORS, ":", "^", "~")),
-        *(("sep={0}{0}{0}", sign) for sign in SEPARATORS),
+        *(("sep={}", sign) for sign in (*SEPARATORS, ":", "^", "~")),
+        *((line, sign) for line in ('"sep={}"', "SEP={}", "sep={0}{0}{0}") for sign in (",", "\t")),
     ],
 )
 def test_line_that_names_the_separator_is_no_header(line: str, separator: str, tmp_path: Path) -> None:
-    body = written([["question", "answer"], ["Is it so, or not; at all?", "yes"]], delimiter=separator)
+    body = delimited([["question", "answer"], ["Is it so, or not; at all?", "yes"]], delimiter=separator)
     read = rows(tmp_path, f"{line.format(separator)}\r\n{body}")
     assert [(row.number, row.values) for row in read] == [
         (3, {"question": "Is it so, or not; at all?", "answer": "yes"})
@@ -269,38 +249,37 @@ def test_separators_at_the_end_of_lines_make_no_column(header: str, tmp_path: Pa
 # -------- Files without a header
 
 
-@pytest.mark.parametrize("options", [2, 3, 4, 5, 8, 10])
-@pytest.mark.parametrize("count", [1, 2, 3, 250])
+@pytest.mark.parametrize("options", [2, 4, 10])
+@pytest.mark.parametrize("count", [1, 3, 250])
 def test_choices_without_a_header_keep_their_first_row(count: int, options: int, tmp_path: Path) -> None:
     letters = "ABCDEFGHIJ"[:options]
     records = [
         [f"Which of these, in case {n}, is the right one?", *(f"thing {n} {letter}" for letter in letters), "B"]
         for n in range(count)
     ]
-    read = rows(tmp_path, written(records))
+    read = rows(tmp_path, delimited(records))
     assert [row.number for row in read] == [*range(1, count + 1)]
     assert [*read[0].values] == ["question", *letters, "answer"]
     assert [[*row.values.values()] for row in read] == records
 
 
 def test_choices_without_a_header_are_asked_and_people_are_informed(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(written(CHOICES))
+    (tmp_path / "a.csv").write_text(delimited(CHOICES))
     for columns in ({}, {"text": "question", "options": "A,B,C,D", "answer": "answer"}):
-        data = DataSettings(source=str(tmp_path / "a.csv"), columns=columns)
-        loaded = load_samples(data, TextSample, limit=None, seed=0)
-        assert [sample.answers for sample in loaded.samples] == [("Nile",), ("it is near",), ("5",)]
-        assert "no header: its columns are read as question, A, B, C, D, answer" in loaded.warnings[0]
+        read = loaded(tmp_path / "a.csv", columns=columns)
+        assert [sample.answers for sample in read.samples] == [("Nile",), ("it is near",), ("5",)]
+        assert "no header: its columns are read as question, A, B, C, D, answer" in read.warnings[0]
 
 
 @pytest.mark.parametrize("first", [["", "question", "A", "B", "C", "D", "answer"], ["0", *CHOICES[0]]])
 def test_numbers_of_rows_before_the_question_are_no_question(first: list[str], tmp_path: Path) -> None:
     records = [first, *([str(n), *cells] for n, cells in enumerate(CHOICES, start=1))]
-    assert values(tmp_path, written(records))[-1]["question"] == CHOICES[-1][0]
+    assert values(tmp_path, delimited(records))[-1]["question"] == CHOICES[-1][0]
 
 
 def test_names_of_choices_are_a_header(tmp_path: Path) -> None:
     for names in (["question", "A", "B", "C", "D", "answer"], ["Question", "a", "b", "c", "d", "Key"], [*"QABCDE"]):
-        read = values(tmp_path, written([names, *CHOICES]))
+        read = values(tmp_path, delimited([names, *CHOICES]))
         assert len(read) == 3
         assert [*read[0]] == names
 
@@ -319,7 +298,7 @@ def test_names_of_choices_are_a_header(tmp_path: Path) -> None:
     ids=["subject first", "id first", "questions", "long texts", "labels", "sentences", "small letters"],
 )
 def test_first_row_that_is_data_is_never_lost(records: list[list[str]], tmp_path: Path) -> None:
-    assert "Add a first row with names" in refused(tmp_path, written(records))
+    assert "Add a first row with names" in refused(tmp_path, delimited(records))
 
 
 def test_column_that_the_settings_name_makes_a_header(tmp_path: Path) -> None:
@@ -334,7 +313,7 @@ def test_questions_beside_lists_of_answers_keep_their_first_row(count: int, name
     answers = ['["Wilhelm Conrad Röntgen"]', '["1933", "in \'33"]', "['May 18, 2018']"]
     records = [[f"who did it in case {n}", answer] for n, answer in enumerate(answers[:count])]
     lines = "".join(f"{question}\t{answer}\n" for question, answer in records)
-    for content in (lines, written(records, delimiter="\t")):
+    for content in (lines, delimited(records, delimiter="\t")):
         read = values(tmp_path, content, name)
         assert [[*row.values()] for row in read] == records
         assert [*read[0]] == ["question", "answers"]
@@ -355,7 +334,7 @@ def test_odd_bytes_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
         content = "".join(rng.choices(signs + odd * (number % 3 == 0), k=rng.randrange(1, 40))).encode()
         if number % 5 == 0:
             content = rng.choice([b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\xff", b""]) + content
-        assert read_or_refused(tmp_path, content, rng.choice(["a.csv", "a.tsv"])), content
+        assert is_read_or_refused(written(tmp_path / rng.choice(["a.csv", "a.tsv"]), content)), content
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rows of JSON files: below a key, in the forms of pandas, on lines; and what no rows are taken from."""
+"""Rows of JSON files: below a key, in the forms that pandas writes, on lines; and what no rows are taken from."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from typing import Any
 import fsspec
 import pandas as pd
 import pytest
-
-from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.registry import find
-from contrapose.tasks.load.rows import Row
+from load.sources import is_read_or_refused, refusal, rows_of, values_of, written
 
 ROWS = [
     {"question": "Is the lake deep?", "answer": "yes"},
@@ -27,42 +23,10 @@ CHOICES = [{"label": "A", "text": "yes"}, {"label": "B", "text": "no"}]
 MESSAGES = [{"role": "user", "content": "Is the lake deep?"}, {"role": "assistant", "content": "yes"}]
 
 
-def written(folder: Path, content: Any, name: str = "a.json") -> str:
-    path = folder / name
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-    return str(path)
-
-
-def rows(source: str, **settings: Any) -> list[Row]:
-    data = DataSettings(source=source, **settings)
-    return list(find("sources", "jsonl" if ".jsonl" in source else "json")(data))
-
-
-def values(source: str, **settings: Any) -> list[Any]:
-    read = rows(source, **settings)
-    assert [row.problem for row in read] == [None] * len(read)
-    return [dict(row.values) for row in read]
-
-
 def refused(source: str, **settings: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        rows(source, **settings)
-    line = str(caught.value)
-    assert line.isprintable()
+    line = refusal(source, read=rows_of, **settings)
     assert line.startswith(source)
     return line
-
-
-def read_or_refused(source: str, **settings: Any) -> bool:
-    """Whether all that comes of a file is numbered rows or one line."""
-    try:
-        read = rows(source, **settings)
-    except DataError as error:
-        return str(error).isprintable()
-    return all(row.number > 0 for row in read)
 
 
 # -------- Below a key
@@ -87,17 +51,17 @@ def read_or_refused(source: str, **settings: Any) -> bool:
     ids=lambda document: " ".join(document),
 )
 def test_only_list_of_objects_is_read(document: dict[str, Any], tmp_path: Path) -> None:
-    read = rows(written(tmp_path, document))
+    read = rows_of(written(tmp_path / "a.json", document))
     assert [(row.number, row.values) for row in read] == [*enumerate(ROWS, start=1)]
 
 
 def test_outermost_list_is_read(tmp_path: Path) -> None:
     articles = [{"title": "Lake", "paragraphs": [{"context": "It is deep.", "qas": [{"question": "Is it deep?"}]}]}]
-    assert values(written(tmp_path, {"version": "v2.0", "data": articles})) == articles
+    assert values_of(written(tmp_path / "a.json", {"version": "v2.0", "data": articles})) == articles
 
 
 def test_several_lists_are_named_with_their_rows(tmp_path: Path) -> None:
-    line = refused(written(tmp_path, {"train": ROWS, "test": ROWS[:2], "name": "lakes"}))
+    line = refused(written(tmp_path / "a.json", {"train": ROWS, "test": ROWS[:2], "name": "lakes"}))
     assert "'train' (3 rows), 'test' (2 rows)" in line
     assert "--set data.record_path=train" in line
     assert "record_path: train next to the source" in line
@@ -117,7 +81,7 @@ def test_several_lists_are_named_with_their_rows(tmp_path: Path) -> None:
     ids=lambda document: " ".join(document),
 )
 def test_lists_of_which_any_may_be_meant_are_refused(document: dict[str, Any], tmp_path: Path) -> None:
-    line = refused(written(tmp_path, document))
+    line = refused(written(tmp_path / "a.json", document))
     assert "several lists may be the rows" in line
     assert "--set data.record_path=" in line
 
@@ -132,11 +96,11 @@ def test_lists_of_which_any_may_be_meant_are_refused(document: dict[str, Any], t
     ids=lambda document: " ".join(document),
 )
 def test_only_list_with_questions_is_read_and_people_are_informed(document: dict[str, Any], tmp_path: Path) -> None:
-    source = written(tmp_path, document)
-    assert values(source) == ROWS
+    source = written(tmp_path / "a.json", document)
+    assert values_of(source) == ROWS
     *others, chosen = document
-    assert [row.notes for row in rows(source)][1:] == [(), ()]
-    (note,) = rows(source)[0].notes
+    assert [row.notes for row in rows_of(source)][1:] == [(), ()]
+    (note,) = rows_of(source)[0].notes
     assert note.startswith(f"the rows below {chosen!r} are read; the file also has lists below ")
     assert all(name in note for name in others)
 
@@ -145,11 +109,11 @@ def test_only_list_with_questions_is_read_and_people_are_informed(document: dict
 def test_record_path_names_the_list(path: str, tmp_path: Path) -> None:
     document = {"train": ROWS, "sets": {"test": ROWS[:1], "deep": {"er": {"rows": ROWS}}, "a.b": ROWS[1:]}}
     expected = {"sets.test": ROWS[:1], "sets.a.b": ROWS[1:]}
-    source = written(tmp_path, document)
+    source = written(tmp_path / "a.json", document)
     if path == "sets":
         assert "'sets.test' (1 rows), 'sets.a.b' (2 rows)" in refused(source, record_path=path)
     else:
-        assert values(source, record_path=path) == expected.get(path, ROWS)
+        assert values_of(source, record_path=path) == expected.get(path, ROWS)
 
 
 @pytest.mark.parametrize(
@@ -165,32 +129,32 @@ def test_record_path_names_the_list(path: str, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_record_path_is_refused_with_the_keys(path: str, says: str, tmp_path: Path) -> None:
-    line = refused(written(tmp_path, {"data": ROWS, "meta": {"year": 2020}}), record_path=path)
+    line = refused(written(tmp_path / "a.json", {"data": ROWS, "meta": {"year": 2020}}), record_path=path)
     assert f"record_path {path!r}: " in line
     assert says in line
 
 
 def test_record_path_of_a_list_or_of_lines_is_refused(tmp_path: Path) -> None:
-    assert "has no keys" in refused(written(tmp_path, ROWS), record_path="data")
+    assert "has no keys" in refused(written(tmp_path / "a.json", ROWS), record_path="data")
     lines = "\n".join(map(json.dumps, ROWS))
-    assert "Leave record_path out" in refused(written(tmp_path, lines, "a.jsonl"), record_path="data")
+    assert "Leave record_path out" in refused(written(tmp_path / "a.jsonl", lines), record_path="data")
 
 
 def test_record_path_may_lead_to_a_form_of_pandas(tmp_path: Path) -> None:
     document = {"a": json.loads(NAMED.to_json(orient="index")), "b": {"c": FRAME.to_dict("list")}}
-    source = written(tmp_path, document)
-    assert values(source, record_path="a")[0] == {"id": "lake", **ROWS[0]}
-    assert values(source, record_path="b.c") == ROWS
+    source = written(tmp_path / "a.json", document)
+    assert values_of(source, record_path="a")[0] == {"id": "lake", **ROWS[0]}
+    assert values_of(source, record_path="b.c") == ROWS
 
 
 def test_row_of_a_list_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
-    read = rows(written(tmp_path, {"data": [ROWS[0], 7, ROWS[1]]}))
+    read = rows_of(written(tmp_path / "a.json", {"data": [ROWS[0], 7, ROWS[1]]}))
     assert [(row.number, row.problem is None) for row in read] == [(1, True), (2, False), (3, True)]
 
 
 @pytest.mark.parametrize("document", [{"data": []}, {"data": [], "n": []}, []], ids=str)
 def test_empty_list_has_no_rows(document: Any, tmp_path: Path) -> None:
-    assert rows(written(tmp_path, document)) == []
+    assert rows_of(written(tmp_path / "a.json", document)) == []
 
 
 @pytest.mark.parametrize(
@@ -212,7 +176,7 @@ def test_empty_list_has_no_rows(document: Any, tmp_path: Path) -> None:
     ids=str,
 )
 def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) -> None:
-    line = refused(written(tmp_path, json.dumps(document)))
+    line = refused(written(tmp_path / "a.json", json.dumps(document)))
     assert "expected a list of objects" in line
     assert "record_path" in line
 
@@ -220,10 +184,138 @@ def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) 
 # -------- The forms of pandas
 
 
+@pytest.mark.parametrize("orient", ["records", "split", "index", "columns", "table"])
+def test_every_orient_of_pandas_with_names_is_read(orient: Any, tmp_path: Path) -> None:
+    assert values_of(written(tmp_path / "a.json", FRAME.to_json(orient=orient))) == ROWS
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json.gz"])
+@pytest.mark.parametrize("orient", ["records", "split", "columns", "table"])
+def test_orients_are_read_whatever_the_name_of_the_file(orient: Any, name: str, tmp_path: Path) -> None:
+    content = FRAME.to_json(orient=orient).encode()
+    assert values_of(written(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)) == ROWS
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
+def test_label_of_a_row_is_its_id(orient: Any, tmp_path: Path) -> None:
+    read = values_of(written(tmp_path / "a.json", NAMED.to_json(orient=orient)))
+    assert [row["id"] for row in read] == ["lake", "hill", "road"]
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns"])
+def test_label_of_a_row_replaces_no_id(orient: Any, tmp_path: Path) -> None:
+    read = values_of(written(tmp_path / "a.json", NAMED.assign(ID=["x", "y", "z"]).to_json(orient=orient)))
+    assert [row["ID"] for row in read] == ["x", "y", "z"]
+    assert "id" not in read[0]
+
+
+@pytest.mark.parametrize("orient", ["split", "index", "columns", "table"])
+@pytest.mark.parametrize("labels", [[0, 1, 2], [1, 2, 3]])
+def test_labels_that_only_count_are_left_out(orient: Any, labels: list[int], tmp_path: Path) -> None:
+    assert values_of(written(tmp_path / "a.json", FRAME.set_axis(labels).to_json(orient=orient))) == ROWS
+
+
+def test_numbers_of_rows_that_were_chosen_are_kept(tmp_path: Path) -> None:
+    read = values_of(written(tmp_path / "a.json", FRAME.set_axis([12, 7, 30]).to_json(orient="index")))
+    assert [row["id"] for row in read] == ["12", "7", "30"]
+
+
+def test_index_of_the_orient_table_is_kept_where_it_says_something(tmp_path: Path) -> None:
+    read = values_of(written(tmp_path / "a.json", NAMED.to_json(orient="table")))
+    assert read[0] == {"index": "lake", **ROWS[0]}
+
+
+def test_dict_of_lists_is_read(tmp_path: Path) -> None:
+    frame = FRAME.assign(options=[["yes", "no"], ["no", "yes"], ["yes", "no"]], choices=[CHOICES] * 3)
+    assert values_of(written(tmp_path / "a.json", frame.to_dict("list"))) == frame.to_dict("records")
+
+
+def test_column_of_objects_makes_no_list_of_rows(tmp_path: Path) -> None:
+    table = {"question": ["Is it deep?", "Is it steep?"], "facts": [{"text": "x"}, {"text": "y"}]}
+    assert [row["question"] for row in values_of(written(tmp_path / "a.json", table))] == table["question"]
+
+
+def test_lists_of_different_length_are_refused(tmp_path: Path) -> None:
+    line = refused(written(tmp_path / "a.json", {"question": ["a", "b"], "answer": ["c"]}))
+    assert "'question' 2, 'answer' 1" in line
+
+
+@pytest.mark.parametrize("content", [FRAME.to_json(orient="values"), '{"data": [["a", "b"]]}'], ids=["list", "key"])
+def test_rows_without_names_of_columns_are_refused(content: str, tmp_path: Path) -> None:
+    line = refused(written(tmp_path / "a.json", content))
+    assert "lists without column names" in line
+    assert "to_json(orient='records')" in line
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"30990001": {"QUESTION": "Is it so?", "YEAR": "2011"}, "30990002": {"QUESTION": "Is it not?", "final": "no"}},
+        {"nfl_1": {"passage": "x", "qa_pairs": [{"question": "y"}]}, "nfl_2": {"passage": "z", "qa_pairs": [{}]}},
+        {"nfl_1": {"passage": "x", "qa_pairs": [{"question": "y"}]}},
+        {"lake": {"question": "x", "answer": "y"}},
+        {"lake": {"question": "x", "answer": "y"}, "hill": {"question": "z"}},
+        {"q1": {"frage": "x", "antwort": "y"}, "q2": {"frage": "z", "antwort": "w"}},
+        {"a1": {"frage": "x", "optionen": [{"t": 1}]}, "a2": {"frage": "z", "optionen": [{"t": 1}]}},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_objects_below_names_of_rows_are_rows(document: dict[str, Any], tmp_path: Path) -> None:
+    assert values_of(written(tmp_path / "a.json", document)) == [{"id": name, **row} for name, row in document.items()]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"frage": {"0": "x", "1": "y"}, "antwort": {"0": "a", "1": "b"}},
+        {"frage": {"row-1": "x", "row-2": "y"}},
+        {"question": {"0": "x"}},
+        {"question": {"lake": "x", "hill": "y"}, "answer": {"lake": "a", "hill": None}},
+    ],
+    ids=lambda document: " ".join(document),
+)
+def test_objects_below_names_of_columns_are_columns(document: dict[str, Any], tmp_path: Path) -> None:
+    read = values_of(written(tmp_path / "a.json", document))
+    names = [*document]
+    assert [[row[name] for name in names] for row in read] == [
+        *map(list, zip(*map(dict.values, document.values()), strict=True))
+    ]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"lake": {"tief": "x", "lang": "y"}, "berg": {"tief": "x", "lang": "y"}},
+        {"0": {"0": "x", "1": "y"}, "1": {"0": "x", "1": "y"}},
+    ],
+    ids=str,
+)
+def test_objects_that_may_be_rows_or_columns_are_refused(document: dict[str, Any], tmp_path: Path) -> None:
+    line = refused(written(tmp_path / "a.json", document))
+    assert "may be rows or columns" in line
+    assert "to_json(orient='records')" in line
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [(["x"], "['x']; expected a list of 2"), ("x", "'x'; expected a list of 2"), ([1, 2, 3], "[1, 2, 3]")],
+)
+def test_cells_that_do_not_fit_their_names_are_a_bad_row(cells: Any, says: str, tmp_path: Path) -> None:
+    first, second = rows_of(written(tmp_path / "a.json", {"columns": ["a", "b"], "data": [["x", "y"], cells]}))
+    assert first.problem is None
+    assert says in f"{second.problem.observed}; expected {second.problem.expected}"
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    assert "two columns are called 'a'" in refused(
+        written(tmp_path / "a.json", {"columns": ["a", "a"], "data": [["x", "y"]]})
+    )
+
+
 # -------- Lines and documents
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl.gz"])
 @pytest.mark.parametrize(
     ("content", "numbers"),
     [
@@ -244,7 +336,7 @@ def test_value_without_a_list_of_rows_is_refused(document: Any, tmp_path: Path) 
 )  # fmt: skip
 def test_content_says_whether_rows_are_lines(content: str, numbers: list[int], name: str, tmp_path: Path) -> None:
     data = content.encode()
-    read = rows(written(tmp_path, gzip.compress(data) if name.endswith(".gz") else data, name))
+    read = rows_of(written(tmp_path / name, gzip.compress(data) if name.endswith(".gz") else data))
     assert [(row.number, row.values) for row in read] == [*zip(numbers, ROWS, strict=True)]
 
 
@@ -254,7 +346,7 @@ def test_content_says_whether_rows_are_lines(content: str, numbers: list[int], n
 def test_utf_16_with_a_mark_is_read(name: str, encoding: str, indent: int | None, tmp_path: Path) -> None:
     mark = "" if encoding == "utf-16" else "\ufeff"
     content = (mark + json.dumps([{"question": "Är sjön djup?"}], indent=indent, ensure_ascii=False)).encode(encoding)
-    assert values(written(tmp_path, content, name)) == [{"question": "Är sjön djup?"}]
+    assert values_of(written(tmp_path / name, content)) == [{"question": "Är sjön djup?"}]
 
 
 @pytest.mark.parametrize(
@@ -272,45 +364,45 @@ def test_utf_16_with_a_mark_is_read(name: str, encoding: str, indent: int | None
     ids=lambda row: " ".join(row),
 )
 def test_only_line_of_a_file_of_lines_is_a_row(row: dict[str, Any], tmp_path: Path) -> None:
-    assert values(written(tmp_path, row, "a.jsonl")) == [row]
+    assert values_of(written(tmp_path / "a.jsonl", row)) == [row]
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_lines_that_hold_lists_are_refused(name: str, tmp_path: Path) -> None:
-    line = refused(written(tmp_path, '["Is it deep?", "yes"]\n["Is it steep?", "no"]\n', name))
+    line = refused(written(tmp_path / name, '["Is it deep?", "yes"]\n["Is it steep?", "no"]\n'))
     assert "each line is a list, such as ['Is it deep?', 'yes']" in line
     assert "to_json(orient='records', lines=True)" in line
 
 
 def test_bad_line_among_lines_is_named_by_its_number(tmp_path: Path) -> None:
     for name in ("a.json", "a.jsonl"):
-        read = rows(written(tmp_path, '{"text": "x"}\n{"text": \n{"text": "y"}\n', name))
+        read = rows_of(written(tmp_path / name, '{"text": "x"}\n{"text": \n{"text": "y"}\n'))
         assert [(row.number, row.problem is None) for row in read] == [(1, True), (2, False), (3, True)]
 
 
 def test_bad_first_line_of_a_file_of_lines_is_a_bad_row(tmp_path: Path) -> None:
     for first in ('{"text": "x"', '{"text": x}', "{", "["):
-        read = rows(written(tmp_path, f'{first}\n{{"text": "y"}}\n{{"text": "z"}}\n', "a.jsonl"))
+        read = rows_of(written(tmp_path / "a.jsonl", f'{first}\n{{"text": "y"}}\n{{"text": "z"}}\n'))
         assert [(row.number, row.problem is None) for row in read] == [(1, False), (2, True), (3, True)]
 
 
 def test_objects_one_after_the_other_are_refused_with_what_to_do(tmp_path: Path) -> None:
     content = "\n".join(json.dumps(row, indent=2) for row in ROWS)
-    assert "invalid JSON (Extra data)" in (line := refused(written(tmp_path, content)))
+    assert "invalid JSON (Extra data)" in (line := refused(written(tmp_path / "a.json", content)))
     assert "Put the values into one list, or one on each line" in line
 
 
 def test_remote_file_is_read_as_one_here() -> None:
     with fsspec.open("memory://contrapose/nested.json", "wb") as file:
         file.write(json.dumps({"data": ROWS}).encode())
-    assert values("memory://contrapose/nested.json") == ROWS
+    assert values_of("memory://contrapose/nested.json") == ROWS
 
 
 # -------- What nobody writes
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-@pytest.mark.parametrize("depth", [50, 500, 900, 995, 2_000, 100_000])
+@pytest.mark.parametrize("depth", [50, 995, 100_000])
 @pytest.mark.parametrize(
     ("opening", "closing"),
     [("[", "]"), ('{"a":', "}"), ('{"data":[', "]}"), ('[{"a":', "}]"), ('{"question":{"0":', "}}"), ("[\n", "]\n")],
@@ -319,7 +411,7 @@ def test_nested_file_is_refused_without_a_traceback(
     opening: str, closing: str, depth: int, name: str, tmp_path: Path
 ) -> None:
     for content in (opening * depth + "1" + closing * depth, opening * depth, closing * depth):
-        assert read_or_refused(written(tmp_path, content, name))
+        assert is_read_or_refused(written(tmp_path / name, content))
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
@@ -334,6 +426,6 @@ def test_nested_file_is_refused_without_a_traceback(
      '{"columns": ["a"], "data": [[1]], "index": {}}'],
 )  # fmt: skip
 def test_odd_file_is_read_or_refused_without_a_traceback(content: str, name: str, tmp_path: Path) -> None:
-    source = written(tmp_path, content.encode("utf-8", "surrogatepass"), name)
+    source = written(tmp_path / name, content.encode("utf-8", "surrogatepass"))
     for path in (None, "data", "a.b", ".."):
-        assert read_or_refused(source, record_path=path)
+        assert is_read_or_refused(source, record_path=path)

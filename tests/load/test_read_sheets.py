@@ -8,12 +8,10 @@ from typing import Any
 
 import openpyxl
 import pytest
+from load.sources import loaded
 
 from contrapose.flows.cli import main
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import TextSample
-from contrapose.tasks.load.samples import Loaded, load_samples
 
 TABLE = [["text", "answer"], ["Water is wet.", "yes"], ["The hill is steep.", "no"]]
 OTHER = [["text"], ["The sky is blue."]]
@@ -33,10 +31,6 @@ def book(folder: Path, sheets: Mapping[str, Sequence[Sequence[Any]]], hidden: Se
     path = folder / "book.xlsx"
     workbook.save(path)
     return str(path)
-
-
-def loaded(source: str, **settings: Any) -> Loaded:
-    return load_samples(DataSettings(source=source, **settings), TextSample, limit=None, seed=0)
 
 
 def test_first_sheet_with_rows_is_read_and_named(tmp_path: Path) -> None:
