@@ -6,18 +6,16 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from load.sources import loaded
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.records import ItemSample
-from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.answers.scores import holds
 from contrapose.tasks.probes.orders.item_places import details_of
 
 
 @cache
 def samples() -> list[ItemSample]:
-    data = DataSettings(source="item_lists", slice_by="kind")
-    return load_samples(data, ItemSample, limit=None, seed=0).samples
+    return loaded("item_lists", ItemSample, slice_by="kind").samples
 
 
 def test_there_are_several_kinds_of_several_lists() -> None:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from load.sources import loaded
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import ConfigError, DataError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.frame import frame_lines, keep_frame
-from contrapose.tasks.load.samples import load_samples
 
 
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -25,8 +24,7 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def samples(frame: pd.DataFrame, folder: Path, **settings: Any) -> list[TextSample]:
-    source = keep_frame(frame_lines(frame), Place(str(folder)))
-    return load_samples(DataSettings(source=source, **settings), TextSample, limit=None, seed=0).samples
+    return loaded(keep_frame(frame_lines(frame), Place(str(folder))), **settings).samples
 
 
 @pytest.mark.parametrize(
@@ -59,8 +57,8 @@ def test_rows_become_samples(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"prompt": ["Is it hot?", "Is it cold?"], "options": [["yes", "no"]] * 2, "answer": ["A", "no"]}
     )
-    loaded = samples(frame, tmp_path, columns={"text": "prompt"})
-    assert [(sample.id, sample.text, sample.options, sample.answers) for sample in loaded] == [
+    read = samples(frame, tmp_path, columns={"text": "prompt"})
+    assert [(sample.id, sample.text, sample.options, sample.answers) for sample in read] == [
         ("frame-0001", "Is it hot?", ("yes", "no"), ("yes",)),
         ("frame-0002", "Is it cold?", ("yes", "no"), ("no",)),
     ]

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from load.test_load_options import COLOURS, QUESTION, load, stored, stored_table
+from load.sources import loaded, stored
+from load.test_load_options import COLOURS, QUESTION, load, stored_table
 
 from contrapose.flows.cli import main
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import TextSample
-from contrapose.tasks.load.samples import load_samples
 
 
 def answers_of(folder: Path, answer: Any, options: Any = COLOURS, question: str = QUESTION) -> tuple[str, ...]:
@@ -98,10 +96,9 @@ def test_row_late_in_a_file_decides_for_the_first_one(tmp_path: Path) -> None:
 
 def test_limit_changes_no_answer(tmp_path: Path) -> None:
     rows = [{"id": n, "question": QUESTION, "options": COLOURS, "answer": n % 4} for n in range(40)]
-    data = DataSettings(source=stored(tmp_path, rows), shuffle=False)
-    loaded = load_samples(data, TextSample, limit=1, seed=0)
-    assert loaded.samples[0].answers == ("red",)
-    drawn = load_samples(DataSettings(source=data.source), TextSample, limit=3, seed=1).samples
+    source = stored(tmp_path, rows)
+    assert loaded(source, limit=1, shuffle=False).samples[0].answers == ("red",)
+    drawn = loaded(source, limit=3, seed=1).samples
     assert [sample.answers for sample in drawn] == [(COLOURS[int(sample.id) % 4],) for sample in drawn]
 
 

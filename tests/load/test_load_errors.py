@@ -11,20 +11,9 @@ from typing import Any
 
 import fsspec
 import pytest
+from load.sources import refusal, stored
 
-from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
-from contrapose.tasks.core.records import Sample, SummaryPair, TextSample
-from contrapose.tasks.load.samples import load_samples
-
-
-def refused(source: Path | str, kind: type[Sample] = TextSample, **settings: Any) -> str:
-    """The line that refuses a source."""
-    with pytest.raises(DataError) as caught:
-        load_samples(DataSettings(source=str(source), **settings), kind, limit=1, seed=0)
-    line = str(caught.value)
-    assert line.replace("\n", " ").isprintable()
-    return line
+from contrapose.tasks.core.records import SummaryPair
 
 
 def lines(*rows: object) -> bytes:
@@ -79,40 +68,36 @@ def lines(*rows: object) -> bytes:
 )
 def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
-    line = refused(tmp_path / name)
+    line = refusal(tmp_path / name)
     assert says in line
     assert line.startswith(str(tmp_path / name))
 
 
 def test_many_bad_rows_are_told_at_once(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(b"{}\n" + b"no JSON\n" * 2 + lines({"text": "x"}, *[{"text": 5}] * 14))
-    line = refused(tmp_path / "a.jsonl")
+    line = refusal(stored(tmp_path, [{}, "no JSON", "no JSON", {"text": "x"}, *[{"text": 5}] * 14]))
     assert "17 rows cannot be used; expected all 18 to be usable. Correct these rows, or leave out" in line
-    assert "a.jsonl, row 1: column 'text' is missing; expected every row to have it. Correct that row." in line
-    assert "a.jsonl, row 2: invalid JSON" in line
-    assert "a.jsonl, row 18: column 'text': 5 is a number; expected a text. Correct that row." in line
+    assert "rows.jsonl, row 1: column 'text' is missing; expected every row to have it. Correct that row." in line
+    assert "rows.jsonl, row 2: invalid JSON" in line
+    assert "rows.jsonl, row 18: column 'text': 5 is a number; expected a text. Correct that row." in line
 
 
 def test_all_columns_that_are_missing_are_told(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines({"article": "x"}))
-    problems = refused(tmp_path / "a.jsonl", SummaryPair, slice_by="topic").split("\n")
+    problems = refusal(stored(tmp_path, [{"article": "x"}]), SummaryPair, slice_by="topic").split("\n")
     assert len(problems) == 3
-    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x"}))
-    assert "no column 'article_sentence' or 'article_sent' or" in refused(tmp_path / "a.jsonl", SummaryPair)
+    told = refusal(stored(tmp_path, [{"text": "x"}]), SummaryPair)
+    assert "no column 'article_sentence' or 'article_sent' or" in told
 
 
 def test_a_long_value_is_shortened_and_escaped(tmp_path: Path) -> None:
     value = "\x1b[31m" + "x" * 500
-    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "options": ["a", "b"], "answer": value}))
-    line = refused(tmp_path / "a.jsonl")
+    line = refusal(stored(tmp_path, [{"text": "x", "options": ["a", "b"], "answer": value}]))
     assert r"'\x1b[31mxxx" in line
     assert "x" * 80 not in line
 
 
 @pytest.mark.parametrize("settings", [{"slice_by": "topci"}, {"cluster_by": "topci"}, {"columns": {"answer": "topci"}}])
 def test_a_named_column_must_be_there(settings: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines({"text": "x", "topic": "y"}))
-    line = refused(tmp_path / "a.jsonl", **settings)
+    line = refusal(stored(tmp_path, [{"text": "x", "topic": "y"}]), **settings)
     assert "names column 'topci', which is not there" in line
     assert "Did you mean 'topic'?" in line
 
@@ -138,13 +123,13 @@ def test_a_source_that_is_no_file_is_refused(
     for name in ("folder", "folder.jsonl"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
-    assert says in refused(source)
+    assert says in refusal(source)
 
 
 def test_a_package_that_an_address_needs_is_named() -> None:
     # A file system whose package is not installed with this project, whatever else is.
     fsspec.register_implementation("absent", "no_such_package.Files", clobber=True, errtxt="Install it")
-    line = refused("absent://bucket/a.csv")
+    line = refusal("absent://bucket/a.csv")
     assert "the package no_such_package is not installed" in line
     assert "Install it with pip install no_such_package." in line
 
@@ -153,30 +138,30 @@ def test_an_address_that_does_not_answer_is_refused() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         source = f"http://127.0.0.1:{free.getsockname()[1]}/rows.jsonl"
-        assert "the address cannot be read" in refused(source)
+        assert "the address cannot be read" in refusal(source)
 
 
 @pytest.mark.slow
 def test_a_wrong_byte_far_into_a_file_is_told_with_its_place(tmp_path: Path) -> None:
     before = "text\n" + "é\n" * 200_000
     (tmp_path / "a.csv").write_bytes(before.encode() + b"caf\xe9\n")
-    assert f"line 200002: byte {len(before.encode()) + 3} is not UTF-8 (0xe9)" in refused(tmp_path / "a.csv")
+    assert f"line 200002: byte {len(before.encode()) + 3} is not UTF-8 (0xe9)" in refusal(tmp_path / "a.csv")
 
 
 def test_an_entry_of_an_archive_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", b"text\n" + b"x\n" * 10_000_000)
-    assert "expected at most 100 times as many. If you trust the file" in refused(f"zip://a.csv::{tmp_path}/a.zip")
+    assert "expected at most 100 times as many. If you trust the file" in refusal(f"zip://a.csv::{tmp_path}/a.zip")
 
 
 def test_a_column_of_options_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text,A,B\nWhich is hot?,sun,moon\n")
-    assert "columns.options names column 'C', which is not there" in refused(
+    assert "columns.options names column 'C', which is not there" in refusal(
         tmp_path / "a.csv", columns={"options": "A,B,C"}
     )
 
 
 def test_lists_among_texts_of_a_column_without_a_known_name_are_a_bad_row(tmp_path: Path) -> None:
     rows = [{"frage": f"Is the lake {number} deep?"} for number in range(20)]
-    (tmp_path / "a.jsonl").write_bytes(lines(*rows, {"frage": [["x"], 1]}))
-    assert "row 21: column 'frage': [['x'], 1] is a list; expected a text" in refused(tmp_path / "a.jsonl")
+    told = refusal(stored(tmp_path, [*rows, {"frage": [["x"], 1]}]))
+    assert "row 21: column 'frage': [['x'], 1] is a list; expected a text" in told

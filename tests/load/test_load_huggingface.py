@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from load.sources import loaded
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.huggingface import read_rows
-from contrapose.tasks.load.samples import content_sha256, load_samples
+from contrapose.tasks.load.samples import content_sha256
 
 datasets = pytest.importorskip("datasets")
 
@@ -37,13 +38,13 @@ def settings(folder: Path, split: str = "test") -> DataSettings:
 
 def test_a_saved_dataset_loads(tmp_path: Path) -> None:
     datasets.Dataset.from_dict(ROWS).save_to_disk(str(tmp_path / "saved"))
-    assert load_samples(settings(tmp_path / "saved"), TextSample, limit=None, seed=0).samples == SAMPLES
+    assert loaded(**settings(tmp_path / "saved").model_dump()).samples == SAMPLES
 
 
 def test_the_split_of_a_saved_dataset_is_chosen(tmp_path: Path) -> None:
     splits = {"train": datasets.Dataset.from_dict({"text": ["x"]}), "test": datasets.Dataset.from_dict(ROWS)}
     datasets.DatasetDict(splits).save_to_disk(str(tmp_path / "saved"))
-    assert load_samples(settings(tmp_path / "saved"), TextSample, limit=None, seed=0).samples == SAMPLES
+    assert loaded(**settings(tmp_path / "saved").model_dump()).samples == SAMPLES
 
 
 def test_a_folder_with_a_data_file_loads(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_folder_with_a_data_file_loads(tmp_path: Path) -> None:
     folder.mkdir()
     rows = datasets.Dataset.from_dict(ROWS).to_list()
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert load_samples(settings(folder), TextSample, limit=None, seed=0).samples == SAMPLES
+    assert loaded(**settings(folder).model_dump()).samples == SAMPLES
 
 
 def test_the_card_of_a_data_set_names_no_file_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,15 +82,15 @@ def test_the_hash_is_that_of_the_rows(tmp_path: Path) -> None:
 def test_an_unknown_split_lists_the_splits(tmp_path: Path) -> None:
     datasets.DatasetDict(test=datasets.Dataset.from_dict(ROWS)).save_to_disk(str(tmp_path / "saved"))
     with pytest.raises(DataError, match="no split 'dev'; expected one of 'test'"):
-        load_samples(settings(tmp_path / "saved", "dev"), TextSample, limit=None, seed=0)
+        loaded(**settings(tmp_path / "saved", "dev").model_dump())
 
 
 def test_a_folder_that_holds_no_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the dataset cannot be loaded"):
-        load_samples(settings(tmp_path / "absent"), TextSample, limit=None, seed=0)
+        loaded(**settings(tmp_path / "absent").model_dump())
 
 
 def test_a_missing_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ConfigError, match=r'pip install "contrapose\[huggingface\]"'):
-        load_samples(settings(tmp_path), TextSample, limit=None, seed=0)
+        loaded(**settings(tmp_path).model_dump())

@@ -12,20 +12,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from load.sources import loaded, refusal, stored
 
-from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import ItemSample
 from contrapose.tasks.load.options import read_items, read_place
 from contrapose.tasks.load.rows import Unfit
-from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.tables.table import read, write
 
 ROW = {"question": "Which barks?", "items": ["a dog", "a cat"], "options": ["dog", "cat"], "answer": "dog"}
-
-
-def loaded(path: Path, **settings: Any) -> list[ItemSample]:
-    return load_samples(DataSettings(source=str(path), **settings), ItemSample, limit=None, seed=0).samples
 
 
 @pytest.mark.parametrize(
@@ -113,16 +107,16 @@ def test_every_format_gives_the_same_sample(tmp_path: Path) -> None:
         cluster="c",
     )
     for name in ("jsonl", "parquet", "csv", "xlsx"):
-        (row,) = loaded(tmp_path / f"rows.{name}", slice_by="kind")
+        (row,) = loaded(tmp_path / f"rows.{name}", ItemSample, slice_by="kind").samples
         assert (row.items, row.relevant, row.answers) == (sample.items, sample.relevant, sample.answers)
         assert row.slice == "pets"
-    assert loaded(tmp_path / "rows.jsonl", slice_by="kind") == [sample]
+    assert loaded(tmp_path / "rows.jsonl", ItemSample, slice_by="kind").samples == [sample]
     assert read(write([sample], ItemSample), ItemSample) == [sample]
 
 
 def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "Which?", "contexts": ["x", "y"], "gold": 2}))
-    (row,) = loaded(tmp_path / "rows.jsonl", columns={"items": "contexts", "relevant": "gold"})
+    source = stored(tmp_path, [{"question": "Which?", "contexts": ["x", "y"], "gold": 2}])
+    (row,) = loaded(source, ItemSample, columns={"items": "contexts", "relevant": "gold"}).samples
     assert (row.items, row.relevant) == (("x", "y"), 2)
 
 
@@ -130,24 +124,17 @@ def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
     ("row", "says"),
     [
         ({"items": ["a dog"]}, "row 1: column 'items': 1 item; expected 2 to 200 items"),
-        ({"items": ["a dog", ""]}, "row 1: column 'items': an item is blank"),
-        ({"items": ["a dog", "a dog"]}, "row 1: column 'items': item 'a dog' is there twice"),
-        ({"items": None}, "row 1: column 'items': null"),
-        ({"items": [1, 2]}, "row 1: column 'items': 1 is a number"),
         ({"relevant": 3}, "row 1: column 'relevant': 3 is the place of no item; expected 1 for the first of them to 2"),
-        ({"relevant": 0}, "row 1: column 'relevant': 0 is the place of no item"),
         ({"answer": "cow"}, "row 1: column 'answer': 'cow' is none of the options"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named_with_its_column(tmp_path: Path, row: dict[str, Any], says: str) -> None:
-    (tmp_path / "rows.jsonl").write_text(json.dumps({**ROW, **row}))
-    with pytest.raises(DataError) as caught:
-        loaded(tmp_path / "rows.jsonl")
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
+    told = refusal(stored(tmp_path, [{**ROW, **row}]), ItemSample)
+    assert says in told
+    assert "\n" not in told
 
 
 def test_a_source_without_items_names_the_column(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "Which?", "item": ["x", "y"]}))
-    with pytest.raises(DataError, match=r"no column 'items'.*data\.columns\.items=item"):
-        loaded(tmp_path / "rows.jsonl")
+    told = refusal(stored(tmp_path, [{"question": "Which?", "item": ["x", "y"]}]), ItemSample)
+    assert "no column 'items'" in told
+    assert "data.columns.items=item" in told

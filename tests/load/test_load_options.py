@@ -9,22 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from load.sources import loaded, refusal, stored
 
-from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.load.options import read_options
 from contrapose.tasks.load.rows import Unfit, parse_literal
-from contrapose.tasks.load.samples import load_samples
 
 QUESTION = "Which of these is the colour of fresh grass?"
 COLOURS = ("red", "green", "blue", "black")
-
-
-def stored(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
-    path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def stored_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
@@ -38,8 +30,7 @@ def stored_table(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def load(source: str, **settings: Any) -> list[TextSample]:
-    data = DataSettings.model_validate({"source": source, **settings})
-    return load_samples(data, TextSample, limit=None, seed=0).samples
+    return loaded(source, **settings).samples
 
 
 def options_of(folder: Path, **columns: Any) -> tuple[str, ...]:
@@ -91,8 +82,8 @@ def test_last_columns_of_options_may_be_empty(tmp_path: Path) -> None:
 
 def test_blank_option_between_two_others_is_refused(tmp_path: Path) -> None:
     # Left out without a word, it would move every later letter by one.
-    with pytest.raises(DataError, match="blank"):
-        options_of(tmp_path, A="red", B="", C="blue", answer="C")
+    row = {"question": QUESTION, "A": "red", "B": "", "C": "blue", "answer": "C"}
+    assert "blank" in refusal(stored(tmp_path, [row]))
 
 
 # Options in one column.
@@ -250,7 +241,7 @@ def test_numbers_are_good_as_options(tmp_path: Path) -> None:
     assert (sample.options, sample.answers) == (("12", "15.5", "18"), ("18",))
 
 
-@pytest.mark.parametrize("count", range(2, 11))
+@pytest.mark.parametrize("count", [2, 3, 10])
 def test_question_has_two_to_ten_options(count: int, tmp_path: Path) -> None:
     names = [f"shade {number}" for number in range(count)]
     rows = [

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from load.sources import loaded, refusal, stored
 
 from contrapose.flows.cli import main
-from contrapose.tasks.config.data_settings import DataSettings
-from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import AnswerPair
-from contrapose.tasks.load.samples import Loaded, load_samples
+from contrapose.tasks.load.samples import Loaded
 
 NAMES = [
     *(("answer_a", "answer_b"), ("response_a", "response_b"), ("assistant_a", "assistant_b"), ("output_1", "output_2")),
@@ -21,9 +19,7 @@ NAMES = [
 
 
 def load(rows: list[dict[str, Any]], folder: Path, **data: Any) -> Loaded:
-    path = folder / "pairs.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return load_samples(DataSettings(source=str(path), **data), AnswerPair, limit=None, seed=0)
+    return loaded(stored(folder, rows), AnswerPair, **data)
 
 
 def winners(rows: list[dict[str, Any]], folder: Path, **data: Any) -> list[str | None]:
@@ -32,10 +28,10 @@ def winners(rows: list[dict[str, Any]], folder: Path, **data: Any) -> list[str |
 
 @pytest.mark.parametrize(("first", "second"), NAMES)
 def test_two_answers_without_a_label_are_a_pair(first: str, second: str, tmp_path: Path) -> None:
-    loaded = load([{"question": "Why?", first: "So.", second: "Because."}], tmp_path)
-    [sample] = loaded.samples
+    found = load([{"question": "Why?", first: "So.", second: "Because."}], tmp_path)
+    [sample] = found.samples
     assert (sample.instruction, sample.first, sample.second, sample.winner) == ("Why?", "So.", "Because.", None)
-    assert any("no row says which answer is better" in warning for warning in loaded.warnings)
+    assert any("no row says which answer is better" in warning for warning in found.warnings)
 
 
 def test_two_answers_alone_are_enough(tmp_path: Path) -> None:
@@ -45,8 +41,7 @@ def test_two_answers_alone_are_enough(tmp_path: Path) -> None:
 
 def test_a_column_that_may_be_the_instruction_must_be_named(tmp_path: Path) -> None:
     rows = [{"what the user wrote": "Why is it so?", "answer_a": "So.", "answer_b": "Because."}]
-    with pytest.raises(DataError, match="instruction"):
-        load(rows, tmp_path)
+    assert "instruction" in refusal(stored(tmp_path, rows), AnswerPair)
     [sample] = load(rows, tmp_path, columns={"instruction": "what the user wrote"}).samples
     assert sample.instruction == "Why is it so?"
     [sample] = load(rows, tmp_path, columns={"instruction": ""}).samples
@@ -74,9 +69,9 @@ def test_a_label_may_be_a_tie_or_missing(column: str, cells: list[Any], expected
 def test_some_rows_may_lack_a_label(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"question": "Why?", "answer_a": f"So {n}.", "answer_b": "No."} for n in range(3)]
     rows[0]["winner"] = "B"
-    loaded = load(rows, tmp_path)
-    assert sorted(str(sample.winner) for sample in loaded.samples) == ["None", "None", "second"]
-    assert any("2 of 3 rows do not say which answer is better" in warning for warning in loaded.warnings)
+    found = load(rows, tmp_path)
+    assert sorted(str(sample.winner) for sample in found.samples) == ["None", "None", "second"]
+    assert any("2 of 3 rows do not say which answer is better" in warning for warning in found.warnings)
 
 
 def test_some_rows_may_name_the_better_answer_and_others_only_two(tmp_path: Path) -> None:
@@ -90,8 +85,9 @@ def test_some_rows_may_name_the_better_answer_and_others_only_two(tmp_path: Path
 
 def test_zero_and_one_may_mean_two_things(tmp_path: Path) -> None:
     rows = [{"question": "Why?", "answer_a": f"So {n}.", "answer_b": "No.", "label": n % 2} for n in range(4)]
-    with pytest.raises(DataError, match=r"0 and 1.*answer_index"):
-        load(rows, tmp_path)
+    told = refusal(stored(tmp_path, rows), AnswerPair)
+    assert "0 and 1" in told
+    assert "answer_index" in told
     assert winners(rows, tmp_path, answer_index=0) == ["first", "second"] * 2
     assert winners(rows, tmp_path, answer_index=1) == ["tie", "first"] * 2
 
@@ -104,8 +100,7 @@ def test_a_column_of_other_labels_decides_nothing(tmp_path: Path) -> None:
 def test_a_wrong_label_is_an_error_with_its_row(tmp_path: Path) -> None:
     rows = [{"question": "Why?", "answer_a": f"So {n}.", "answer_b": "No.", "winner": "A"} for n in range(3)]
     rows[1]["winner"] = "perhaps"
-    with pytest.raises(DataError, match=r"row 2.*|'perhaps' does not say which answer is better"):
-        load(rows, tmp_path)
+    assert "row 2: column 'winner': 'perhaps' does not say which" in refusal(stored(tmp_path, rows), AnswerPair)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +118,7 @@ def test_init_takes_two_answers_for_a_pair_where_nothing_else_explains_them(
     row: dict[str, str], goal: str, in_tmp: Path
 ) -> None:
     rows = [{name: f"{text} {n}" if " " in text else text for name, text in row.items()} for n in range(6)]
-    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    stored(in_tmp, rows)
     assert main(["init", "--data", "rows.jsonl", "--model", "mock", "--out", "suite.yaml"]) == 0
     tests = {"options": "option_order", "judge": "judge_order"}
     assert tests[goal] in Path("suite.yaml").read_text()

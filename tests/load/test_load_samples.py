@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from load.sources import loaded, refusal, stored
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import AnswerPair, ItemSample, Sample, SummaryPair, TextSample
 from contrapose.tasks.load.bundled import bundled_names
-from contrapose.tasks.load.samples import Drawing, load_samples
+from contrapose.tasks.load.samples import Drawing
 
 PAIR = {"article_sent": "It rained.", "correct_sent": "Rain.", "incorrect_sent": "Snow."}
-
-
-def stored(folder: Path, rows: Sequence[dict[str, Any]]) -> str:
-    path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def texts(folder: Path, count: int) -> str:
@@ -29,13 +22,11 @@ def texts(folder: Path, count: int) -> str:
 
 
 def ids(source: str, limit: int | None, seed: int = 0, *, shuffle: bool = True) -> list[str]:
-    data = DataSettings(source=source, shuffle=shuffle)
-    return [each.id for each in load_samples(data, TextSample, limit=limit, seed=seed).samples]
+    return [each.id for each in loaded(source, limit=limit, seed=seed, shuffle=shuffle).samples]
 
 
 def one(folder: Path, row: dict[str, Any], kind: type[Sample] = TextSample, **settings: Any) -> Any:
-    data = DataSettings(source=stored(folder, [row]), **settings)
-    return load_samples(data, kind, limit=None, seed=0).samples[0]
+    return loaded(stored(folder, [row]), kind, **settings).samples[0]
 
 
 def test_a_smaller_limit_draws_a_part_of_a_larger_one(tmp_path: Path) -> None:
@@ -68,19 +59,16 @@ def test_samples_come_while_the_source_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [None, 9])
 def test_only_so_many_rows_are_read(tmp_path: Path, limit: int | None) -> None:
-    source = stored(tmp_path, [{"text": "x"}, {"text": "y"}, {"text": None}])
-    loaded = load_samples(DataSettings(source=source), TextSample, limit=limit, seed=0, most=2)
-    assert (loaded.rows, [each.text for each in loaded.samples]) == (2, ["x", "y"])
+    found = loaded(stored(tmp_path, [{"text": "x"}, {"text": "y"}, {"text": None}]), limit=limit, most=2)
+    assert (found.rows, [each.text for each in found.samples]) == (2, ["x", "y"])
 
 
 def test_a_repeated_id_far_away_is_told_with_both_rows(tmp_path: Path) -> None:
     rows = [{"id": number, "text": "x"} for number in range(5_000)]
-    source = stored(tmp_path, [*rows, {"text": None}, {"id": 7, "text": "x"}, {"id": 7, "text": "x"}])
-    with pytest.raises(DataError) as caught:
-        load_samples(DataSettings(source=source), TextSample, limit=None, seed=0)
-    assert "3 rows cannot be used; expected all 5003 to be usable" in str(caught.value)
-    assert "row 5002: id '7' is that of row 8 too" in str(caught.value)
-    assert "row 5003: id '7' is that of row 8 too" in str(caught.value)
+    told = refusal(stored(tmp_path, [*rows, {"text": None}, {"id": 7, "text": "x"}, {"id": 7, "text": "x"}]))
+    assert "3 rows cannot be used; expected all 5003 to be usable" in told
+    assert "row 5002: id '7' is that of row 8 too" in told
+    assert "row 5003: id '7' is that of row 8 too" in told
 
 
 def test_a_number_is_good_as_an_id(tmp_path: Path) -> None:
@@ -114,32 +102,25 @@ def test_every_bundled_set_loads(name: str) -> None:
     kinds: dict[str, type[Sample]] = {"judge_pairs": AnswerPair, "summary_pairs": SummaryPair, "item_lists": ItemSample}
     kind = kinds.get(name, TextSample)
     slice_by = "kind" if name == "judge_pairs" else "topic"
-    loaded = load_samples(DataSettings(source=name, slice_by=slice_by), kind, limit=None, seed=0)
-    assert len(loaded.samples) == loaded.rows > 0
-    assert all(each.slice for each in loaded.samples)
+    found = loaded(name, kind, slice_by=slice_by)
+    assert len(found.samples) == found.rows > 0
+    assert all(each.slice for each in found.samples)
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "rows"),
+    ("name", "kind", "rows", "clusters"),
     [
-        ("factual_summary_pairs.jsonl", SummaryPair, 371),
-        ("anyscale_sentence_pairs.json", SummaryPair, 373),
-        ("openbookqa_test.jsonl", TextSample, 500),
-        ("wiki_test.jsonl", TextSample, 1000),
+        ("factual_summary_pairs.jsonl", SummaryPair, 371, 1),
+        ("anyscale_sentence_pairs.json", SummaryPair, 373, 145),
+        ("openbookqa_test.jsonl", TextSample, 500, 1),
+        ("wiki_test.jsonl", TextSample, 1000, 1),
     ],
 )
-def test_real_data_loads_without_a_mapping(name: str, kind: type[Sample], rows: int, shared_data: Path) -> None:
-    loaded = load_samples(DataSettings(source=str(shared_data / name)), kind, limit=None, seed=0)
-    assert (loaded.rows, len({each.id for each in loaded.samples})) == (rows, rows)
-
-
-def test_openbookqa_answers_are_options(shared_data: Path) -> None:
-    data = DataSettings(source=str(shared_data / "openbookqa_test.jsonl"))
-    samples = load_samples(data, TextSample, limit=None, seed=0).samples
-    assert all(len(each.options) == 4 and set(each.answers) <= set(each.options) for each in samples)
-
-
-def test_anyscale_pairs_come_from_145_articles(shared_data: Path) -> None:
-    data = DataSettings(source=str(shared_data / "anyscale_sentence_pairs.json"))
-    samples = load_samples(data, SummaryPair, limit=None, seed=0).samples
-    assert len({each.cluster for each in samples}) == 145
+def test_real_data_loads_without_a_mapping(
+    name: str, kind: type[Sample], rows: int, clusters: int, shared_data: Path
+) -> None:
+    found = loaded(shared_data / name, kind)
+    assert (found.rows, len({each.id for each in found.samples})) == (rows, rows)
+    assert len({each.cluster for each in found.samples}) == clusters
+    if name.startswith("openbookqa"):
+        assert all(len(each.options) == 4 and set(each.answers) <= set(each.options) for each in found.samples)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from load.sources import loaded, refusal, stored
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.chats import chat_of
-from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import TextSample
-from contrapose.tasks.load.samples import load_samples
 
 OPENAI = {
     "messages": [
@@ -41,10 +38,7 @@ OFFERED = {"name": "look", "description": "Look.", "input_schema": {"type": "obj
 
 
 def samples_of(folder: Path, *rows: Any, **settings: Any) -> list[TextSample]:
-    path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    loaded = load_samples(DataSettings(source=str(path), **settings), TextSample, limit=None, seed=0)
-    return list(loaded.samples)
+    return loaded(stored(folder, rows), **settings).samples
 
 
 def test_the_last_turn_of_the_user_is_the_text_and_the_next_reply_the_answer(tmp_path: Path) -> None:
@@ -69,8 +63,7 @@ def test_a_setting_chooses_the_message(tmp_path: Path, turn: Any, text: str) -> 
 @pytest.mark.parametrize(("turn", "said"), [("system", "no system prompt"), (3, "2 messages of a user")])
 def test_a_message_that_is_not_there_is_named(tmp_path: Path, turn: Any, said: str) -> None:
     row = {"messages": OPENAI["messages"][1:]}
-    with pytest.raises(DataError, match=said):
-        samples_of(tmp_path, row, turn=turn)
+    assert said in refusal(stored(tmp_path, [row]), turn=turn)
 
 
 def test_the_layout_of_sharegpt_is_read(tmp_path: Path) -> None:
@@ -114,5 +107,4 @@ def test_somebody_whom_no_api_knows_speaks_in_a_transcript(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("tools", ["search", [{"type": "function"}], [OFFERED, OFFERED]])
 def test_what_is_no_list_of_tools_is_named(tmp_path: Path, tools: Any) -> None:
-    with pytest.raises(DataError, match="tool"):
-        samples_of(tmp_path, {"messages": OPENAI["messages"], "tools": tools})
+    assert "tool" in refusal(stored(tmp_path, [{"messages": OPENAI["messages"], "tools": tools}]))

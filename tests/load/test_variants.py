@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from newest_run import write_rows
+from load import sources
 
-from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.records import RelatedTexts
-from contrapose.tasks.load.samples import Loaded, load_samples
+from contrapose.tasks.load.samples import Loaded
 
 
 def rows(clusters: int = 3, variants: str = "0123") -> list[dict[str, Any]]:
@@ -35,9 +34,8 @@ def rows(clusters: int = 3, variants: str = "0123") -> list[dict[str, Any]]:
 
 
 def loaded(folder: Path, content: Any, limit: int | None = None, **columns: str) -> Loaded:
-    source = write_rows(folder / "set.jsonl", content)
-    data = DataSettings(source=source, columns={"variant": "PassageEditID", **columns})
-    return load_samples(data, RelatedTexts, limit=limit, seed=0)
+    source, names = sources.stored(folder, content), {"variant": "PassageEditID", **columns}
+    return sources.loaded(source, RelatedTexts, limit=limit, columns=names)
 
 
 def test_each_variant_is_paired_with_the_original(tmp_path: Path) -> None:
