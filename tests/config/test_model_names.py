@@ -1,13 +1,15 @@
-"""An id that names no provider is refused with an id that works: the remedy is followed, and gets further."""
+"""Ids of models: a wrong one is refused with an id that works, and a name may be a folder."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from contrapose.tasks.config.model_spec import known_provider
 from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.model_files import existing_folder
 
 
 def remedy_for(model: str) -> str:
@@ -30,3 +32,14 @@ def test_the_id_that_was_meant_is_known(model: str, meant: str) -> None:
     suggestion = next(iter(re.findall(r"'([^']+)'", remedy_for(model))))
     assert suggestion == meant
     assert known_provider(suggestion) in ("openai", "hf", "ollama", "embedded")
+
+
+def test_a_folder_is_found_below_the_home_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "model").mkdir()
+    assert existing_folder("~/model") == existing_folder(str(tmp_path / "model")) == tmp_path / "model"
+
+
+@pytest.mark.parametrize("name", ["org/name", "~no-such-user/x", "x" * 5000, "\0"])
+def test_any_other_name_is_none(name: str) -> None:
+    assert existing_folder(name) is None

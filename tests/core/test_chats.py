@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contrapose.tasks.config.model_spec import ModelSpec, Shot
@@ -30,6 +30,7 @@ CHAT = Chat(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text()), min_size=1))
 def test_a_prompt_is_the_chat_that_it_was_made_of(turns: list[tuple[str, str]]) -> None:
     chat = Chat(messages=tuple(Message(role=role, content=said) for role, said in turns), tools=(TOOL,))  # type: ignore[typeddict-item]

@@ -1,15 +1,17 @@
-"""What other packages provide, beside what is our own."""
+"""Names of tests, models and suites: what other packages provide, and what was probably meant."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from contrapose.flows.orchestration.options import select_tests
 from contrapose.tasks.config.plan import _make_plan
 from contrapose.tasks.config.run_config import RunConfig
+from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ConfigError
 
@@ -56,3 +58,21 @@ def test_a_package_that_is_broken_is_named_in_one_line(package: Path) -> None:
         registry.find("probes", "mine")
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith("Install mine-probes again, or remove it.")
+
+
+@pytest.mark.parametrize(
+    ("use", "meant"),
+    [
+        (lambda: select_tests(RunConfig(), ["add_negatoin"]), "add_negation"),
+        (lambda: load_config("fulll"), "full"),
+        (lambda: registry.find("providers", "mok"), "mock"),
+    ],
+)
+def test_the_closest_name_is_offered(use: Callable[[], object], meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"Did you mean '{meant}'"):
+        use()
+
+
+def test_a_name_like_no_other_gets_the_other_remedy() -> None:
+    with pytest.raises(ConfigError, match="install the package that provides it"):
+        registry.find("providers", "xyz")

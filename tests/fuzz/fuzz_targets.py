@@ -8,10 +8,10 @@ import tempfile
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
-from fuzz_checks import check_choice, check_count, check_negation
 
 from contrapose.tasks.config.data_settings import DataSettings
 from contrapose.tasks.config.plan import plans
@@ -25,9 +25,9 @@ from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.load.samples import load_samples
 from contrapose.tasks.probes.asking_back import answered, declines, question
 from contrapose.tasks.probes.base import letters
-from contrapose.tasks.probes.negation import negate
-from contrapose.tasks.probes.order_bias import langtest_doubts, read_choice
-from contrapose.tasks.probes.toxic_words import count_toxic
+from contrapose.tasks.probes.negation import Negation, negate
+from contrapose.tasks.probes.order_bias import LetterChoice, langtest_doubts, read_choice
+from contrapose.tasks.probes.toxic_words import ToxicCount, count_toxic
 from contrapose.tasks.report.csv import inert, restore, storable
 from contrapose.tasks.report.html.sample_data import page_texts
 from contrapose.tasks.text.cleaning import escape, one_line
@@ -48,6 +48,32 @@ class Target:
     """Raises where it is wrong."""
     seeds: Sequence[bytes]
     """Inputs that are right, to begin with."""
+
+
+def check_negation(result: Negation, text: str) -> None:
+    """A new text or a reason; what was changed is short, and the rest is as it was."""
+    assert (result.text is None) == (result.reason is not None)
+    assert (result.text is None) == (result.confidence is None) == (result.kind is None)
+    if result.text is None:
+        assert result.original == text
+        return
+    assert result.text not in (text, result.original)
+
+
+def check_count(count: ToxicCount, text: str) -> None:
+    """The counts add up, and the matches are where they are said to be."""
+    assert sum(count.by_tier.values()) == len(count.matches)
+    assert count.total == len(count.matches) - count.by_tier["mild"]
+    assert all(text[match.start : match.end] == match.text != "" for match in count.matches)
+    assert all(one.end <= other.start for one, other in pairwise(count.matches))
+    assert len(mask_toxic(text)) == len(text)
+
+
+def check_choice(choice: LetterChoice) -> None:
+    """A letter or nothing, and what decided."""
+    assert choice.choice in ("A", "B", None)
+    assert (choice.choice is None) == (choice.step == "unparsed")
+    assert choice.reason
 
 
 def loaders(data: bytes) -> None:

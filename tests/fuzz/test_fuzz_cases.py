@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 
 import pytest
-from fuzz_texts import corpus, text_at
+from places import REPOSITORY
 
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.records import Case, TextSample
 from contrapose.tasks.perturb.cases import build_cases
 
-COUNT = 600
+ODD = (
+    *("", " ", "\r\n", "\0", "\x85", "\u200b", "\u202e", "\ufeff", "e\u0301\u0336", "\u00a0", "“", '"', "'", "(", "…"),
+    *(
+        "?",
+        ". ",
+        "; ",
+        " not ",
+        " isn't ",
+        " A. x\nB. y",
+        "sh1t",
+        " f.u.c.k ",
+        "天空",
+        "Ωß",
+        "😀",
+        "\U000e0041",
+        "x" * 300,
+    ),
+)
+"""What is put into texts."""
 
 
 @pytest.fixture(scope="module")
 def samples() -> list[TextSample]:
-    real = corpus()
+    """Texts of the bundled samples, the same with odd parts, and these alone."""
+    lines = (line for path in (REPOSITORY / "data" / "samples").glob("*.jsonl") for line in path.open("rb"))
+    values = (value for line in lines for value in json.loads(line).values())
+    rng = random.Random(2)
+    real = rng.sample(sorted({value for value in values if isinstance(value, str) and " " in value}), 100)
+
+    def broken(text: str) -> str:
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(text) + 1)
+            text = text[:at] + rng.choice(ODD) + text[at + rng.randint(0, 2) :]
+        return text
+
     options = [(), ("yes", "no"), ("red", "green", "blue")]
-    # From 9 on, since the texts before it and every five hundredth are very long.
-    numbers = (index for index in range(9, COUNT) if index % 500 > 8)
-    return [TextSample(id=f"s{n}", text=text_at(n, seed=2, real=real), options=options[n % 3]) for n in numbers]
+    texts = (*real, *map(broken, real), *ODD)
+    return [TextSample(id=f"s{n}", text=text, options=options[n % 3]) for n, text in enumerate(texts)]
 
 
 def plan_of(test: str, settings: dict[str, object]) -> Plan:

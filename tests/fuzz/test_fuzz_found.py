@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fuzz_checks import check_choice, check_count, check_negation
-from fuzz_targets import targets
+from fuzz_targets import check_choice, check_count, check_negation, targets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,18 +53,18 @@ def test_a_long_text_of_twice_the_length_takes_twice_the_time(name: str) -> None
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_any_text_is_negated_or_skipped_with_a_reason(text: str) -> None:
     check_negation(negate(text), text)
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_any_text_is_counted(text: str) -> None:
     check_count(count_toxic(text), text)
 
 
 @given(st.text(max_size=200), st.one_of(st.none(), st.text(max_size=60)), st.one_of(st.none(), st.text(max_size=60)))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_any_reply_is_read(reply: str, option_a: str | None, option_b: str | None) -> None:
     check_choice(read_choice(reply, option_a=option_a, option_b=option_b))
