@@ -16,21 +16,8 @@ from contrapose.tasks.perturb.cases import build_cases
 
 ODD = (
     *("", " ", "\r\n", "\0", "\x85", "\u200b", "\u202e", "\ufeff", "e\u0301\u0336", "\u00a0", "“", '"', "'", "(", "…"),
-    *(
-        "?",
-        ". ",
-        "; ",
-        " not ",
-        " isn't ",
-        " A. x\nB. y",
-        "sh1t",
-        " f.u.c.k ",
-        "天空",
-        "Ωß",
-        "😀",
-        "\U000e0041",
-        "x" * 300,
-    ),
+    *["?", ". ", "; ", " not ", " isn't ", " A. x\nB. y", "sh1t", " f.u.c.k ", "天空", "Ωß", "😀", "\U000e0041"],
+    "x" * 300,
 )
 """What is put into texts."""
 

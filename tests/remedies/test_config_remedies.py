@@ -196,7 +196,7 @@ SUITES = [
         follow=set_key(r"Set (runner) to (dask)"),
     ),
     Case(
-        site="tasks/config/permissions.py:refuse_file",
+        site="tasks/config/permissions.py:_refusal",
         command="validate --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=export(r"set (CONTRAPOSE_DATA)=(\S+)"),
@@ -204,7 +204,7 @@ SUITES = [
         leads_to="/no/rows.jsonl: there is no such file",
     ),
     Case(
-        site="tasks/config/permissions.py:refuse_file",
+        site="tasks/config/permissions.py:_refusal",
         command="validate --suite suite.yaml",
         says="/no/rows.jsonl may not be read",
         follow=add(r"\((--data)\)", placeholder="--data", value="--data /no/rows.jsonl"),
@@ -212,7 +212,7 @@ SUITES = [
         leads_to="/no/rows.jsonl: there is no such file",
     ),
     Case(
-        site="tasks/config/permissions.py:refuse_target",
+        site="tasks/config/permissions.py:_refusal",
         command="validate --suite suite.yaml --limit 1",
         says="/no/runs may not be written to",
         follow=export(r"set (CONTRAPOSE_OUTPUT)=(\S+)"),

@@ -118,14 +118,14 @@ CASES = [
         follow=change("Name another address", "http://169.254.169.254", "{url}"),
     ),
     Case(
-        site="tasks/config/permissions.py:refuse",
+        site="tasks/config/permissions.py:_refusal",
         command="validate --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=export(r"set (CONTRAPOSE_APPS)=(\S+)"),
         files={"suite.yaml": SUITE},
     ),
     Case(
-        site="tasks/config/permissions.py:refuse",
+        site="tasks/config/permissions.py:_refusal",
         command="validate --suite suite.yaml --limit 1",
         says=f"{CLUSTER} may not be reached",
         follow=add(r"\((--set runner_args.address=…)\)", placeholder="…", value=CLUSTER),
