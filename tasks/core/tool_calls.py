@@ -122,33 +122,29 @@ def _dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if holds_surrogate(text) else text
 
 
-def same_call(first: ToolCall, second: ToolCall, tolerance: float = TOLERANCE) -> bool:
+def same_call(first: ToolCall, second: ToolCall) -> bool:
     """Return whether two calls are the same: one tool, and arguments that are the same JSON.
 
     The order of keys, spaces around a text and its Unicode form do not matter, and null is a missing key. Numbers may
-    differ by a relative `tolerance`. Up to the default, whole numbers must be equal: long ones are ids.
+    differ by a rounding error. Whole numbers must be equal: long ones are ids.
     """
-    return not _compare_calls(first, second, tolerance)
+    return not _compare_calls(first, second)
 
 
-def same_calls(
-    first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool, tolerance: float = TOLERANCE
-) -> bool:
+def same_calls(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool) -> bool:
     """Return whether two replies make the same calls, in the same order (`ordered`) or in any."""
     if len(first) != len(second):
         return False
     if ordered or len(first) > MOST_CALLS:
-        return all(same_call(*pair, tolerance) for pair in zip(first, second, strict=True))
-    return not any(_unmatched(first, second, tolerance))
+        return all(map(same_call, first, second))
+    return not any(_unmatched(first, second))
 
 
-def _unmatched(
-    first: Sequence[ToolCall], second: Sequence[ToolCall], tolerance: float
-) -> tuple[list[ToolCall], list[ToolCall]]:
+def _unmatched(first: Sequence[ToolCall], second: Sequence[ToolCall]) -> tuple[list[ToolCall], list[ToolCall]]:
     """Return the calls of both sides without the pairs that are the same."""
     ones, others = list[ToolCall](), list(second)
     for call in first:
-        partner = next((place for place, other in enumerate(others) if same_call(call, other, tolerance)), None)
+        partner = next((place for place, other in enumerate(others) if same_call(call, other)), None)
         if partner is None:
             ones.append(call)
         else:
@@ -156,18 +152,16 @@ def _unmatched(
     return ones, others
 
 
-def difference(
-    first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool = True, tolerance: float = TOLERANCE
-) -> str:
+def difference(first: Sequence[ToolCall], second: Sequence[ToolCall], *, ordered: bool = True) -> str:
     """Return one sentence on the first difference of the second calls from the first; empty where there is none."""
-    if same_calls(first, second, ordered=ordered, tolerance=tolerance):
+    if same_calls(first, second, ordered=ordered):
         return ""
     if not first or not second:
         return f"It calls {_list_tools(second)} instead of {_list_tools(first)}."
     if not ordered and max(len(first), len(second)) <= MOST_CALLS:
-        first, second = _unmatched(first, second, tolerance)
+        first, second = _unmatched(first, second)
     for number, (one, other) in enumerate(zip(first, second, strict=False), start=1):
-        if problem := _compare_calls(one, other, tolerance):
+        if problem := _compare_calls(one, other):
             return f"{f'Call {number}' if ordered else 'A call'}: {problem}."
     rest, word = (second[len(first) :], "more") if len(second) > len(first) else (first[len(second) :], "fewer")
     return f"{'One call' if len(rest) == 1 else f'{len(rest)} calls'} {word}: {_list_tools(rest)}."
@@ -177,15 +171,15 @@ def _list_tools(calls: Sequence[ToolCall]) -> str:
     return _shorten(", ".join(call.name for call in calls)) if calls else "no tool"
 
 
-def _compare_calls(first: ToolCall, second: ToolCall, tolerance: float) -> str:
+def _compare_calls(first: ToolCall, second: ToolCall) -> str:
     """Return how the second call differs, without a full stop; empty where it does not."""
     if first.name != second.name:
         return f"{_shorten(second.name)} instead of {_shorten(first.name)}"
-    problem = _compare(first.arguments, second.arguments, "", tolerance)
+    problem = _compare(first.arguments, second.arguments, "")
     return problem and f"{_shorten(first.name)}, {problem}"
 
 
-def _compare(first: Any, second: Any, path: str, tolerance: float) -> str:
+def _compare(first: Any, second: Any, path: str) -> str:
     """Return the first difference of JSON values, with its path; empty where there is none."""
     pairs: Iterator[tuple[str, Any, Any]] = iter(())
     if isinstance(first, dict) and isinstance(second, dict):
@@ -193,24 +187,24 @@ def _compare(first: Any, second: Any, path: str, tolerance: float) -> str:
         pairs = ((f"{path}.{key}" if path else key, first.get(key), second.get(key)) for key in keys)
     elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         pairs = ((f"{path}[{place}]", *pair) for place, pair in enumerate(zip(first, second, strict=True)))
-    elif not _is_same_value(first, second, tolerance):
+    elif not _is_same_value(first, second):
         what = f"argument {_shorten(path)} is" if path else "arguments are"
         if second is None:
             return f"{what} missing"
         return f"{what} {_show(second)}" + ("" if first is None else f" instead of {_show(first)}")
-    return next(filter(None, (_compare(one, other, inner, tolerance) for inner, one, other in pairs)), "")
+    return next(filter(None, (_compare(one, other, inner) for inner, one, other in pairs)), "")
 
 
-def _is_same_value(first: Any, second: Any, tolerance: float) -> bool:
+def _is_same_value(first: Any, second: Any) -> bool:
     """Return whether two JSON values without values inside, or of two kinds, are the same."""
     if isinstance(first, str) and isinstance(second, str):
         return unicodedata.normalize("NFC", first).strip() == unicodedata.normalize("NFC", second).strip()
     if {type(first), type(second)} - {int, float}:
         return type(first) is type(second) and bool(first == second)
-    if tolerance <= TOLERANCE and first == first // 1 and second == second // 1:
+    if first == first // 1 and second == second // 1:
         return bool(first == second)
     try:
-        return math.isclose(first, second, rel_tol=tolerance)
+        return math.isclose(first, second, rel_tol=TOLERANCE)
     except OverflowError:
         return bool(first == second)
 

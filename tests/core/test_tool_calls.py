@@ -150,16 +150,6 @@ def test_other_arguments(first: object, second: object) -> None:
     assert not same_calls([ToolCall("f", first)], [ToolCall("f", second)], ordered=False)
 
 
-def test_a_wider_tolerance_also_holds_for_whole_numbers() -> None:
-    assert same_call(ToolCall("f", {"price": 100}), ToolCall("f", {"price": 101}), 0.02)
-
-
-def test_calls_within_a_tolerance_are_matched() -> None:
-    first = [ToolCall("f", {"x": 1.0}), ToolCall("f", {"x": 2.0})]
-    assert same_calls(first, [ToolCall("f", {"x": 2.04}), ToolCall("f", {"x": 1.04})], ordered=False, tolerance=0.05)
-    assert not same_calls(first, [ToolCall("f", {"x": 1.0}), ToolCall("f", {"x": 1.0})], ordered=False, tolerance=0.05)
-
-
 @settings(max_examples=50)
 @given(CALLS, st.randoms(use_true_random=False))
 def test_comparison_is_reflexive_and_order_free(calls: list[ToolCall], rng: random.Random) -> None:
