@@ -149,7 +149,6 @@ def test_suite_of_init_asks_what_the_first_row_says(
     source = place(layout, form, in_tmp)
     goal = ["--goal", layout.goal] if layout.goal else []
     succeed(capsys, "init", "--model", "mock", "--data", source, "--out", "suite.yaml", *goal)
-    succeed(capsys, "validate", "--suite", "suite.yaml")
     printed = succeed(capsys, "preview", "--suite", "suite.yaml", "--prompt", "--json")
     unchanged = list(prompts(printed, "original"))
     assert unchanged
