@@ -17,7 +17,7 @@ from terminal import printed
 
 from contrapose.tasks.report import csv as results_csv
 from contrapose.tasks.report import markdown, summary
-from contrapose.tasks.report.artifacts import artifact_key, verdict_row
+from contrapose.tasks.report.task import artifact_key, verdict_row
 from contrapose.tasks.text.cleaning import LONGEST_LINE, escape, one_line, show_hidden, storable
 from contrapose.tasks.text.masking import make_shower
 
