@@ -11,11 +11,16 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from contrapose.tasks.certify.agents import check_gates, group_tasks, pass_hat_findings
+from contrapose.tasks.certify.agents import (
+    check_gates,
+    find_partings,
+    group_tasks,
+    pass_hat_findings,
+    trajectory_findings,
+)
 from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, position_findings
 from contrapose.tasks.certify.people import pair_findings, single_answer_findings
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
-from contrapose.tasks.certify.trajectories import find_partings, trajectory_findings
 from contrapose.tasks.certify.trial_log import AgentTrial, read_trials
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding

@@ -16,7 +16,7 @@ from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import BrokenRow, Checked, Finding, Kind, SuiteFile
 from contrapose.tasks.report import validation
 from contrapose.tasks.report.base import Report
-from contrapose.tasks.report.refusal import refusal, write_evidence
+from contrapose.tasks.report.validation import refusal, write_evidence
 
 OWN = SuiteFile(file="mine-results.yaml", sha256="ef" * 32, own=True)
 BUNDLED = SuiteFile(file="results.yaml", sha256="ab" * 32, own=False)
