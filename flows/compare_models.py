@@ -28,8 +28,8 @@ from contrapose.tasks.core.comparison import MARGIN, Comparison
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, ModelError
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import RESULTS, SERIALIZER, call_task
-from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_markdown import render
+from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.text.wording import counted
 
 AT_ONCE = 4

@@ -23,7 +23,7 @@ from contrapose.tasks.probes.asking_back import (
     reads_badly,
     share_of,
 )
-from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.tables.table import Table, read, write
 from contrapose.tasks.text.wording import usage_and_latency
 

@@ -37,7 +37,7 @@ from contrapose.tasks.infer.task import open_model
 from contrapose.tasks.infer.thoughts import note_cut_off
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.edits.base import TextEdit
-from contrapose.tasks.report.html.shortest import with_shortest
+from contrapose.tasks.report.html import with_shortest
 from contrapose.tasks.report.publish import unwritable
 from contrapose.tasks.shrink.minimise import StoppedError, minimise_text
 from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt

@@ -41,7 +41,7 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
 from contrapose.tasks.probes.asking_back import made_up_estimate
-from contrapose.tasks.report.artifacts import artifact_key
+from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.statistics.shares import LEVEL
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
 from contrapose.tasks.text.wording import criteria_text, usage_and_latency

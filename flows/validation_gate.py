@@ -11,8 +11,7 @@ from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.validation import Checked, Kind, Suite, blocking_findings
 from contrapose.tasks.report.publish import free_folder
-from contrapose.tasks.report.refusal import refusal, write_evidence
-from contrapose.tasks.report.validation import ValidationHead
+from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence
 from contrapose.tasks.store import Store
 from contrapose.tasks.validate.gates import sift
 from contrapose.tasks.validate.kinds import Handed

@@ -22,9 +22,8 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.history_records import PastRun, criteria_of_past
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.history.dataset import place
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.queries import Point, Series, SincePrevious, runs, series, since_green
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.history.series import Point, Series, SincePrevious, series, since_green
 from contrapose.tasks.report.console import STYLES
 from contrapose.tasks.report.csv import inert
 from contrapose.tasks.text.cleaning import cut_text, one_line

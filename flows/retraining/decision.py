@@ -40,10 +40,10 @@ from contrapose.tasks.promotion.candidate import (
 )
 from contrapose.tasks.promotion.promote import refuse_unready
 from contrapose.tasks.promotion.settings import VERDICT, Promotion, resource
-from contrapose.tasks.report.artifacts import artifact_key
 from contrapose.tasks.report.comparison_page import write_comparison
 from contrapose.tasks.report.decision_markdown import render, write_decision
 from contrapose.tasks.report.publish import free_folder, write_folder
+from contrapose.tasks.report.task import artifact_key
 from contrapose.tasks.store.checks import Checks
 
 POLL_SECONDS = 5

@@ -105,23 +105,25 @@ def _decide(
     # Unread cases may lie at either end: C. F. Manski, Partial Identification of Probability Distributions, 2003.
     low, high = ((1 - unread) * end + side * unread * most for end, side in zip(mean.interval, (-1, 1), strict=True))
     even_so = ", whatever the unread replies would have said" if unread else ""
-    if low > gate or (two_sided and high < -gate):
+    side = _side_of(Interval(low, high), gate, two_sided=two_sided)
+    if side == "fail":
         end = low if low > gate else -high
         return "fail", f"With 95 % confidence it is at least {_points(end)}{even_so}; the gate is {_points(gate)}."
-    if high <= gate and (not two_sided or low >= -gate):
+    if side == "pass":
         end = max(high, -low if two_sided else high)
         return "pass", f"With 95 % confidence it is at most {_points(end)}{even_so}; the gate is {_points(gate)}."
-    if _lies_apart(mean.interval, gate, two_sided=two_sided):
+    if _side_of(mean.interval, gate, two_sided=two_sided) != "inconclusive":
         return "inconclusive", f"{unread:.0%} of the cases could not be read, and they decide it."
     shown = "There is an effect, but it" if low > 0 or (two_sided and high < 0) else "It"
     return "inconclusive", f"{shown} is too close to the gate ({_points(gate)}) to call{count_further(mean, gate)}."
 
 
-def _lies_apart(interval: Interval, gate: float, *, two_sided: bool) -> bool:
-    """Return whether an interval lies on one side of its gate."""
+def _side_of(interval: Interval, gate: float, *, two_sided: bool) -> FindingVerdict:
+    """Return whether an interval lies beyond its gate, within it, or on both sides."""
     low, high = interval
-    beyond = low > gate or (two_sided and high < -gate)
-    return beyond or (high <= gate and (not two_sided or low >= -gate))
+    if low > gate or (two_sided and high < -gate):
+        return "fail"
+    return "pass" if high <= gate and (not two_sided or low >= -gate) else "inconclusive"
 
 
 def _points(share: float) -> str:

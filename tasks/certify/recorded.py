@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from types import MappingProxyType
 
-from contrapose.tasks.certify.agents import check_gates, group_tasks, pass_hat_findings
-from contrapose.tasks.certify.findings import GATE, decide_all, position_findings
+import numpy as np
+import pandas as pd
+
+from contrapose.tasks.certify.agents import (
+    check_gates,
+    find_partings,
+    group_tasks,
+    pass_hat_findings,
+    trajectory_findings,
+)
+from contrapose.tasks.certify.findings import GATE, PositionMeans, decide_all, position_findings
 from contrapose.tasks.certify.people import pair_findings, single_answer_findings
-from contrapose.tasks.certify.positions import measure_positions
 from contrapose.tasks.certify.single_answers import has_single_answers, read_single_answers
-from contrapose.tasks.certify.trajectories import find_partings, trajectory_findings
 from contrapose.tasks.certify.trial_log import AgentTrial, read_trials
 from contrapose.tasks.certify.verdict_log import hash_sources, read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
+from contrapose.tasks.statistics.means import mean
+from contrapose.tasks.statistics.noise import AskingPairs, estimate_lean, estimate_noise, share_of_pairs
 
 
 def certify_verdicts(
@@ -45,13 +55,11 @@ def certify_verdicts(
 
 
 def _certify_pairs(sources: Sequence[str], gate: float) -> Iterator[Certificate]:
-    verdicts = read_verdicts(sources)
-    for figures in measure_positions(verdicts):
-        own = verdicts[verdicts["judge"] == figures.judge]
-        unread = figures.unread / figures.verdicts
-        findings = [*position_findings(figures.means, gate=gate, unread=unread), *pair_findings(own)]
-        counts = (figures.pairs, figures.verdicts, figures.unread)
-        yield _certificate(figures.judge, sources, findings, counts)
+    for judge, own in read_verdicts(sources).groupby("judge", sort=True):
+        unread = int(own["choice"].isna().sum())
+        means = position_findings(measure_positions(own), gate=gate, unread=unread / len(own))
+        counts = (own["pair"].nunique(), len(own), unread)
+        yield _certificate(str(judge), sources, [*means, *pair_findings(own)], counts)
 
 
 def _certify_singles(sources: Sequence[str], gate_rate: float | None) -> Iterator[Certificate]:
@@ -94,3 +102,35 @@ def _certificate(
         unread=unread,
         findings=findings,
     )
+
+
+def measure_positions(verdicts: pd.DataFrame) -> PositionMeans:
+    """Return the figures of one judge; rows are those of `read_verdicts`."""
+    counts, cluster, lean = [], [], []
+    for _, pair in verdicts.groupby("pair", sort=False):
+        orders = [pair[pair["order"] == order] for order in (0, 1)]
+        counts.append(_count_pairs([own["choice"].dropna().tolist() for own in orders]))
+        cluster.append(pair["cluster"].iloc[0])
+        # The mean over both orders: the content of the answers cancels.
+        lean.append(np.mean([own["place"].mean() for own in orders]))
+    pairs, clusters = AskingPairs(*np.array(counts, dtype=float).T), np.array(cluster)
+    noise = estimate_noise(pairs, clusters)
+    read = verdicts[verdicts["choice"].notna()]
+    return PositionMeans(
+        share_of_pairs(pairs.before + pairs.after, pairs.before_changed + pairs.after_changed, cluster=clusters),
+        share_of_pairs(pairs.across, pairs.across_changed, cluster=clusters),
+        noise.net if noise else None,
+        estimate_lean(np.array(lean, dtype=float), clusters),
+        mean((read["choice"] == "tie").to_numpy(dtype=float), read["cluster"], share=True) if len(read) else None,
+    )
+
+
+def _count_pairs(choices: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """Return pairs of verdicts of one pair of answers, and those that differ: first order, second order, across."""
+    counted: list[int] = []
+    for own in choices:
+        total, same = len(own) * (len(own) - 1) // 2, sum(n * (n - 1) // 2 for n in Counter(own).values())
+        counted += (total, total - same)
+    first, second = map(Counter, choices)
+    total = len(choices[0]) * len(choices[1])
+    return (*counted, total, total - sum(count * second[choice] for choice, count in first.items()))

@@ -12,7 +12,7 @@ from contrapose.tasks.core.questions import TOO_LONG
 from contrapose.tasks.core.registry import probe
 from contrapose.tasks.evaluate.gate import Counts, GateDecision, Rules, decide
 from contrapose.tasks.evaluate.noise import doubt_of
-from contrapose.tasks.evaluate.rates import AskedIn, Rate, rate_of
+from contrapose.tasks.evaluate.rates import AskedIn, GatedCases, Rate
 from contrapose.tasks.probes.prompt_settings import PromptSettings
 from contrapose.tasks.probes.values import gate_above, numbers
 from contrapose.tasks.statistics.components import LEAST_WORDINGS
@@ -37,59 +37,6 @@ class GatedRates(NamedTuple):
     """The documents' pass rate over all cases; None where none was asked."""
     too_few: str
     """The sentence that says that one of them counts too few cases; empty where none does."""
-
-
-class GatedCases(NamedTuple):
-    """The cases that a rate with a gate counts."""
-
-    name: str
-    wanted: float
-    """The gate."""
-    chance: float | None
-    """The rate of a model that guesses."""
-    rows: np.ndarray
-    """(results,) of booleans: which rows these are."""
-    met: np.ndarray
-    """(cases,) or (cases, votes): 1, 0, or NaN for what is open."""
-    at_best: np.ndarray | None = None
-    """The same with the benefit of the doubt for what the test is not about."""
-    at_worst: np.ndarray | None = None
-    """The same where changes that may be noise do not count as passed."""
-    doubt: str = ""
-    """The sentence that says that noise may explain the changes; empty where it does not."""
-    constant: str = ""
-    """The one answer that reaches this chance; empty where guesses do."""
-    too_few: str = ""
-    """The sentence that says that these are too few to claim anything."""
-
-    def doubted(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
-        """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
-
-        `changed` is (results,): 1 where the answer changed.
-        """
-        own = changed[self.rows] == 1
-        own = own[:, None] if self.met.ndim > 1 else own
-        if stays:
-            best = self.met if self.at_best is None else self.at_best
-            return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
-        return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
-
-    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
-        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
-        return rate_of(
-            self.name,
-            self.met,
-            cluster[self.rows],
-            wanted=self.wanted,
-            chance=self.chance,
-            constant=self.constant,
-            at_best=self.at_best,
-            at_worst=self.at_worst,
-            doubt=self.doubt,
-            too_few=bool(self.too_few),
-            looks=looks,
-            asked=asked and asked.of(self.rows),
-        )
 
 
 def gated_cases(results: pd.DataFrame, plan: Plan, looks: Looks) -> tuple[pd.DataFrame, GatedCases, list[GatedCases]]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from contrapose.tasks.core.noise import ACROSS, AGAIN, LEAN, NET
 from contrapose.tasks.core.outcome import Estimate
-from contrapose.tasks.evaluate.askings import PAIR_KINDS
+from contrapose.tasks.evaluate.scoring import PAIR_COLUMNS
 from contrapose.tasks.probes.base import Probe
 from contrapose.tasks.probes.values import numbers
 from contrapose.tasks.statistics.means import Mean
@@ -22,8 +22,7 @@ def noise_of(results: pd.DataFrame, *, confidence: float = CONFIDENCE) -> Noise 
     if "across_pairs" not in results:
         return None
     rows = results[results["across_pairs"].notna() & results["error"].isna()]
-    names = (f"{kind}_{part}" for kind in PAIR_KINDS for part in ("pairs", "changed"))
-    pairs = AskingPairs(*(np.nan_to_num(numbers(rows[name])) for name in names))
+    pairs = AskingPairs(*(np.nan_to_num(numbers(rows[name])) for name in PAIR_COLUMNS))
     return estimate_noise(pairs, clusters_of(rows), confidence=confidence) if len(rows) else None
 
 

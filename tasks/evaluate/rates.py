@@ -1,10 +1,10 @@
-"""A share of the cases checked against its gate: what is open, or no fault of the model's, counts either way."""
+"""A share of the cases compared with its gate: what is open, or no fault of the model's, counts either way."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -141,23 +141,60 @@ class Rate:
         return self.name.replace("_", " ")
 
 
-class Gated(Protocol):
-    """A rate with a gate, or the cases that it counts."""
+class GatedCases(NamedTuple):
+    """The cases that a rate with a gate counts."""
 
-    @property
-    def chance(self) -> float | None:
-        """The rate of a model that guesses."""
+    name: str
+    wanted: float
+    """The gate."""
+    chance: float | None
+    """The rate of a model that guesses."""
+    rows: np.ndarray
+    """(results,) of booleans: which rows these are."""
+    met: np.ndarray
+    """(cases,) or (cases, votes): 1, 0, or NaN for what is open."""
+    at_best: np.ndarray | None = None
+    """The same with the benefit of the doubt for what the test is not about."""
+    at_worst: np.ndarray | None = None
+    """The same where changes that may be noise do not count as passed."""
+    doubt: str = ""
+    """The sentence that says that noise may explain the changes; empty where it does not."""
+    constant: str = ""
+    """The one answer that reaches this chance; empty where guesses do."""
+    too_few: str = ""
+    """The sentence that says that these are too few to claim anything."""
 
-    @property
-    def wanted(self) -> float:
-        """The gate."""
+    def doubted(self, changed: np.ndarray, doubt: str, *, stays: bool) -> GatedCases:
+        """Return the cases without what noise may explain: fails of answers that should stay, passes of others.
 
-    @property
-    def constant(self) -> str:
-        """The one answer that reaches this chance; empty where guesses do."""
+        `changed` is (results,): 1 where the answer changed.
+        """
+        own = changed[self.rows] == 1
+        own = own[:, None] if self.met.ndim > 1 else own
+        if stays:
+            best = self.met if self.at_best is None else self.at_best
+            return self._replace(at_best=np.where(own, 1.0, best), doubt=doubt)
+        return self._replace(at_worst=np.where(own & (self.met == 1), 0.0, self.met), doubt=doubt)
+
+    def rate(self, cluster: np.ndarray, looks: Looks, asked: AskedIn | None = None) -> Rate | None:
+        """Return the rate, by cluster and wording of each row of the results; None where there are no cases."""
+        return rate_of(
+            self.name,
+            self.met,
+            cluster[self.rows],
+            wanted=self.wanted,
+            chance=self.chance,
+            constant=self.constant,
+            at_best=self.at_best,
+            at_worst=self.at_worst,
+            doubt=self.doubt,
+            too_few=bool(self.too_few),
+            looks=looks,
+            asked=asked and asked.of(self.rows),
+        )
 
 
-Own = TypeVar("Own", bound=Gated)
+Own = TypeVar("Own", Rate, GatedCases)
 
 
 def find_pointless(rates: Sequence[Own]) -> Own | None:

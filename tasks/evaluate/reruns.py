@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from contrapose.tasks.config.plan import Plan
 from contrapose.tasks.core.outcome import Outcome
 from contrapose.tasks.evaluate.gate import Rules
-from contrapose.tasks.evaluate.gated_rates import GatedCases, by_length, gated_cases, wordings_of
-from contrapose.tasks.evaluate.rates import find_pointless
+from contrapose.tasks.evaluate.gated_rates import by_length, gated_cases, wordings_of
+from contrapose.tasks.evaluate.rates import GatedCases, find_pointless
 from contrapose.tasks.statistics.families import holm_step
 from contrapose.tasks.statistics.looks import ONE_LOOK, Looks
 from contrapose.tasks.statistics.shares import LEVEL

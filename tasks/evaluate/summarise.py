@@ -111,7 +111,7 @@ def summarise(
         estimates=measured["estimates"],
         effects=measured["effects"],
         reader=measured["reader"],
-        slices=slices(cases),
+        slices=rates_by(cases, "slice"),
         langtest=langtest(cases),
         control=noise(controls) if len(controls) else None,
         data=data,
@@ -200,13 +200,8 @@ def noise(controls: pd.DataFrame) -> ControlSummary:
     return {**summary, "kinds": kinds} if kinds else summary
 
 
-def slices(results: pd.DataFrame) -> list[Slice]:
-    """Pass rate of every slice, in the order of their names; none without a tag column."""
-    return rates_by(results, "slice")
-
-
 def rates_by(results: pd.DataFrame, column: str) -> list[Slice]:
-    """Return the pass rate for every value of a column; what has no value counts among the others."""
+    """Return the pass rate for every value of a column, in their order; what has no value counts among the others."""
     names = sorted(results[column].dropna().unique())
     if not names:
         return []

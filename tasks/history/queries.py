@@ -1,15 +1,18 @@
-"""Queries of a history: which runs it holds, and what was before a run."""
+"""Queries of a history: its runs, the results of a test over time, and what changed between runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from contrapose.tasks.core.history_records import History, PastRun
+from contrapose.tasks.core.history_records import Change, Facet, History, PastRun, PastTest
+from contrapose.tasks.core.stopping import OF_DIFFERENT_SAMPLES, early_stop
 from contrapose.tasks.history.dataset import from_row
-from contrapose.tasks.history.series import changes
 
 MOST = 100
 """Runs that a report is given: more are no chart that anybody reads."""
@@ -57,3 +60,101 @@ def history(rows: pa.Table, run: PastRun) -> History:
         previous=next(iter(own), None),
         changes=changes(before, run) if before else (),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One test of one run."""
+
+    run: PastRun
+    test: PastTest
+    changed: tuple[Facet, ...]
+    """What differs from the run before it that asked this test, and bears on it; empty for the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One test of one model in one suite."""
+
+    suite: str
+    model: str
+    test: str
+    points: tuple[Point, ...]
+    """The oldest first; at least one."""
+
+    @property
+    def caution(self) -> str:
+        """Return the warning that some of several runs stopped early; empty if none did."""
+        early = sum(early_stop(point.test) is not None for point in self.points)
+        if not early or len(self.points) == 1:
+            return ""
+        return f"{early:,} of {len(self.points):,} runs stopped early: {OF_DIFFERENT_SAMPLES}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SincePrevious:
+    """A model's newest run in a suite, and what has changed since an earlier one."""
+
+    run: PastRun
+    base: PastRun | None
+    """The last one before it that passed, else the last one before it; None where it is the first."""
+    changes: tuple[Change, ...]
+
+
+def series(runs: Iterable[PastRun]) -> list[Series]:
+    """The series in some runs, which come the oldest first; in order of suite, model and test."""
+    by_line: dict[tuple[str, str, str], list[Point]] = {}
+    for run in runs:
+        for test in run["tests"]:
+            points = by_line.setdefault((run["suite"], run["model"], test["test_type"]), [])
+            changed = changes_of(test["test_type"], points[-1].run, run) if points else ()
+            facets = tuple(dict.fromkeys(change["facet"] for change in changed))
+            points.append(Point(run=run, test=test, changed=facets))
+    return [
+        Series(suite=suite, model=model, test=test, points=tuple(points))
+        for (suite, model, test), points in sorted(by_line.items())
+    ]
+
+
+def since_green(runs: Iterable[PastRun]) -> list[SincePrevious]:
+    """Return for each suite and model the changes since the last run that passed; runs come the oldest first."""
+    line = itemgetter("suite", "model")
+    latest = []
+    for _, own in groupby(sorted(runs, key=line), key=line):
+        *before, run = own
+        green = [point for point in before if point["verdict"] == "pass"]
+        base = next(reversed(green or before), None)
+        latest.append(SincePrevious(run=run, base=base, changes=changes(base, run) if base else ()))
+    return latest
+
+
+FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
+ASKED = "asked"
+"""What a test is in the run that has it."""
+
+
+def changes(before: PastRun, after: PastRun) -> tuple[Change, ...]:
+    """Return the differences in what two runs are made of, facet by facet.
+
+    A test that only one of them asked is one change, whatever its settings are.
+    """
+    old, new = ({fact["test_type"] for fact in run["tests"]} for run in (before, after))
+    alone = sorted(old ^ new)
+    differing = [
+        Change(facet="prompt", name=test, before=ASKED if test in old else "", after=ASKED if test in new else "")
+        for test in alone
+    ]
+    for facet in FACETS:
+        one, two = (run["made_of"].get(facet, {}) for run in (before, after))
+        differing += [
+            Change(facet=facet, name=name, before=one.get(name, ""), after=two.get(name, ""))
+            for name in sorted({*one, *two})
+            if one.get(name, "") != two.get(name, "") and name.partition(".")[0] not in alone
+        ]
+    return tuple(differing)
+
+
+def changes_of(test: str, before: PastRun, after: PastRun) -> tuple[Change, ...]:
+    """Return the changes that bear on one test."""
+    others = {fact["test_type"] for run in (before, after) for fact in run["tests"]} - {test}
+    return tuple(fact for fact in changes(before, after) if fact["name"].partition(".")[0] not in others)

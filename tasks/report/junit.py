@@ -15,7 +15,7 @@ from contrapose.tasks.core.outcome import Outcome, Summary, Verdict
 from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report
 from contrapose.tasks.report.evidence import describe_looks, looks, sentence, sentences_of
-from contrapose.tasks.report.rows import ReportRow, RowOutcome, name_of, of_test, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import OUTCOMES, ReportRow, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut_text
 from contrapose.tasks.text.diff import Segments, mark
 from contrapose.tasks.text.masking import Show, make_shower
@@ -32,8 +32,6 @@ LONGEST = 400
 
 SHOWN = 4_000
 """Characters of a text that are searched for what was changed."""
-
-ORDER: tuple[RowOutcome, ...] = ("fail", "error", "unscored", "wrong before", "pass")
 
 
 class TestCase(NamedTuple):
@@ -118,7 +116,7 @@ def _cases(outcome: Outcome, report: Report, show: Show) -> Iterator[tuple[str, 
         gate = TestCase(GATES[verdict], verdict, show(outcome["reason"]), body)
     yield "gate", gate
     rows = without_controls(of_test(report.results.figures, test))
-    ranks = outcomes(rows).map(ORDER.index).sort_values(kind="stable").head(MOST)
+    ranks = outcomes(rows).map(OUTCOMES.index).sort_values(kind="stable").head(MOST)
     places = sorted(ranks.index)
     parts = report.results.at(places)
     asked = zip(places, parts["case_id"], read_rows(parts, show), strict=True)

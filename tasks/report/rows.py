@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import pandas as pd
 from pandas.arrays import ArrowExtensionArray
@@ -17,8 +17,11 @@ from contrapose.tasks.text.cleaning import show_hidden
 from contrapose.tasks.text.masking import Show
 from contrapose.tasks.text.wording import columns_read, counted, number
 
-RowOutcome = Literal["pass", "fail", "wrong before", "unscored", "error"]
+RowOutcome = Literal["fail", "error", "unscored", "wrong before", "pass"]
 """`wrong before`: an answer that stayed, and was wrong under the unchanged prompt: it may fit the changed one."""
+
+OUTCOMES: tuple[RowOutcome, ...] = get_args(RowOutcome)
+"""By number, as the page's script knows them; reports show the first ones first."""
 
 PLACED = frozenset(
     {

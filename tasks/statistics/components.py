@@ -31,12 +31,6 @@ class Components:
     """What is left, that of askings among it; where `samples` is None, that of samples too."""
     askings: float
     """The part of the rest that lies between the rows of a cell; 0 where each cell is one row."""
-    between: float
-    """Mean square of the wordings beside the samples; its mean is `rest + weight * wordings`."""
-    weight: float
-    """Cells that a wording counts as in that mean square."""
-    left: float
-    """Degrees of freedom of the rest."""
 
     @property
     def added(self) -> float:
@@ -105,6 +99,7 @@ def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | 
     left = _square(float(centred @ centred) - explained, y)
     by_wording = y - (np.bincount(own, weights=y) / counts)[own]
     extra = float(by_wording @ by_wording) - left
+    # The mean square of the wordings beside the samples, whose mean is `rest + weight * wordings`.
     rest, between, weight = left / freedom, explained / rank, float(np.trace(reduced)) / rank
     return Components(
         cells=counts,
@@ -112,9 +107,6 @@ def _crossed(y: np.ndarray, units: np.ndarray, own: np.ndarray) -> Components | 
         wordings=max(0.0, between - rest) / weight,
         rest=rest,
         askings=0.0,
-        between=between,
-        weight=weight,
-        left=float(freedom),
     )
 
 
@@ -134,9 +126,6 @@ def _nested(y: np.ndarray, own: np.ndarray) -> Components | None:
         wordings=max(0.0, between - rest) / weight,
         rest=rest,
         askings=0.0,
-        between=between,
-        weight=weight,
-        left=float(freedom),
     )
 
 

@@ -14,9 +14,8 @@ class Store:
         from contrapose.tasks.store.checks import Checks
         from contrapose.tasks.store.claims import Claims
         from contrapose.tasks.store.engine import store_url
-        from contrapose.tasks.store.forms import FormTable
+        from contrapose.tasks.store.findings import FormTable, LookTable
         from contrapose.tasks.store.housekeeping import Housekeeping
-        from contrapose.tasks.store.looks import LookTable
         from contrapose.tasks.store.opening import connect
         from contrapose.tasks.store.prompts import PromptTable
         from contrapose.tasks.store.runs import CallTable, Runs

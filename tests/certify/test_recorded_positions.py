@@ -11,8 +11,7 @@ from places import REPOSITORY
 
 from contrapose.flows.cli import main
 from contrapose.tasks.certify.findings import PositionMeans
-from contrapose.tasks.certify.positions import measure_positions
-from contrapose.tasks.certify.recorded import certify_verdicts
+from contrapose.tasks.certify.recorded import certify_verdicts, measure_positions
 from contrapose.tasks.certify.verdict_log import read_verdicts
 from contrapose.tasks.core.certificate import Certificate, JudgeFinding
 from contrapose.tasks.statistics.means import Mean
@@ -36,7 +35,7 @@ this project, with the letters of each reply's one mark."""
 
 @pytest.mark.skipif(not PUBLIC.exists(), reason="the recorded verdicts are not here")
 def test_the_public_table_of_nine_judges() -> None:
-    figures = {one.judge: one.means for one in measure_positions(read_verdicts([str(PUBLIC)]))}
+    figures = {judge: measure_positions(own) for judge, own in read_verdicts([str(PUBLIC)]).groupby("judge")}
     assert figures.keys() == TABLE.keys()
     for judge, row in TABLE.items():
         means = (figures[judge].again, figures[judge].swapped)
@@ -65,8 +64,7 @@ def log_of(
 
 
 def figures_of(path: Path, **planted: float) -> PositionMeans:
-    (figures,) = measure_positions(read_verdicts([log_of(path, **planted)]))  # type: ignore[arg-type]
-    return figures.means
+    return measure_positions(read_verdicts([log_of(path, **planted)]))  # type: ignore[arg-type]
 
 
 def ends_of(mean: Mean | None) -> Interval:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contrapose.tasks.evaluate.summarise import effects, estimates, slices
+from contrapose.tasks.evaluate.summarise import effects, estimates, rates_by
 from contrapose.tasks.probes.base import Measure
 from contrapose.tasks.tables.results import clusters_of
 
@@ -51,7 +51,7 @@ def test_what_lies_between_zero_and_one_has_an_effect_with_an_interval_where_not
 def test_a_slice_is_compared_with_all_other_scored_rows() -> None:
     results = rows(6, slice=["a", "a", "b", None, "c", "b"], error=[None] * 5 + ["it broke"])
     results["pass"] = [True, False, True, False, None, True]
-    found = {each["name"]: each for each in slices(results)}
+    found = {each["name"]: each for each in rates_by(results, "slice")}
     assert [(name, each["passed"], each["scored"]) for name, each in found.items()] == [
         ("a", 1, 2),
         ("b", 1, 1),
@@ -62,9 +62,9 @@ def test_a_slice_is_compared_with_all_other_scored_rows() -> None:
 
 
 def test_one_slice_alone_is_compared_with_nothing() -> None:
-    (found,) = slices(rows(3, slice="a"))
+    (found,) = rates_by(rows(3, slice="a"), "slice")
     assert (found["scored"], found["p"]) == (3, None)
-    assert slices(rows(3)) == []
+    assert rates_by(rows(3), "slice") == []
 
 
 def test_an_effect_without_pairs_or_controls_is_left_out() -> None:

@@ -14,9 +14,8 @@ from contrapose.tasks.core.damage import SUFFIX
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.history.dataset import append, file_name, mend, record_of, to_table
-from contrapose.tasks.history.queries import history, runs
+from contrapose.tasks.history.queries import changes, history, runs, series
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.history.series import changes, series
 
 HOSTILE = (
     "'; DROP TABLE runs; --",

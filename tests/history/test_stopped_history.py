@@ -25,9 +25,8 @@ from contrapose.tasks.core.history_records import History
 from contrapose.tasks.core.stopping import Stopping
 from contrapose.tasks.history.dataset import SCHEMA, append, to_table
 from contrapose.tasks.history.dataset import past_run as recorded_run
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.queries import runs, series
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.history.series import series
 from contrapose.tasks.report.since import since
 
 EARLY = Stopping(cases=370, judged=24, looks=3, shares=[0.02, 0.04, 0.06], saved=675, beside=[])

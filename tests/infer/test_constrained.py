@@ -23,7 +23,7 @@ from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.form_finder import FormFinder
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.forms import FormTable
+from contrapose.tasks.store.findings import FormTable
 
 pytestmark = pytest.mark.usefixtures("own_store", "short_waits")
 
@@ -315,7 +315,7 @@ def test_asked_again_the_form_is_found_out_again(server: Endpoint) -> None:
 def test_a_run_that_ended_before_it_could_note_the_form(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     server.takes = ("json_schema",)
     with monkeypatch.context() as patched:
-        patched.setattr("contrapose.tasks.store.forms.FormTable.note", killed)
+        patched.setattr("contrapose.tasks.store.findings.FormTable.note", killed)
         with pytest.raises(KeyboardInterrupt):
             run(spec(server))
     assert len(server.bodies) == 1

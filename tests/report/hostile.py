@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
 
 import pandas as pd
 from attacks import HOSTILE, HUGE, steering
-from factories import Held, effect, frame, outcome, row, summary
+from factories import Held, effect, frame, outcome, report, row, summary
 from markdown_it import MarkdownIt
 from past_runs import past_run, past_test
 
@@ -16,7 +19,7 @@ from contrapose.tasks.core.records import Call, Calls
 from contrapose.tasks.core.slices import Slice
 from contrapose.tasks.report.base import Report
 
-__all__ = ["HOSTILE", "HUGE", "TEXTS", "hostile_report", "rendered", "steering"]
+__all__ = ["HOSTILE", "HUGE", "TEXTS", "Seen", "everything", "hostile_report", "rendered", "steering"]
 
 FACETS: tuple[Facet, ...] = ("model", "data", "prompt", "scorer", "library")
 
@@ -25,6 +28,24 @@ TEXTS = (
     *("actual_result", "reason", "scorer", "model", "probe_version", "confidence", "slice", "cluster"),
     *("article_sentence", "outcome"),
 )
+
+
+class Seen(HTMLParser):
+    """Elements, attributes and text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
 
 
 def rendered(markdown: str) -> str:
@@ -45,6 +66,18 @@ def hostile_report(text: str) -> Report:
     return Report(
         summary=_summary(text), results=Held(frame(rows)), skipped=skipped, history=_history(text), calls=_calls(text)
     )
+
+
+def everything(texts: Sequence[str]) -> Report:
+    """One report in which each text has a card and a row."""
+    reports = [hostile_report(text) for text in texts]
+    rows = [record for one in reports for record in one.results.rows.to_dict("records")]  # type: ignore[attr-defined]
+    tests = [test for one in reports for test in one.summary["tests"]]
+    warnings = [text for one in reports for text in one.summary["warnings"]]
+    merged = reports[-1].summary | {"tests": tests, "warnings": warnings}
+    changes = tuple(change for one in reports for change in one.history.changes)
+    history = replace(reports[0].history, changes=changes)
+    return report(results=frame(rows), summary=merged, history=history, calls=reports[0].calls)
 
 
 def _summary(text: str) -> Summary:

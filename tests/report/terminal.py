@@ -8,12 +8,13 @@ from typing import Any
 
 from rich.console import Console
 
+from contrapose.tasks.core.comparison import Comparison
 from contrapose.tasks.core.outcome import Summary
 from contrapose.tasks.report.console import print_summary
 
 
 def printed(
-    told: Summary,
+    told: Summary | Comparison,
     *,
     show: Callable[..., None] = print_summary,
     encoding: str = "utf-8",
@@ -21,7 +22,7 @@ def printed(
     width: int = 80,
     **options: Any,
 ) -> str:
-    """The summary as it is printed, or what else shows one prints of it."""
+    """The summary as it is printed, or what else `show` prints."""
     buffer = io.BytesIO()
     file = io.TextIOWrapper(buffer, encoding=encoding)
     if show is print_summary:

@@ -20,9 +20,9 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 
 from contrapose.flows.cli import main
 from contrapose.tasks.core.outcome import Summary
-from contrapose.tasks.report.artifacts import artifact_text, headline, verdict_row
-from contrapose.tasks.report.charts.pictures import COLOURS, image_url
+from contrapose.tasks.report.charts import COLOURS, image_url
 from contrapose.tasks.report.schema import path
+from contrapose.tasks.report.task import artifact_text, headline, verdict_row
 
 RUN = ["run", "--model", "mock", "--test", "order_bias", "--limit", "9", "--exit-zero", "--set", "suite=artifacts"]
 

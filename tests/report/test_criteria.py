@@ -26,13 +26,13 @@ from contrapose.tasks.core.stopping import Stopping, stopped_early
 from contrapose.tasks.history.dataset import SCHEMA, append, from_row, past_run, to_table, verified_rows
 from contrapose.tasks.report import html, markdown
 from contrapose.tasks.report import summary as plain
-from contrapose.tasks.report.artifacts import verdict_row
-from contrapose.tasks.report.charts.pictures import image_url
+from contrapose.tasks.report.charts import image_url
 from contrapose.tasks.report.console import print_verdict
 from contrapose.tasks.report.evidence import describe_looks
 from contrapose.tasks.report.mlflow import values_of_run
 from contrapose.tasks.report.notebook import run_html
 from contrapose.tasks.report.schema import summary_schema
+from contrapose.tasks.report.task import verdict_row
 
 DECIDED = "contrast rate 12.5% (gate 50%), pass rate 90% (gate 70%)"
 

@@ -18,8 +18,7 @@ from playwright.sync_api import Browser
 
 from contrapose.tasks.core.history_records import PastRun
 from contrapose.tasks.report.base import Report, SentPrompts
-from contrapose.tasks.report.charts.drawing import ATTRIBUTES, SHAPES, svg
-from contrapose.tasks.report.charts.pictures import scores, trend
+from contrapose.tasks.report.charts import ATTRIBUTES, SHAPES, scores, svg, trend
 from contrapose.tasks.text.cleaning import show_hidden
 
 
@@ -67,7 +66,7 @@ def test_a_hostile_name_stays_text(text: str) -> None:
 
 def test_what_cannot_be_drawn_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert svg({"mark": "no such mark"}) is None
-    monkeypatch.setattr("contrapose.tasks.report.charts.drawing.svg", lambda _: None)
+    monkeypatch.setattr("contrapose.tasks.report.charts.svg", lambda _: None)
     chart = trend((past(3, 0.5), past(5, 0.75)), "order_bias")
     assert chart is not None
     assert chart.startswith("<p>Pass rate")

@@ -45,13 +45,14 @@ def test_balanced_data_have_the_components_of_statsmodels_by_reml(seed: int) -> 
 def test_mean_squares_are_those_of_statsmodels_where_samples_saw_some_wordings() -> None:
     api = pytest.importorskip("statsmodels.formula.api")
     anova = pytest.importorskip("statsmodels.stats.anova")
-    rows = drawn().sample(frac=0.4, random_state=3)
+    rows = drawn(between=2).sample(frac=0.4, random_state=3)
     table = anova.anova_lm(api.ols("value ~ C(sample) + C(wording)", rows).fit(), typ=2)
     squares = table["sum_sq"] / table["df"]
     own = of(rows)
-    assert own.left == table.loc["Residual", "df"]
     assert own.rest == pytest.approx(squares["Residual"])
-    assert own.between == pytest.approx(squares["C(wording)"])
+    cells = pd.crosstab(rows["sample"], rows["wording"]).to_numpy()
+    weight = (cells - cells**2 / cells.sum(axis=1, keepdims=True)).sum() / (cells.shape[1] - 1)
+    assert own.wordings == pytest.approx((squares["C(wording)"] - squares["Residual"]) / weight)
 
 
 def test_unbalanced_data_recover_the_variances() -> None:

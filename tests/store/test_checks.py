@@ -15,6 +15,9 @@ from contrapose.tasks.store.opening import connect
 from contrapose.tasks.store.schema import CHECKS
 
 KEY = "0" * 64
+TOLD = {"model": "mock", "revision": "2", "training_run": "t"}
+ALIKE = "1" * 32
+"""Begins the keys of checks that differ in the candidate alone."""
 
 
 @pytest.fixture
@@ -24,7 +27,18 @@ def checks(store: str, monkeypatch: pytest.MonkeyPatch) -> Checks:
 
 
 def begin(checks: Checks, *, key: str = KEY, again: bool = False, wanted: bool = False) -> CheckRow:
-    return checks.begin(key, model="mock", revision="2", training_run="t", again=again, wanted=wanted)
+    return checks.begin(key, **TOLD, again=again, wanted=wanted)
+
+
+def take(checks: Checks) -> CheckRow | None:
+    """The check as somebody sees it who would take it."""
+    return checks._take(KEY, TOLD, announced=None, again=False, wanted=False)
+
+
+def decided(checks: Checks, key: str = KEY, *, verdict: str = "promote", announced: float | None = None) -> None:
+    """Begin and decide a check."""
+    checks.begin(key, **TOLD, announced=announced)
+    checks.decide(key, verdict=verdict, decision="{}")
 
 
 def test_one_of_ten_at_once_takes_a_check_and_the_others_wait_for_its_verdict(checks: Checks) -> None:
@@ -62,9 +76,9 @@ def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
 
 def seconds_left_alone(checks: Checks, clocks: Clocks) -> float:
     """How long a check stays another owner's, for whoever would take it and looks each second."""
-    began, told = clocks.measured, {"model": "mock", "revision": "2", "training_run": "t"}
+    began = clocks.measured
     while clocks.measured - began < 3600:
-        row = checks._take(KEY, told, announced=None, again=False, wanted=False)
+        row = take(checks)
         if row is not None and row.owner == checks.owner:
             break
         clocks.go_on(1)
@@ -93,12 +107,11 @@ def test_the_check_of_a_dead_owner_is_taken_soon_after_the_clock_jumped(
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
 def test_an_owner_who_lives_keeps_its_check_when_the_clock_jumps(jump: float, checks: Checks, clocks: Clocks) -> None:
     begin(checks)
-    other, told = Store().checks(flow_run="two"), {"model": "mock", "revision": "2", "training_run": "t"}
+    other = Store().checks(flow_run="two")
     clocks.wall += jump
     for _ in range(8):
         for _ in range(int(LEASE_SECONDS / 4)):
-            row = other._take(KEY, told, announced=None, again=False, wanted=False)
-            assert row.owner == checks.owner
+            assert take(other).owner == checks.owner
             clocks.go_on(1)
         checks.confirm(KEY)
 
@@ -117,8 +130,7 @@ def test_an_owner_who_gives_signs_of_life_keeps_it(checks: Checks, store: str, m
 
 
 def test_the_same_flow_run_takes_its_check_again_to_ask_a_person(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="hold", decision="{}")
+    decided(checks, verdict="hold")
     resumed = Store().checks(flow_run="one")
     assert begin(resumed).owner == resumed.owner
 
@@ -131,8 +143,7 @@ def test_a_released_check_begins_anew(checks: Checks) -> None:
 
 
 def test_a_decided_check_begins_again_only_where_that_is_wanted_and_a_promoted_one_never(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="insufficient evidence", decision="{}")
+    decided(checks, verdict="insufficient evidence")
     other = Store().checks(flow_run="two")
     assert begin(other).owner == checks.owner
     row = begin(other, again=True)
@@ -151,8 +162,7 @@ def test_a_flow_run_that_is_resumed_goes_on_with_the_check_that_it_began_again(c
 
 
 def test_after_a_promotion_that_did_nothing_the_next_announcement_may_want_more(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="promote", decision="{}")
+    decided(checks)
     checks.close(KEY, promoted=False)
     other = Store().checks(flow_run="two")
     assert begin(other).owner == checks.owner
@@ -163,48 +173,42 @@ def test_after_a_promotion_that_did_nothing_the_next_announcement_may_want_more(
 
 
 def test_a_later_promotion_among_checks_that_are_alike_is_found(checks: Checks) -> None:
-    alike = "1" * 32
-    keys = [alike + number * 32 for number in "ab"] + ["2" * 64]
+    keys = [ALIKE + number * 32 for number in "ab"] + ["2" * 64]
     for key in keys:
-        begin(checks, key=key)
-        checks.decide(key, verdict="promote", decision="{}")
-    assert checks.newer(keys[0], alike=alike) is None
+        decided(checks, key)
+    assert checks.newer(keys[0], alike=ALIKE) is None
     for key in keys:
         checks.close(key, promoted=True)
-    found = checks.newer(keys[0], alike=alike)
+    found = checks.newer(keys[0], alike=ALIKE)
     assert found.key == keys[1]
-    assert checks.newer(keys[1], alike=alike) is None
+    assert checks.newer(keys[1], alike=ALIKE) is None
 
 
 def test_of_two_the_one_announced_later_is_newer_whichever_began_first(checks: Checks) -> None:
-    alike, told = "1" * 32, {"model": "mock", "revision": "2", "training_run": "t"}
-    older, newer = (alike + number * 32 for number in "ab")
+    older, newer = (ALIKE + number * 32 for number in "ab")
     for key, announced in ((newer, 2.0), (older, 1.0)):
-        checks.begin(key, announced=announced, **told)
-        checks.decide(key, verdict="promote", decision="{}")
+        decided(checks, key, announced=announced)
     checks.close(newer, promoted=True)
-    found = checks.newer(older, alike=alike)
+    found = checks.newer(older, alike=ALIKE)
     assert found.key == newer
 
 
 def test_nothing_was_announced_in_the_future(checks: Checks) -> None:
-    row = checks.begin(KEY, announced=1e12, model="mock", revision="2", training_run="t")
+    row = checks.begin(KEY, announced=1e12, **TOLD)
     assert row.started < 1e11
 
 
 def test_a_check_that_begins_again_began_later(checks: Checks) -> None:
-    alike = "1" * 32
-    keys = [alike + number * 32 for number in "ab"]
+    keys = [ALIKE + number * 32 for number in "ab"]
     for key in keys:
-        begin(checks, key=key)
-        checks.decide(key, verdict="promote", decision="{}")
+        decided(checks, key)
         checks.close(key, promoted=key == keys[1])
     begin(Store().checks(flow_run="two"), key=keys[0], again=True)
-    assert checks.newer(keys[0], alike=alike) is None
+    assert checks.newer(keys[0], alike=ALIKE) is None
 
 
 def test_a_check_begins_with_what_was_announced(checks: Checks) -> None:
-    row = checks.begin(KEY, announced=12.0, model="mock", revision="2", training_run="t")
+    row = checks.begin(KEY, announced=12.0, **TOLD)
     assert (row.key, row.model, row.revision, row.training_run) == (KEY, "mock", "2", "t")
     assert (row.state, row.verdict, row.decision) == ("checking", None, None)
     assert (row.flow_run, row.owner, row.started) == ("one", checks.owner, 12.0)
@@ -254,14 +258,12 @@ def test_who_lost_a_check_leaves_it_to_the_new_owner(checks: Checks, store: str)
 
 
 def test_only_a_promotion_that_did_nothing_is_wanted_again(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="hold", decision="{}")
+    decided(checks, verdict="hold")
     assert begin(Store().checks(flow_run="two"), wanted=True).owner == checks.owner
 
 
 def test_a_promoted_check_is_not_taken_again_by_its_own_flow_run(checks: Checks) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="promote", decision="{}")
+    decided(checks)
     checks.close(KEY, promoted=True)
     assert begin(Store().checks(flow_run="one")).owner == checks.owner
 
@@ -277,13 +279,11 @@ def test_a_check_that_was_decided_is_not_forgotten(checks: Checks) -> None:
 
 
 def test_of_two_later_promotions_the_last_is_found(checks: Checks) -> None:
-    alike, told = "1" * 32, {"model": "mock", "revision": "2", "training_run": "t"}
-    keys = [alike + letter * 32 for letter in "abc"]
+    keys = [ALIKE + letter * 32 for letter in "abc"]
     for place, key in enumerate([keys[0], keys[2], keys[1]]):
-        checks.begin(key, announced=float(place), **told)
-        checks.decide(key, verdict="promote", decision="{}")
+        decided(checks, key, announced=float(place))
         checks.close(key, promoted=True)
-    found = checks.newer(keys[0], alike=alike)
+    found = checks.newer(keys[0], alike=ALIKE)
     assert found.key == keys[1]
 
 
@@ -301,13 +301,11 @@ def test_a_check_that_was_released_at_this_moment_is_tried_again(
     checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("contrapose.tasks.store.checks._row", lambda *_: None)
-    told = {"model": "mock", "revision": "2", "training_run": "t"}
-    assert checks._take(KEY, told, announced=None, again=False, wanted=False) is None
+    assert take(checks) is None
 
 
 def test_a_check_that_is_done_is_nobodys_to_take_however_long_ago_that_was(checks: Checks, store: str) -> None:
-    begin(checks)
-    checks.decide(KEY, verdict="hold", decision="{}")
+    decided(checks, verdict="hold")
     with connect(store).begin() as connection:
         connection.execute(update(CHECKS).values(until=0.0))
     assert begin(Store().checks(flow_run="two")).owner == checks.owner

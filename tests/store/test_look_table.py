@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contrapose.tasks.store import Store
-from contrapose.tasks.store.looks import KEPT
+from contrapose.tasks.store.findings import KEPT
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -90,14 +90,6 @@ def test_the_waits_grow_up_to_a_limit(url: str, first: list[float], monkeypatch:
         assert len(clock.slept) == TRIES - 1
 
 
-def test_a_file_is_given_up_after_its_tries_even_if_no_time_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contrapose.tasks.store.base.time", Clock(0))
-    away = Away(3 * TRIES, url="sqlite://")
-    with pytest.raises(AwayError):
-        away.answer()
-    assert away.calls == TRIES
-
-
 def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_back_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -115,7 +107,3 @@ def test_a_server_that_is_away_for_good_is_waited_for_once_and_one_that_came_bac
     with pytest.raises(AwayError):
         away.answer()
     assert sum(clock.slept) >= AWAY_SECONDS
-
-
-def test_a_method_that_waits_keeps_its_name_and_takes_what_it_took() -> None:
-    assert Away.answer.__name__ == "answer"

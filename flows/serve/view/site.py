@@ -21,11 +21,10 @@ from contrapose.tasks.compare.flips import flips_of
 from contrapose.tasks.core.errors import ComparisonError, ContraposeError
 from contrapose.tasks.core.history_records import criteria_of_past
 from contrapose.tasks.core.stopping import asked_of, early_stop
-from contrapose.tasks.history.queries import runs
+from contrapose.tasks.history.queries import Series, runs, series
 from contrapose.tasks.history.reading import read_history
-from contrapose.tasks.history.series import Series, series
 from contrapose.tasks.report import comparison_page, templates
-from contrapose.tasks.report.charts.pictures import trend
+from contrapose.tasks.report.charts import trend
 from contrapose.tasks.text.masking import Show, make_shower
 from contrapose.tasks.text.wording import criterion_text, moment, percent
 

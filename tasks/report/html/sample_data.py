@@ -18,7 +18,7 @@ from contrapose.tasks.probes.toxic_words.count import doubtful
 from contrapose.tasks.report.base import SentPrompts
 from contrapose.tasks.report.failures import text_columns
 from contrapose.tasks.report.publish import StoredResults
-from contrapose.tasks.report.rows import ReportRow, name_of, outcomes, read_rows, without_controls
+from contrapose.tasks.report.rows import OUTCOMES, ReportRow, name_of, outcomes, read_rows, without_controls
 from contrapose.tasks.text.cleaning import cut_text, show_hidden
 from contrapose.tasks.text.diff import mark
 from contrapose.tasks.text.masking import LONGEST, hides_characters, offending
@@ -31,9 +31,6 @@ MOST_BYTES = 24_000_000
 
 BLOCK = 1_000
 """Rows whose texts are packed together; a text that several of them share is there once."""
-
-OUTCOMES = ("fail", "error", "unscored", "wrong before", "pass")
-"""Outcomes by number, as the script knows them."""
 
 Frame = tuple[tuple[int, ...], ...]
 """For each prompt of a case the numbers of the texts around its own, or of the complete prompt."""

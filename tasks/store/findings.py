@@ -1,8 +1,13 @@
-"""Looks: on which cases a question about a model was left open, so that a later run with more of them counts it."""
+"""Findings of a run that later runs on the same store use: forms and looks.
+
+A form says how a model's endpoint must be asked; the run that finds it out first settles it for all. A look says on
+which cases a question about a model was left open, so that a later run with more of them counts it.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
@@ -12,7 +17,7 @@ from sqlalchemy import select
 from contrapose.tasks.store.base import StorePart
 from contrapose.tasks.store.engine import upsert
 from contrapose.tasks.store.replay import put_receipt
-from contrapose.tasks.store.schema import LOOKS
+from contrapose.tasks.store.schema import FORMS, LOOKS
 
 KEPT = 256
 """Cases of a look that are kept, those with the least hashes: enough to see whether they are among others."""
@@ -20,6 +25,25 @@ SHARED = 0.5
 """Of an earlier look's cases, the share that must be among those of a later one: it has seen that evidence before."""
 SETTLED = "settled"
 """Key of a row that is about no question, but says when its run stops."""
+
+
+class FormTable(StorePart):
+    """Forms in a database."""
+
+    def find(self, key: str, *, run: str | None = None) -> str | None:
+        """Return a form; with `run`, only if that run found it out itself."""
+        own = [] if run is None else [FORMS.c.run == run]
+        rows = self.fetch(select(FORMS.c.form).where(FORMS.c.key == key, *own))
+        return str(rows[0].form) if rows else None
+
+    def note(self, key: str, form: str, *, model: str, run: str, again: bool) -> None:
+        """Keep a form of letters, or settings that the endpoint needs, as JSON, that a run found out.
+
+        `again`: it replaces what was found before; otherwise that stays.
+        """
+        row = {"key": key, "model": model, "form": form, "run": run, "stored": time.time()}
+        statement = upsert(self.dialect, FORMS, row, newer=again).values(**row)
+        self.execute(statement, put_receipt("forms", row, newer=again))
 
 
 class Settled(NamedTuple):
