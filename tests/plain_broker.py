@@ -13,7 +13,7 @@ from contrapose.tasks.infer.budget import Budget
 
 @dataclass(slots=True)
 class PlainBroker:
-    """The `Broker` protocol without a store, a database or another run."""
+    """What models need of a `StoreBroker`, without a store, a database or another run."""
 
     budget: Budget = field(default_factory=Budget)
     """What may be spent; without limits unless a test gives some."""

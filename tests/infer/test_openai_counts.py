@@ -16,7 +16,6 @@ from contrapose.tasks.config.prices import Price
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
@@ -38,7 +37,9 @@ def odd_count(content: bytes) -> str | None:
     return believe_counts(read_reply(content, generate("Hello")), content, sent=MOST, written=MOST)[1]
 
 
-def answered(content: bytes, broker: Broker, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
+def answered(
+    content: bytes, broker: StoreBroker, questions: Sequence[Question], *, proper_from: int | None = None
+) -> int:
     """How many requests an endpoint saw that replies so."""
     with misbehaving(Misbehaving(script=sending(content), proper_from=proper_from)) as server:
         args = {"base_url": f"http://127.0.0.1:{server.port}/v1", "retries": 0, "constrained": "off"}

@@ -16,6 +16,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.key import NO_KEY, Key
 from contrapose.tasks.infer.openai.settings import read_settings
 from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, VENDORS, Vendor
@@ -265,3 +266,29 @@ def test_page_lists_every_vendor_as_the_table_has_it() -> None:
         address = f"`{row.base_url}`" if row.base_url else f"the address in `{row.base_env}`"
         key = f"`{row.key}`" + ("" if row.needs_key else " if the server wants one")
         assert f"| `{row.name}/{row.example}` | {address} | {key} | {row.notes} |\n" in page
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"constrained": "yes"}, "auto or off or json_schema"),
+        ({"constrained": True}, "auto or off"),
+        ({"constrained": "json_schema", "endpoint": "completions"}, "structured_outputs, guided_choice"),
+        ({"constrained": "guided_choice", "base_url": "https://api.openai.com/v1"}, "json_schema"),
+    ],
+)
+def test_a_form_that_cannot_be_is_refused(args: dict[str, object], expected: str) -> None:
+    with pytest.raises(ModelError, match=expected):
+        OpenAI().forms(ModelSpec(id="openai/any", args={"base_url": "http://localhost:1/v1", **args}))
+
+
+@pytest.mark.parametrize(
+    ("args", "forms"),
+    [
+        ({}, ("json_schema", "plain")),
+        ({"endpoint": "completions"}, ("plain",)),
+        ({"constrained": False}, ("plain",)),
+    ],
+)
+def test_openai_itself_has_schemas_for_chat_alone(args: dict[str, object], forms: tuple[str, ...]) -> None:
+    assert OpenAI().forms(ModelSpec(id="openai/any", args=args)) == forms
