@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 from asked_case import case
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contrapose.tasks.core.records import Case, TextSample
@@ -82,6 +82,7 @@ def clustered_cases(*sizes: int) -> list[Case]:
     return cases
 
 
+@settings(max_examples=25)
 @given(CLUSTERS, st.integers(1, 20))
 def test_looks_part_no_cluster_and_count_what_is_judged(sizes: list[int], size: int) -> None:
     cases = clustered_cases(*sizes)
@@ -116,6 +117,7 @@ def test_where_nothing_is_judged_nobody_looks(cases: list[Case]) -> None:
     assert looks(write(cases, Case), size=8) == []
 
 
+@settings(max_examples=25)
 @given(CLUSTERS, st.integers(1, 20), st.integers(1, 20))
 def test_no_portion_that_is_asked_reaches_across_a_look(sizes: list[int], size: int, portion: int) -> None:
     cases = clustered_cases(*sizes)

@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from openai_server import generate
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 from small_server import Asked, answering
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -239,9 +238,7 @@ def test_ollama_answers_and_the_digest_of_its_weights_is_part_of_its_identity() 
         assert provider.identity(model)["served"] == "a2af6cc3eb7f"
         named = model.model_copy(update={"args": {**model.args, "revision": "mine"}})
         assert provider.identity(named)["served"] == "mine"
-        broker = PlainBroker()
-        provider.open(model).answer([generate("A or B?")], broker)
-        [answer] = broker.answers.values()
+        [answer] = ask_prompts(model, "A or B?").answers.values()
         assert (answer.completion.text, answer.completion.usage.prompt_tokens) == ("B", 17)
         replies["/api/tags"] = (200, {"models": []})
         assert "served" not in provider.identity(model)
@@ -254,9 +251,7 @@ def test_model_that_ollama_does_not_have_ends_the_run_and_the_doctor_says_how_to
     with serving(replies, []) as url:
         check = look("ollama", "x", url)
         assert (check.state, check.remedy) == ("warning", "Run: ollama pull x")
-        broker = PlainBroker()
-        model = ModelSpec(id="ollama/x", args={"base_url": f"{url}/v1"})
-        registry.find("providers", "ollama")().open(model).answer([generate("A?"), generate("B?")], broker)
+        broker = ask_prompts(ModelSpec(id="ollama/x", args={"base_url": f"{url}/v1"}), "A?", "B?")
         assert "model 'x' not found" in str(broker.stopped)
 
 
