@@ -19,3 +19,9 @@ def case(name: str = "one", **changes: object) -> Case:
         "asks": "generate",
     }
     return Case(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def lettered(name: str, **changes: object) -> Case:
+    """A case whose replies are letters, with prompts of its own."""
+    prompts = {"original_prompt": f"{name}?", "perturbed_prompt": f"{name}, swapped?"}
+    return case(name, **{**prompts, "labels": ("A", "B"), "options": ("x", "y"), "scorer": "reply", **changes})

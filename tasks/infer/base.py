@@ -9,46 +9,19 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE, Price
 from contrapose.tasks.core.errors import ModelError, suggest_name
 from contrapose.tasks.core.provider import Described
-from contrapose.tasks.core.questions import Answer, Form, Question
+from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Case, Likelihoods
-from contrapose.tasks.infer.budget import Budget
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes
 
 AskedKind = Literal["choose", "generate"]
 """Kinds of questions that an endpoint can be asked."""
 
 
-class Broker(Protocol):
-    """Source of questions and target of answers. Any thread may call it."""
-
-    @property
-    def budget(self) -> Budget:
-        """Budget: every request is reserved there first and settled afterwards."""
-
-    @property
-    def stopped(self) -> str | None:
-        """Reason why nothing more is to be asked; None while asking goes on."""
-
-    def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that are still open and are ours to ask now, in order; none once stopped.
-
-        It may wait for a database. Questions that another run is asking at this moment are left out: they come later.
-        """
-
-    def put(self, answers: Sequence[Answer]) -> None:
-        """Leave answers, or failures that are final. It returns at once; they are written together, soon."""
-
-    def stop(self, reason: str) -> None:
-        """Ask nothing more in this run: the budget is spent, or the endpoint is gone. The first reason stays."""
-
-    def warn(self, kind: str, text: str) -> None:
-        """Warn people about the answers; of each kind the first text stays."""
-
-
 class Model(Protocol):
     """An opened model."""
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Take the open ones among distinct questions from the broker, and put the answers there as they come.
 
         How questions are batched depends on all of them, not on which are still open, and a batch is put whole:
@@ -116,13 +89,6 @@ class Adapts(Protocol):
         """Return warnings about replies that were asked for with these settings, by kind."""
 
 
-class AdaptingBroker(Broker, Protocol):
-    """A broker whose answers may turn out to be those of changed settings."""
-
-    def adapt(self, changes: Changes) -> ModelSpec:
-        """Find and keep answers from now on as of a run with these settings; return the model with them."""
-
-
 class TriedOut(NamedTuple):
     """Facts that were found out about an endpoint."""
 
@@ -137,7 +103,7 @@ class TriesOut(Protocol):
     """A model that can find out how its endpoint must be asked."""
 
     def try_out(
-        self, questions: Sequence[Question], forms: Sequence[Form], broker: AdaptingBroker, *, changes: Changes | None
+        self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
     ) -> TriedOut:
         """Find out how the endpoint must be asked, by asking some of the questions, one after the other.
 

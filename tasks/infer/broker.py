@@ -28,7 +28,7 @@ from contrapose.tasks.store.receipts import Written
 
 
 class StoreBroker:
-    """Hands out questions without a known answer, and keeps new answers.
+    """Hands out questions without a known answer, and keeps new answers. Any thread may call it.
 
     Args:
         run: id of the run, which must have been begun.
@@ -73,7 +73,7 @@ class StoreBroker:
         self._writer.close()
 
     def stop(self, reason: str) -> None:
-        """Ask nothing more; the first reason stays."""
+        """Ask nothing more: the budget is spent, or the endpoint is gone. The first reason stays."""
         with self._lock:
             self.stopped = self.stopped or reason
 
@@ -120,7 +120,10 @@ class StoreBroker:
         return [question for question, key in zip(questions, keys, strict=True) if key in held]
 
     def take(self, questions: Sequence[Question]) -> list[Question]:
-        """Return the questions that are still open and are ours to ask now, in order."""
+        """Return the questions that are still open and are ours to ask now, in order; none once stopped.
+
+        It may wait for a database. Questions that another run is asking at this moment are left out: they come later.
+        """
         left = [] if self.stopped else self.open_questions(questions)
         keys = [self._key(question) for question in left]
         # A claim behind answers whose receipts alone are written would read these again, to write them itself.
@@ -129,7 +132,7 @@ class StoreBroker:
         return [question for question, key in zip(left, keys, strict=True) if key in own]
 
     def put(self, answers: Sequence[Answer]) -> None:
-        """Keep answers, and remember failures for this run."""
+        """Keep answers, and remember failures for this run. It returns at once; they are written together, soon."""
         for answer in answers:
             self.answers[answer.question] = answer.completion
             self._meter.failed += bool(answer.completion.error)

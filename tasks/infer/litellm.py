@@ -30,6 +30,7 @@ from contrapose.tasks.infer.asking.outcomes import (
 from contrapose.tasks.infer.asking.pool import PooledModel
 from contrapose.tasks.infer.asking.text_provider import SHOWN, TextProvider
 from contrapose.tasks.infer.base import refuse_unknown
+from contrapose.tasks.infer.openai.bodies import sampling_fields
 from contrapose.tasks.infer.openai.failures import failure_of_error, unreadable_failure
 from contrapose.tasks.infer.openai.key import read_header
 from contrapose.tasks.infer.openai.refusals import refused_parameter
@@ -191,15 +192,8 @@ def request_fields(spec: ModelSpec) -> tuple[dict[str, Any], list[str]]:
     """Return the settings of a request, and the names of those that LiteLLM cannot send to the model."""
     model, provider = split_name(spec)
     supported = load_litellm().get_supported_openai_params(model=model, custom_llm_provider=provider) or ()
-    generation = spec.generation
     length = "max_tokens" if "max_tokens" in supported else "max_completion_tokens"
-    wanted = {
-        length: generation.max_new_tokens,
-        "temperature": generation.temperature,
-        "top_p": generation.top_p,
-        "stop": list(generation.stop) or None,
-    }
-    wanted = {name: value for name, value in wanted.items() if value is not None}
+    wanted = sampling_fields(spec.generation, length_field=length)
     return {name: value for name, value in wanted.items() if name in supported}, sorted(wanted.keys() - set(supported))
 
 

@@ -15,7 +15,8 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.arguments import number
-from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_unknown
+from contrapose.tasks.infer.base import LocalProvider, refuse_unknown
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.trading import Batch, trade
 from contrapose.tasks.tables.columnar import garbage_collection_paused, split_batches
 
@@ -75,7 +76,7 @@ class MockModel:
     ) -> None:
         self.reply, self.slip, self.slip_reply, self.revision = reply, slip, slip_reply, revision
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Answer open questions, a batch at a time, until the budget is spent."""
         with garbage_collection_paused():
             for batch in split_batches(questions, BATCH):

@@ -17,7 +17,8 @@ from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, Likelihoods
 from contrapose.tasks.core.tool_calls import split_reply
 from contrapose.tasks.infer.ask import asked
-from contrapose.tasks.infer.base import Broker, LocalProvider, refuse_frame, refuse_unknown
+from contrapose.tasks.infer.base import LocalProvider, refuse_frame, refuse_unknown
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.formats.base import Selection
 from contrapose.tasks.infer.recordings import SIDES, USUAL, Recording, ReplyKey, read_recording
 
@@ -143,7 +144,7 @@ class RecordedModel:
             for question, side in zip(asked([case]), SIDES, strict=False)
         )
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Put the recorded replies."""
         taken = broker.take(questions)
         keys = {question: self._keys_of.get(question.prompt, {}) for question in taken}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits, valid_usage
 from contrapose.tasks.infer.meter import Meter
 from contrapose.tasks.store import Store
@@ -118,7 +118,7 @@ def _covers(granted: Usage, needed: Usage) -> bool:
 
 
 @contextmanager
-def reporting(owner: str, asking: Broker, meter: Meter) -> Iterator[None]:
+def reporting(owner: str, asking: StoreBroker, meter: Meter) -> Iterator[None]:
     """Report to the team how far a portion has come, and stop the portion when another one was stopped."""
 
     def report(*, last: bool = False) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.05
 """Between two looks at a budget that others may give back to."""
@@ -28,7 +28,7 @@ class Batch:
     """How many are computed before their answers are put; None: as many as the budget has room for."""
 
 
-def trade(batch: Batch, broker: Broker) -> None:
+def trade(batch: Batch, broker: StoreBroker) -> None:
     """Compute the open questions of a batch, as many at a time as the budget has room for.
 
     Reservations are settled however the computing ends: at the usage of an answer, or at nothing where there is none.

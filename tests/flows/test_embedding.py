@@ -17,7 +17,7 @@ from contrapose.tasks.config.suite_files import validate
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.evaluate import embeddings
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.mock import Mock, MockModel
 from contrapose.tasks.store import Store
 
@@ -40,7 +40,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked: list[int] = []
     answer = MockModel.answer
 
-    def counting(self: MockModel, questions: Sequence[Question], broker: Broker) -> None:
+    def counting(self: MockModel, questions: Sequence[Question], broker: StoreBroker) -> None:
         asked.append(len(questions))
         answer(self, questions, broker)
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from app_server import AppServer
 from fake_endpoint import serving_this
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.questions import Answer, Question
+from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.infer.app import App
 from contrapose.tasks.infer.app.responses import fill_body, reply_in
 from contrapose.tasks.infer.app.ways import WORKER
@@ -84,12 +84,11 @@ def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(name: str, prompts: Sequence[str], **args: Any) -> list[Answer]:
     """What becomes of each prompt."""
-    questions = [Question(kind="generate", prompt=prompt) for prompt in prompts]
-    spec, broker, provider = ModelSpec(id=f"app/{name}", args=args), PlainBroker(), App()
-    provider.identity(spec)
-    provider.open(spec).answer(questions, broker)
+    spec = ModelSpec(id=f"app/{name}", args=args)
+    App().identity(spec)
+    broker = ask_prompts(spec, *prompts)
     assert broker.stopped is None, broker.stopped
-    return [broker.answers[question] for question in questions]
+    return broker.replies(*prompts)
 
 
 def texts(name: str, prompts: Sequence[str], **args: Any) -> list[str | None]:
@@ -104,24 +103,37 @@ def test_a_callable_is_asked(function: str) -> None:
     assert texts("bot_of_tests:Bot.answer", ["Hello"]) == ["Bot: Hello"]
 
 
-@pytest.mark.usefixtures("bot")
-@pytest.mark.parametrize(
-    ("prompt", "told"),
-    [
-        ("raise", "RuntimeError: it broke on two lines"), ("exit", "SystemExit: 3"),
-        ("gone", "its process ended (exit status 3)"), ("killed", "its process ended (signal SIGKILL)"),
-        ("hang", "no reply in 1.5 s"), ("nothing", "it returned NoneType"), ("huge", "more than 4 MiB"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_what_befalls_one_prompt_harms_no_other(prompt: str, told: str, concurrency: int) -> None:
-    prompts = ["first", prompt, "second", "third"]
-    answers = asked("bot_of_tests:answer", prompts, timeout=1.5, concurrency=concurrency)
-    assert told in str(answers[1].completion.error)
-    assert "\n" not in str(answers[1].completion.error)
-    others = [answers[0], *answers[2:]]
-    assert [answer.completion.text for answer in others] == ["Said: first", "Said: second", "Said: third"]
-    assert all(answer.requests == 1 for answer in answers)
+FAILING = {
+    "raise": "RuntimeError: it broke on two lines",
+    "exit": "SystemExit: 3",
+    "gone": "its process ended (exit status 3)",
+    "killed": "its process ended (signal SIGKILL)",
+    "hang": "no reply in 1.5 s",
+    "nothing": "it returned NoneType",
+    "huge": "more than 4 MiB",
+}
+"""Prompts that harm a callable, and what is said of each."""
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def harmed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
+    """Answers to all of these prompts, each with one after it that harms nobody, so many at a time."""
+    prompts = [text for prompt in FAILING for text in (prompt, f"{len(prompt)} after {prompt[:2]}")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTRAPOSE_APPS", "*")
+        patch.chdir(tmp_path_factory.mktemp("harmed"))
+        Path("bot_of_tests.py").write_text(BOT)
+        answers = asked("bot_of_tests:answer", prompts, timeout=1.5, concurrency=request.param)
+    return dict(zip(prompts, answers, strict=True))
+
+
+@pytest.mark.parametrize("prompt", FAILING)
+def test_what_befalls_one_prompt_harms_no_other(prompt: str, harmed: Mapping[str, Answer]) -> None:
+    error = str(harmed[prompt].completion.error)
+    assert FAILING[prompt] in error
+    assert "\n" not in error
+    assert all(answer.requests == 1 for answer in harmed.values())
+    assert all(answer.completion.text == f"Said: {other}" for other, answer in harmed.items() if other not in FAILING)
 
 
 @pytest.mark.usefixtures("bot")
@@ -257,8 +269,7 @@ def test_failures_are_tried_again_where_that_may_help(
 )
 def test_what_nothing_mends_stops_at_once(faults: Mapping[int, int], told: str, server: AppServer) -> None:
     server.statuses = dict(faults)
-    broker = PlainBroker()
-    App().open(ModelSpec(id=f"app/{server.url}")).answer([Question(kind="generate", prompt="Hello")], broker)
+    broker = ask_prompts(ModelSpec(id=f"app/{server.url}"), "Hello")
     assert told in str(broker.stopped)
     assert len(server.bodies) == 1
 

@@ -15,7 +15,6 @@ from contrapose.tasks.core.errors import ContraposeError
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Side, Trial, Usage
 from contrapose.tasks.infer.ask import ask, ask_back, is_unasked
-from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
@@ -33,7 +32,7 @@ class Counting:
         self.asked: list[Question] = []
         self.seconds = seconds
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         for question in questions:
             for taken in broker.take([question]):
                 time.sleep(self.seconds)
@@ -199,7 +198,7 @@ def test_nothing_is_asked_twice_when_the_clock_jumps(monkeypatch: pytest.MonkeyP
     class Slow(Counting):
         """A model that takes whatever is open, and a while."""
 
-        def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+        def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
             own = broker.take(questions)
             taken.set()
             time.sleep(3 if own else 0)

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from openai_server import generate
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 from small_server import Asked, answering
 
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -154,14 +153,8 @@ def model(name: str = "mine", **args: Any) -> ModelSpec:
     return ModelSpec(id=f"azure/{name}", args=args)
 
 
-def ask(spec: ModelSpec, *prompts: str) -> PlainBroker:
-    broker = PlainBroker()
-    registry.find("providers", "azure")().open(spec).answer([generate(prompt) for prompt in prompts], broker)
-    return broker
-
-
 def test_key_is_sent_in_its_own_header_to_the_v1_address(azure: Azure) -> None:
-    [answer] = ask(model(), "A or B?").answers.values()
+    [answer] = ask_prompts(model(), "A or B?").answers.values()
     assert (answer.completion.text, answer.completion.outcome) == ("B", "answered")
     path, headers, body = azure.prompts[0]
     assert path == "/openai/v1/chat/completions"
@@ -174,7 +167,7 @@ def test_key_is_sent_in_its_own_header_to_the_v1_address(azure: Azure) -> None:
 def test_request_to_the_older_address_is_that_of_the_official_client(azure: Azure) -> None:
     from openai import AzureOpenAI
 
-    [answer] = ask(model(api_version="2024-10-21"), "A or B?").answers.values()
+    [answer] = ask_prompts(model(api_version="2024-10-21"), "A or B?").answers.values()
     assert answer.completion.text == "B"
     with AzureOpenAI(azure_endpoint=azure.url, api_key=KEY, api_version="2024-10-21", max_retries=0) as client:
         client.chat.completions.create(
@@ -229,7 +222,7 @@ def test_content_filter_is_an_outcome_and_not_an_error(azure: Azure) -> None:
         (200, reply("The", "content_filter", hate={"filtered": True, "severity": "medium"}), {}),
         (200, reply("B"), {}),
     ]
-    broker = ask(model(concurrency=1), "one", "two", "three", "four")
+    broker = ask_prompts(model(concurrency=1), "one", "two", "three", "four")
     outcomes = [(answer.completion.outcome, answer.completion.text) for answer in broker.answers.values()]
     assert outcomes == [("moderated", ""), ("moderated", ""), ("moderated", "The"), ("answered", "B")]
     assert len(azure.prompts) == 4
@@ -237,10 +230,7 @@ def test_content_filter_is_an_outcome_and_not_an_error(azure: Azure) -> None:
 
 def test_limit_is_waited_for_as_long_as_azure_says(azure: Azure, monkeypatch: pytest.MonkeyPatch) -> None:
     azure.replies = [(429, LIMITED, {"retry-after-ms": "30", "retry-after": "60", "x-ratelimit-remaining-tokens": "0"})]
-    broker = PlainBroker()
-    opened = registry.find("providers", "azure")().open(model())
-    opened.answer([generate("A or B?")], broker)
-    [answer] = broker.answers.values()
+    [answer] = ask_prompts(model(), "A or B?").answers.values()
     assert (answer.completion.text, answer.requests) == ("B", 2)
 
 
@@ -251,7 +241,7 @@ def test_missing_deployment_is_found_before_anything_is_asked(args: dict[str, st
     with pytest.raises(ModelError, match="there is no deployment 'other'"):
         provider.check(model("other", **args))
     # One that is removed meanwhile ends the run: no other prompt would fare better.
-    broker = ask(model("other", **args), "A?", "B?", "C?")
+    broker = ask_prompts(model("other", **args), "A?", "B?", "C?")
     assert "refuses every request" in str(broker.stopped)
     assert registry.find("providers", "azure")().identity(model(**args)).get("api_version") == args.get("api_version")
     assert all("messages" not in body or body["model"] == "other" for _, _, body in azure.asked)
@@ -285,7 +275,7 @@ def test_token_of_entra_is_renewed_before_it_expires(azure: Azure, monkeypatch: 
     entra._token_provider.cache_clear()
     azure.tokens = ("entra-token-0", "entra-token-1")
     azure.replies = [(200, reply("entra-token-1 B"), {})]
-    broker = ask(model(entra=True, concurrency=1), "one", "two")
+    broker = ask_prompts(model(entra=True, concurrency=1), "one", "two")
     entra._token_provider.cache_clear()
     # What a server repeats of a token is not kept.
     assert [answer.completion.text for answer in broker.answers.values()] == ["… B", "B"]

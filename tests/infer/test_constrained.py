@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from asked_case import case
+from asked_case import case, lettered
 from fake_endpoint import Endpoint, form_in
 from openai_server import spec
 from settled_run import Ran, both_at_once, run_cases
@@ -34,17 +34,6 @@ TIMES_WITH_FAULTS = 3
 @pytest.fixture(autouse=True)
 def _it_explains(server: Endpoint) -> None:
     server.reply_text = EXPLAINED
-
-
-def lettered(name: str, **changes: object) -> Case:
-    values: dict[str, object] = {
-        "original_prompt": f"{name}?",
-        "perturbed_prompt": f"{name}, swapped?",
-        "labels": ("A", "B"),
-        "options": ("x", "y"),
-        "scorer": "reply",
-    }
-    return case(name, **{**values, **changes})
 
 
 CASES = [lettered(str(number)) for number in range(6)]

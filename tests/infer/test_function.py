@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from plain_broker import PlainBroker
+from plain_broker import PlainBroker, ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
@@ -66,12 +66,10 @@ async def misbehaving_later(prompt: str) -> Any:
 
 def asked(function: Callable[[str], Any], prompts: Sequence[str], **args: Any) -> list[Answer]:
     """What becomes of each prompt."""
-    questions = [Question(kind="generate", prompt=prompt) for prompt in prompts]
-    broker = PlainBroker()
     with offer_function(function) as name:
-        Function().open(ModelSpec(id=name, args=args)).answer(questions, broker)
+        broker = ask_prompts(ModelSpec(id=name, args=args), *prompts)
     assert broker.stopped is None, broker.stopped
-    return [broker.answers[question] for question in questions]
+    return broker.replies(*prompts)
 
 
 def texts(function: Callable[[str], Any], prompts: Sequence[str], **args: Any) -> list[str | None]:
@@ -171,9 +169,8 @@ def test_a_function_sees_the_context_of_whoever_offers_it() -> None:
 def test_a_function_whose_calls_all_hang_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contrapose.tasks.infer.function.MOST_HANGING", 3)
     over = threading.Event()
-    questions, broker = [Question(kind="generate", prompt=str(number)) for number in range(9)], PlainBroker()
     with offer_function(lambda prompt: str(over.wait(30))) as name:
-        Function().open(ModelSpec(id=name, args={"timeout": 0.2, "concurrency": 1})).answer(questions, broker)
+        broker = ask_prompts(ModelSpec(id=name, args={"timeout": 0.2, "concurrency": 1}), *map(str, range(9)))
     over.set()
     assert broker.stopped == "3 calls of the function hang, and no thread can be ended"
     assert len(broker.answers) == 4
@@ -204,10 +201,8 @@ def test_functions_of_one_name_are_two_models() -> None:
         assert (first, second) == tuple(
             f"function/test_functions_of_one_name_are_two_models.lambda{ending}" for ending in ("", "-2")
         )
-        spec = ModelSpec(id=second, args={"revision": "v1"})
-        broker, question = PlainBroker(), Question(kind="generate", prompt="Who?")
-        Function().open(spec).answer([question], broker)
-        assert broker.answers[question].completion.text == "two"
+        [answer] = ask_prompts(ModelSpec(id=second, args={"revision": "v1"}), "Who?").replies("Who?")
+        assert answer.completion.text == "two"
 
 
 @pytest.mark.parametrize(

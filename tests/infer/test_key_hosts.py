@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from counting_server import Counting, counting
-from openai_server import generate
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
@@ -219,7 +218,7 @@ def test_nothing_else_of_the_environment_goes_to_a_host_that_has_no_key(
         monkeypatch.setenv(name, value)
     chosen = ModelSpec(id="openai/any", args={"base_url": server.url, "api_key_env": "none"})
     OpenAI().identity(chosen)
-    OpenAI().open(chosen).answer([generate("Hello")], PlainBroker())
+    ask_prompts(chosen, "Hello")
     assert {method for method, _ in server.asked} == {"GET", "POST"}
     assert "secret" not in str(server.headers)
     assert PASSWORD not in str(server.headers)
@@ -254,8 +253,7 @@ def test_a_redirect_of_a_prompt_stops_the_run_and_is_not_followed(
         monkeypatch.setenv("CONTRAPOSE_KEY_HOSTS", f"127.0.0.1:{first.port}")
         chosen = ModelSpec(id="openai/any", args={"base_url": first.url, "concurrency": 1})
         OpenAI().identity(chosen)
-        broker = PlainBroker()
-        OpenAI().open(chosen).answer([generate(f"Hello {number}") for number in range(9)], broker)
+        broker = ask_prompts(chosen, *(f"Hello {number}" for number in range(9)))
     assert f"redirects to http://127.0.0.1:{server.port}" in str(broker.stopped)
     assert server.asked == []
     assert len(first.asked) == 2

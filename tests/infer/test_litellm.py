@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai_server import generate
-from plain_broker import PlainBroker
+from plain_broker import PlainBroker, ask_prompts
 from small_server import Asked, answering
 
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
@@ -91,8 +90,7 @@ def claude(server: Server, **changes: Any) -> ModelSpec:
 
 
 def ask(spec: ModelSpec, *prompts: str) -> tuple[list[Answer], PlainBroker]:
-    broker = PlainBroker()
-    registry.find("providers", "litellm")().open(spec).answer([generate(prompt) for prompt in prompts], broker)
+    broker = ask_prompts(spec, *prompts)
     return list(broker.answers.values()), broker
 
 

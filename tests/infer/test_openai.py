@@ -100,7 +100,7 @@ def test_a_reply_without_any_label_is_left_to_reading(server: Endpoint) -> None:
 
 def test_an_endpoint_without_log_probabilities_stops_the_run(server: Endpoint) -> None:
     broker = PlainBroker()
-    with pytest.raises(ModelError, match=r"Set model_args\.logprobs: false"):
+    with pytest.raises(ModelError, match=r"returned no log-probabilities.*Set model_args\.logprobs: false"):
         OpenAI().open(spec(server, args={"logprobs": True})).answer([choose("Which?")], broker)
     assert str(only(broker).completion.error).startswith("not asked to the end")
 

@@ -7,21 +7,19 @@ import math
 from collections.abc import Sequence
 
 import pytest
-from misbehaving import Misbehaving, http, misbehaving, reply, sending
+from misbehaving import Misbehaving, misbehaving, reply, sending
 from openai_server import choose, generate
 from plain_broker import PlainBroker
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import Price
-from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Usage
-from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget, Limits
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai import OpenAI
-from contrapose.tasks.infer.openai.response_parsing import believe_counts, read_reply
+from contrapose.tasks.infer.openai.response_parsing import NoLogprobsError, believe_counts, read_reply
 from contrapose.tasks.store import Store
 
 MOST = 2**31 - 1
@@ -38,7 +36,9 @@ def odd_count(content: bytes) -> str | None:
     return believe_counts(read_reply(content, generate("Hello")), content, sent=MOST, written=MOST)[1]
 
 
-def answered(content: bytes, broker: Broker, questions: Sequence[Question], *, proper_from: int | None = None) -> int:
+def answered(
+    content: bytes, broker: StoreBroker, questions: Sequence[Question], *, proper_from: int | None = None
+) -> int:
     """How many requests an endpoint saw that replies so."""
     with misbehaving(Misbehaving(script=sending(content), proper_from=proper_from)) as server:
         args = {"base_url": f"http://127.0.0.1:{server.port}/v1", "retries": 0, "constrained": "off"}
@@ -71,7 +71,7 @@ def test_a_count_is_taken_as_it_is(said: object, count: int) -> None:
     assert odd_count(content) is None
 
 
-@pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20}, {"completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 10**20, "completion_tokens": 3 * 10**9}, {"prompt_tokens": -5}])
 def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> None:
     run, keys = Store().runs.begin("run", config="{}", folder="."), Keys(ModelSpec(id="mock"), {"revision": "1"})
     with StoreBroker(keys, run=run, model="mock", budget=Budget()) as broker:
@@ -83,8 +83,10 @@ def test_one_odd_count_loses_no_answer(store: str, usage: dict[str, object]) -> 
     assert len(broker.warnings) == 1
 
 
-@pytest.mark.parametrize("limits", [Limits(max_tokens=500), Limits(max_cost=0.0005)], ids=["tokens", "cost"])
-@pytest.mark.parametrize("odd", [-(10**9), -1, 0, "0", None, 10**30])
+@pytest.mark.parametrize(
+    ("limits", "odd"),
+    [(Limits(max_tokens=500), odd) for odd in (-(10**9), 0, None, 10**30)] + [(Limits(max_cost=0.0005), -1)],
+)
 def test_no_count_evades_a_budget(limits: Limits, odd: object) -> None:
     broker = PlainBroker(budget=Budget(limits=limits, price=Price(input=1, output=1)))
     asked = answered(reply(usage={"prompt_tokens": odd, "completion_tokens": odd}), broker, QUESTIONS)
@@ -171,11 +173,10 @@ def test_a_token_that_is_none_is_left_out(odd: dict[str, object], place: int) ->
     "logprobs", [None, {}, [], "content", {"content": None}, {"content": []}, {"content": [None]}, {"content": [{}]},
                  {"content": [{"top_logprobs": [{"token": None, "logprob": None}]}]}, {"top_logprobs": [None]}, 5]
 )  # fmt: skip
-def test_log_probabilities_that_are_none_are_told(logprobs: object) -> None:
-    broker = PlainBroker()
+def test_log_probabilities_that_are_none_are_no_choice(logprobs: object) -> None:
     content = json.dumps({"choices": [{"message": {"content": "A"}, "logprobs": logprobs}]}).encode()
-    with pytest.raises(ModelError, match="returned no log-probabilities"):
-        answered(http(content), broker, [choose("Which?")])
+    with pytest.raises(NoLogprobsError):
+        read_reply(content, choose("Which?"))
 
 
 def test_labels_are_never_likelier_than_certain() -> None:

@@ -22,10 +22,10 @@ from contrapose.tasks.infer.openai import OpenAI
 pytestmark = pytest.mark.usefixtures("short_waits")
 
 
-@pytest.mark.parametrize("fault", ["status 500", "status 409", "garbled", "drop", "hang", "half"])
+@pytest.mark.parametrize("fault", ["status 500", "status 409", "hang", "half"])
 def test_a_fault_is_tried_again(server: Endpoint, fault: str) -> None:
     server.faults = {0: fault}
-    answer = only(answered(spec(server, args={"retries": 1, "timeout": 2}), generate("Hello")))
+    answer = only(answered(spec(server, args={"retries": 1, "timeout": 1}), generate("Hello")))
     assert answer.completion.text
     assert (answer.requests, answer.completion.usage.calls) == (2, 1)
 

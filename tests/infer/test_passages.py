@@ -11,15 +11,16 @@ import pytest
 from aiohttp import web
 from app_server import AppServer
 from fake_endpoint import serving_this
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.records import Completion
 from contrapose.tasks.infer.app import App
 from contrapose.tasks.infer.app.responses import passages_at, steps_of
-from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages
+from contrapose.tasks.infer.app.ways import outcome_of
+from contrapose.tasks.infer.app.worker import LONGEST_PASSAGE, MOST_PASSAGES, bound_passages, reply_message
+from contrapose.tasks.infer.asking.outcomes import Reply
 from contrapose.tasks.infer.base import ReturnsPassages
 
 FOUND = {"documents": [{"text": "First.", "id": 7}, {"text": "Second.", "id": 8}], "plain": ["First.", "Second."]}
@@ -37,13 +38,8 @@ class Retrieving(AppServer):
 
 def asked(model: str, **args: Any) -> tuple[Completion, Mapping[str, str]]:
     """The reply to one prompt, and what people are told."""
-    spec, broker, question = (
-        ModelSpec(id=f"app/{model}", args=args),
-        PlainBroker(),
-        Question(kind="generate", prompt="?"),
-    )
-    App().open(spec).answer([question], broker)
-    return broker.answers[question].completion, broker.warnings
+    broker = ask_prompts(ModelSpec(id=f"app/{model}", args=args), "?")
+    return broker.replies("?")[0].completion, broker.warnings
 
 
 def answered(retrieved: Mapping[str, Any], context: str) -> tuple[Completion, Mapping[str, str]]:
@@ -137,67 +133,53 @@ def test_long_passages_that_end_otherwise_stay_apart() -> None:
     assert bound_passages(["x" * LONGEST_PASSAGE]) == ["x" * LONGEST_PASSAGE]
 
 
-BOT = """
-RETURNS = {
-    "text": "Yes.",
-    "both": {"reply": "Yes.", "context": ["First.", "Second."]},
-    "ids": {"reply": "Yes.", "context": (7, 8)},
-    "nothing": {"reply": "Yes.", "context": []},
-    "reply alone": {"reply": "Yes."},
-    "no list": {"reply": "Yes.", "context": "First."},
-    "objects": {"reply": "Yes.", "context": [{"text": "First."}]},
-    "many": {"reply": "Yes.", "context": ["x" * 20_000] * 10_000},
-    "odd": {"reply": "Yes.", "context": ["\\ud800\\0."]},
-    "no reply": {"context": ["First."]},
-    "reply of numbers": {"reply": 5, "context": ["First."]},
-}
-"""
-
-
 @pytest.fixture(autouse=True)
 def _every_application_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTRAPOSE_APPS", "*")
 
 
-@pytest.fixture
-def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function for each thing that one may return."""
-    (tmp_path / "retrieving_bot.py").write_text(
-        BOT + "for name, value in RETURNS.items():\n"
-        "    globals()[name.replace(' ', '_')] = lambda prompt, value=value: value\n"
-    )
-    monkeypatch.chdir(tmp_path)
+def returned(value: object) -> tuple[Completion, Mapping[str, str]]:
+    """The reply of a callable that returns this, and what people are told."""
+    reply = outcome_of(reply_message(value), seconds=0)
+    assert isinstance(reply, Reply)
+    return reply.completion, reply.remarks
 
 
-@pytest.mark.usefixtures("bot")
 @pytest.mark.parametrize(
-    ("name", "passages", "told"),
+    ("value", "passages", "told"),
     [
-        ("text", None, ""), ("both", ("First.", "Second."), ""), ("ids", ("7", "8"), ""), ("nothing", (), ""),
-        ("reply_alone", None, ""), ("no_list", None, "str where a list of texts should be"),
-        ("objects", None, "dict where the text of a passage should be"), ("odd", ("\ufffd.",), ""),
+        ("Yes.", None, ""),
+        ({"reply": "Yes.", "context": ["First.", "Second."]}, ("First.", "Second."), ""),
+        ({"reply": "Yes.", "context": (7, 8)}, ("7", "8"), ""),
+        ({"reply": "Yes.", "context": []}, (), ""),
+        ({"reply": "Yes."}, None, ""),
+        ({"reply": "Yes.", "context": "First."}, None, "str where a list of texts should be"),
+        ({"reply": "Yes.", "context": [{"text": "First."}]}, None, "dict where the text of a passage should be"),
+        ({"reply": "Yes.", "context": ["\ud800\0."]}, ("\ufffd.",), ""),
     ],
-)  # fmt: skip
-def test_a_callable_returns_a_text_or_a_mapping(name: str, passages: Sequence[str] | None, told: str) -> None:
-    completion, warnings = asked(f"retrieving_bot:{name}")
+)
+def test_a_callable_returns_a_text_or_a_mapping(value: object, passages: Sequence[str] | None, told: str) -> None:
+    completion, warnings = returned(value)
     assert (completion.text, completion.passages, completion.error) == ("Yes.", passages, None)
     assert told in " ".join(warnings.values())
     assert bool(warnings) == bool(told)
 
 
-@pytest.mark.usefixtures("bot")
-def test_a_callable_may_return_more_than_any_message_holds() -> None:
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [({"context": ["First."]}, "returned dict"), ({"reply": 5, "context": ["First."]}, "int as reply")],
+)
+def test_a_mapping_without_a_reply_is_an_error(value: object, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        returned(value)
+
+
+def test_a_callable_may_return_more_than_any_message_holds(in_tmp: Path) -> None:
+    many = 'def many(prompt):\n    return {"reply": "Yes.", "context": ["x" * 20_000] * 10_000}\n'
+    (in_tmp / "retrieving_bot.py").write_text(many)
     completion, warnings = asked("retrieving_bot:many")
     assert len(completion.passages) == MOST_PASSAGES
     assert "10,000" in warnings["many passages"]
-
-
-@pytest.mark.usefixtures("bot")
-@pytest.mark.parametrize(("name", "told"), [("no_reply", "returned dict"), ("reply_of_numbers", "int as reply")])
-def test_a_mapping_without_a_reply_is_an_error(name: str, told: str) -> None:
-    completion, _ = asked(f"retrieving_bot:{name}")
-    assert told in str(completion.error)
-    assert completion.passages is None
 
 
 HERE = "http://127.0.0.1:9/ask"
@@ -219,7 +201,6 @@ WRONG: Mapping[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.usefixtures("bot")
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_place_is_told_in_one_line_before_anything_is_asked(name: str) -> None:
     model, context = WRONG[name]

@@ -13,7 +13,6 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, Trial, Usage
 from contrapose.tasks.infer.ask import ask, instead, is_unasked, judged_case, mass_of
-from contrapose.tasks.infer.base import Broker
 from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.budget import Budget
 from contrapose.tasks.infer.keys import Keys
@@ -30,7 +29,7 @@ class Planted:
         self.masses, self.most = masses, most
         self.asked: list[Question] = []
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         for question in questions:
             for taken in broker.take([question]):
                 self.asked.append(taken)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import struct
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from asked_case import case
-from plain_broker import PlainBroker
+from plain_broker import PlainBroker, ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
-from contrapose.tasks.core.errors import ContraposeError
-from contrapose.tasks.core.logs import ZSTANDARD
+from contrapose.tasks.core.chats import Chat
+from contrapose.tasks.core.errors import ContraposeError, DataError
 from contrapose.tasks.core.questions import Question
+from contrapose.tasks.core.tool_calls import ToolCall, split_reply
 from contrapose.tasks.infer.recorded import RecordedReplies
 from contrapose.tasks.infer.recordings import ReplyKey, Selection, read_recording
 
@@ -45,17 +43,37 @@ def by_prompt(path: Path, **selection: Any) -> dict[str, str | None]:
     return {key.prompt: completions[0].text for key, completions in found.replies.items()}
 
 
-@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz", "r.json", "r.csv", "r.tsv", "r.parquet"])
-def test_rows_of_every_table_are_read(name: str, tmp_path: Path) -> None:
-    path, frame = tmp_path / name, pd.DataFrame(ROWS)
-    write: dict[str, Callable[[], object]] = {
-        "r.json": lambda: path.write_text(json.dumps(ROWS)),
-        "r.csv": lambda: frame.to_csv(path, index=False),
-        "r.tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
-        "r.parquet": lambda: frame.to_parquet(path),
-    }
-    write.get(name, lambda: written(path, ROWS))()
-    assert by_prompt(path) == BY_PROMPT
+ENDINGS = {
+    "lines": "jsonl",
+    "one line": "jsonl",
+    "packed": "jsonl.gz",
+    "list": "json",
+    "below a key": "json",
+    **{kind: kind for kind in ("csv", "tsv", "parquet", "xlsx")},
+}
+"""Kinds of tables, and how their names usually end."""
+NAMED = [(f"r.{ending}", kind) for kind, ending in ENDINGS.items()]
+NAMED += [(name, kind) for name in ("replies", "replies.eval") for kind in sorted(ENDINGS.keys() - {"packed", "tsv"})]
+
+
+@pytest.mark.parametrize(("name", "kind"), NAMED)
+def test_tables_are_read_whatever_they_are_called(name: str, kind: str, tmp_path: Path) -> None:
+    path, rows = tmp_path / name, ROWS[:1] if kind == "one line" else ROWS
+    frame = pd.DataFrame(rows)
+    match kind:
+        case "lines" | "one line" | "packed":
+            written(path, rows)
+        case "list" | "below a key":
+            path.write_text(json.dumps(rows if kind == "list" else {"rows": rows}, indent=1))
+        case "csv" | "tsv":
+            frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+        case "parquet":
+            path.write_bytes(frame.to_parquet())
+        case "xlsx":
+            frame.to_excel(tmp_path / "book.xlsx", index=False)
+            (tmp_path / "book.xlsx").rename(path)
+    assert by_prompt(path).items() <= BY_PROMPT.items()
+    assert len(by_prompt(path)) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +137,7 @@ def test_the_results_of_a_batch_are_read_with_its_requests(tmp_path: Path) -> No
         {"custom_id": "3", "response": {"body": {"choices": [{"text": "It was."}]}}, "error": None},
         {"custom_id": "4", "response": None, "error": {"code": "expired"}},
     ]
-    asked, path = written(tmp_path / "requests.jsonl", requests), written(tmp_path / "results.jsonl", results)
+    asked, path = written(tmp_path / "asked", requests), written(tmp_path / "said", results)
     assert by_prompt(path, requests=str(asked)) == BY_PROMPT | {"It was.": "It was.", "It will be.": None}
     written(asked, [row | {"body": {"prompt": f"{row['custom_id']}?"}} for row in requests])
     assert set(by_prompt(path, requests=str(asked))) == {"1?", "2?", "3?", "4?"}
@@ -171,36 +189,16 @@ def sample(asked: str, replied: str | None, **more: object) -> dict[str, Any]:
 SAMPLES = [sample("It is.", "Yes."), sample("It is not.", "No."), sample("It was.", None, error={"message": "away"})]
 
 
-def packed(path: Path, compression: int) -> Path:
-    """A log of Inspect in its own format."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED if compression == ZSTANDARD else compression) as log:
-        log.writestr("header.json", b"{}")
-        for number, each in enumerate(SAMPLES):
-            plain = json.dumps(each).encode()
-            part = pa.compress(plain, "zstd", asbytes=True) if compression == ZSTANDARD else plain
-            log.writestr(f"samples/{number}_epoch_1.json", part)
-    everything = bytearray(content.getvalue())
-    if compression == ZSTANDARD:
-        # Python's own zip files cannot be written so: the method and the size before packing are corrected.
-        sizes = [2, *(len(json.dumps(each)) for each in SAMPLES)]
-        for mark, method, size in ((b"PK\x03\x04", 8, 22), (b"PK\x01\x02", 10, 24)):
-            at = -1
-            for number, length in enumerate(sizes):
-                at = everything.index(mark, at + 1)
-                if number:
-                    struct.pack_into("<H", everything, at + method, ZSTANDARD)
-                    struct.pack_into("<I", everything, at + size, length)
-    path.write_bytes(everything)
-    return path
-
-
-@pytest.mark.parametrize("kind", ["json", zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD])
+@pytest.mark.parametrize("kind", ["json", zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_a_log_of_inspect_is_read_in_each_of_its_formats(kind: str | int, tmp_path: Path) -> None:
+    """Those that are packed as Inspect packs them today lie in `interchange`."""
+    path = tmp_path / "log"
     if isinstance(kind, int):
-        path = packed(tmp_path / "log.eval", kind)
+        with zipfile.ZipFile(path, "w", kind) as log:
+            log.writestr("header.json", b"{}")
+            for number, each in enumerate(SAMPLES):
+                log.writestr(f"samples/{number}_epoch_1.json", json.dumps(each))
     else:
-        path = tmp_path / "log.json"
         path.write_text(json.dumps({"version": 2, "samples": SAMPLES}))
     assert by_prompt(path) == BY_PROMPT | {"It was.": None}
     assert read_recording(Selection(source=str(path))).replies[ReplyKey(prompt="It was.")][0].error == "away"
@@ -365,3 +363,170 @@ def test_texts_beside_a_reply_are_no_replies(row: dict[str, Any], columns: dict[
 def test_texts_of_a_preview_are_no_replies(more: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(ContraposeError, match=r"original and perturbed \(the two replies\)"):
         opened(tmp_path / "r.jsonl", [{"id": 1, **more}])
+
+
+CALLED = {"id": "c1", "type": "function", "function": {"name": "pay", "arguments": '{"to": "Ann"}'}}
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello."},
+    {"role": "user", "content": "Pay Ann."},
+]
+
+
+def recorded_reply(path: Path, prompt: str) -> Any:
+    return ask_prompts(ModelSpec(id=f"recorded/{path}"), prompt).replies(prompt)[0].completion
+
+
+def test_conversations_with_the_same_last_message_are_told_apart(tmp_path: Path) -> None:
+    others = [*TALK[:1], {"role": "user", "content": "Ho"}, *TALK[2:]]
+    rows = [{"messages": TALK, "reply": "Paid."}, {"messages": others, "reply": "No."}]
+    path = written(tmp_path / "rows.jsonl", rows)
+    for messages, reply in ((TALK, "Paid."), (others, "No.")):
+        assert recorded_reply(path, Chat(messages=tuple(messages)).prompt).text == reply  # type: ignore[arg-type]
+
+
+def test_recorded_calls_are_an_answer_where_tools_are_offered(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [CALLED]}
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "input": TALK,
+        "messages": [*TALK, message],
+        "output": {"choices": [{"message": message}]},
+    }
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"samples": [sample]}), encoding="utf-8")
+    tool = {"type": "function", "function": {"name": "pay"}}
+    chat = Chat(messages=tuple(TALK), tools=(tool,))  # type: ignore[arg-type]
+    offered = recorded_reply(path, chat.prompt)
+    assert (offered.outcome, split_reply(offered.text).calls) == ("answered", (ToolCall("pay", {"to": "Ann"}),))
+    plain = recorded_reply(path, Chat(messages=chat.messages).prompt)
+    assert (plain.outcome, plain.text) == ("tool_call", "")
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "passages"),
+    [
+        ({"context": ["a", "b"]}, {}, ("a", "b")),
+        ({"retrieved_contexts": '["a", "b"]'}, {}, ("a", "b")),
+        ({"docs": [{"text": "a"}, {"text": "b"}]}, {"context": "docs.*.text"}, ("a", "b")),
+        ({"docs": '[{"text": "a"}]'}, {"context": "docs.*.text"}, ("a",)),
+        ({"a.b": ["a"]}, {"context": "a.b"}, ("a",)),
+        ({"context": "It is what the question is about."}, {}, None),
+        ({"context": None}, {}, None),
+        ({"context": ["a"], "error": "it broke"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+def test_recorded_passages_are_read(
+    row: dict[str, Any], columns: dict[str, str], passages: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    recording = read_recording(Selection(source=str(written(tmp_path / "r.jsonl", [ROWS[0] | row])), columns=columns))
+    [[completion]] = recording.replies.values()
+    assert completion.passages == passages
+    assert recording.remarks == {}
+
+
+def test_both_sides_of_a_row_have_passages_of_their_own(tmp_path: Path) -> None:
+    row = {
+        "id": 1,
+        "reply_original": "Yes.",
+        "reply_perturbed": "No.",
+        "context_original": ["a"],
+        "context_perturbed": [],
+    }
+    recording = read_recording(Selection(source=str(written(tmp_path / "r.jsonl", [row]))))
+    assert {key.side: replies[0].passages for key, replies in recording.replies.items()} == {
+        "original": ("a",),
+        "perturbed": (),
+    }
+
+
+def test_a_named_column_without_passages_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row | {"docs": [{"id": None}]} for row in ROWS])
+    recording = read_recording(Selection(source=str(path), columns={"context": "docs.*.id"}))
+    assert "NoneType" in recording.remarks["passages"]
+
+
+@pytest.mark.parametrize("column", ["none", "none.*.text", "docs.[0]", "docs."])
+def test_a_column_of_passages_that_is_not_there_is_told(column: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", [row | {"docs": ["a"]} for row in ROWS])
+    with pytest.raises(ContraposeError, match="there is no column") as caught:
+        read_recording(Selection(source=str(path), columns={"context": column}))
+    assert "\n" not in str(caught.value)
+
+
+def test_only_a_recording_with_passages_has_another_identity(tmp_path: Path) -> None:
+    plain, rich = (
+        RecordedReplies().identity(ModelSpec(id=f"recorded/{written(tmp_path / name, rows)}"))
+        for name, rows in (("a.jsonl", ROWS), ("b.jsonl", [row | {"context": ["a"]} for row in ROWS]))
+    )
+    assert set(rich) - set(plain) == {"passages"}
+
+
+def test_columns_of_the_file_itself_may_be_named_in_any_format(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text(json.dumps({"input": "{x}", "output": "{y}", "trace_id": "1", "user_id": "Who?"}))
+    selection = Selection(source=str(tmp_path / "r"), columns={"prompt": "user_id", "reply": "output"})
+    assert [key.prompt for key in read_recording(selection).replies] == ["Who?"]
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        ('{"version": 2, "kind": "x"}', "columns version, kind"),
+        ('{\n"version": 2\n}', "an object with the keys version"),
+        ('[{"a": 1}]', "columns a"),
+        ("a;b\n1;2\n", "columns a, b"),
+        ("Some words.\n", "no row has a reply"),
+        ('{"spans": []}\n{"spans": []}', "columns spans"),
+    ],
+)
+def test_what_is_none_of_the_formats_is_named_with_what_is_read(content: str, seen: str, tmp_path: Path) -> None:
+    (tmp_path / "r").write_text(content)
+    with pytest.raises(DataError) as caught:
+        by_prompt(tmp_path / "r")
+    assert seen in str(caught.value)
+    for name in ("log of Inspect", "promptfoo", "Langfuse", "OpenTelemetry", "lm-eval", "OpenAI batch"):
+        assert name in str(caught.value)
+
+
+def test_archive_without_samples_is_no_log(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "r.docx", "w") as archive:
+        archive.writestr("word/document.xml", "<a/>")
+    with pytest.raises(DataError, match=r"a zip file with word/document\.xml; expected"):
+        by_prompt(tmp_path / "r.docx")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "seen"),
+    [
+        ("template.csv", '"[p] Say {{ x | upper }}",Status,Score\nYes.,PASS,1\n', "a template that only promptfoo"),
+        ("large.yaml", "evalId: x\n" + "a: 1\n" * 300_000, "more than 1,048,576 bytes"),
+        ("broken.yaml", "evalId: x\nresults: [\n", "not YAML"),
+    ],
+)
+def test_results_of_promptfoo_that_cannot_be_read_name_the_way_out(
+    name: str, content: str, seen: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError) as caught:
+        by_prompt(tmp_path / name)
+    assert seen in str(caught.value)
+    assert "promptfoo eval -o results.json" in str(caught.value)
+
+
+def test_messages_in_events_of_a_span_are_read(tmp_path: Path) -> None:
+    told = {"content": "Yes.", "role": "assistant"}
+    choice = {"finish_reason": "length", "index": 0, "message": told}
+    events = [
+        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": json.dumps({"content": "It is."})}},
+        {"name": "gen_ai.choice", "attributes": {"gen_ai.event.content": json.dumps(choice)}},
+    ]
+    span = {"name": "chat m", "context": {"trace_id": "1", "span_id": "2"}, "attributes": {}, "events": events}
+    failed = {**span, "context": {"span_id": "3"}, "events": [], "status": {"status_code": "ERROR"}}
+    failed["attributes"] = {"gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "?"}]}]'}
+    (tmp_path / "spans").write_text("\n".join(json.dumps(each, indent=1) for each in (span, failed)))
+    found = read_recording(Selection(source=str(tmp_path / "spans"))).replies
+    kinds = {key.prompt: (each.outcome, each.text, each.error) for key, (each,) in found.items()}
+    assert kinds == {"It is.": ("cut_off", "Yes.", None), "?": ("answered", None, "no reply was recorded")}

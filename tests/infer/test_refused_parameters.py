@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from asked_case import case
+from asked_case import case, lettered
 from fake_endpoint import form_in, serving_this
 from openai_server import spec
 from refusing import GREEDY, NEWER, NO_LOGPROBS, Refusing, Rule, extra_forbidden, having, openai, unsupported
@@ -26,29 +26,8 @@ pytestmark = pytest.mark.usefixtures("own_store", "short_waits")
 PLAIN = [
     case(f"plain {number}", original_prompt=f"{number}?", perturbed_prompt=f"not {number}?") for number in range(40)
 ]
-LETTERS = [
-    case(
-        f"letter {number}",
-        original_prompt=f"letter {number}?",
-        perturbed_prompt=f"swapped {number}?",
-        labels=("A", "B"),
-        options=("x", "y"),
-        scorer="reply",
-    )
-    for number in range(6)
-]
-CHOICES = [
-    case(
-        f"choice {number}",
-        original_prompt=f"choice {number}?",
-        perturbed_prompt=f"other {number}?",
-        labels=("A", "B"),
-        options=("x", "y"),
-        scorer="likelihood",
-        asks="choose",
-    )
-    for number in range(6)
-]
+LETTERS = [lettered(f"letter {number}") for number in range(6)]
+CHOICES = [lettered(f"choice {number}", scorer="likelihood", asks="choose") for number in range(6)]
 SAMPLED = Generation(top_p=0.9, stop=("\n\n",))
 
 
@@ -238,13 +217,8 @@ def test_fewer_log_probabilities_are_asked_for_once_for_all_runs(server: Refusin
     assert (ran.changes, ran.warnings, ran.answered) == ({"model_args.top_logprobs": 5}, {}, True)
     assert [body["top_logprobs"] for body in server.bodies] == [20] + [5] * 12
     assert asked_by(server, chosen, CHOICES) == 0
-    assert asked_by(server, chosen, [case("new", **_choice("new"))]) == 2
+    assert asked_by(server, chosen, [lettered("new", scorer="likelihood", asks="choose")]) == 2
     assert server.bodies[-1]["top_logprobs"] == 5
-
-
-def _choice(name: str) -> dict[str, Any]:
-    prompts = {"original_prompt": f"{name}?", "perturbed_prompt": f"{name}, swapped?"}
-    return {**prompts, "labels": ("A", "B"), "scorer": "likelihood", "asks": "choose"}
 
 
 @pytest.mark.parametrize("portions", [[[*CHOICES, *PLAIN]], [CHOICES, PLAIN], [PLAIN, CHOICES]])

@@ -206,7 +206,7 @@ def test_other_refusals_are_no_filter(name: str) -> None:
     assert not is_moderated(status, told)
 
 
-@pytest.mark.parametrize("name", MODERATED)
+@pytest.mark.parametrize("name", ["azure", "openrouter", "fastapi", "a filter of the server's own"])
 def test_a_moderated_prompt_is_asked_once_and_is_no_error(name: str) -> None:
     status, told = MODERATED[name]
     script = sending(http(json.dumps(told).encode(), status=f"{status} Refused"))
@@ -221,7 +221,7 @@ def test_a_moderated_prompt_is_asked_once_and_is_no_error(name: str) -> None:
     assert "moderated" in broker.warnings
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.parametrize("name", ["an error", "an error of vLLM", "a choice that failed"])
 def test_an_error_with_status_200_is_asked_again(name: str) -> None:
     reply, words = ERRORS[name]
     script = sending(http(json.dumps(reply).encode()))

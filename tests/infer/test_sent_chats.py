@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.chats import Chat, Message
@@ -16,7 +16,7 @@ from contrapose.tasks.core.questions import Question
 from contrapose.tasks.core.tool_calls import ToolCall, split_reply
 from contrapose.tasks.infer.app.responses import fill_body, reply_in, said_with_calls
 from contrapose.tasks.infer.app.worker import reply_message
-from contrapose.tasks.infer.function import Function, offer_function
+from contrapose.tasks.infer.function import offer_function
 from contrapose.tasks.infer.keys import Keys
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.response_parsing import read_reply
@@ -94,14 +94,13 @@ def test_a_function_gets_the_messages_and_returns_its_calls() -> None:
             "calls": [{"name": "pay", "arguments": {"to": "Ann"}}, {"name": "log", "arguments": {}}],
         }
 
-    questions, broker = [Question(kind="generate", prompt=chat.prompt) for chat in (TALK, OFFER)], PlainBroker()
     with offer_function(answer) as name:
-        Function().open(ModelSpec(id=name)).answer(questions, broker)
+        broker = ask_prompts(ModelSpec(id=name), TALK.prompt, OFFER.prompt)
     assert sorted(got, key=len) == [
         {"messages": list(TALK.messages), "tools": [TOOL]},
         list(TALK.messages),
     ]
-    parts = split_reply(broker.answers[questions[0]].completion.text)
+    parts = split_reply(broker.replies(TALK.prompt)[0].completion.text)
     assert (parts.text, parts.ordered, [call.name for call in parts.calls]) == ("Done.", True, ["pay", "log"])
 
 

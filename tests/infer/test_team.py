@@ -19,10 +19,14 @@ from contrapose.tasks.infer.team import TeamBudget, reporting
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.teams import TeamCounts
 
-pytestmark = pytest.mark.usefixtures("store")
-
 CALL = Usage(calls=1, prompt_tokens=100, completion_tokens=32)
 PRICE = Price(input=1, output=10)
+
+
+@pytest.fixture(autouse=True)
+def _a_store(request: pytest.FixtureRequest) -> None:
+    """SQLite; for what databases do differently, PostgreSQL as well."""
+    request.getfixturevalue("store" if "store" in request.fixturenames else "own_store")
 
 
 class Portion:
@@ -52,6 +56,7 @@ def reported(budget: TeamBudget) -> Iterator[Portion]:
         yield portion
 
 
+@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(
     "limits",
     [Limits(max_calls=200), Limits(max_tokens=200 * 132), Limits(max_cost=200 * 420e-6 + 1e-9)],
@@ -133,6 +138,7 @@ def test_the_cost_of_a_portion_is_its_own() -> None:
     assert TeamBudget(team="none", owner="none").cost() is None
 
 
+@pytest.mark.usefixtures("store")
 def test_a_portion_tells_how_far_it_is_and_gives_the_rest_back_at_its_end() -> None:
     one, two = budgets(2, Limits(max_calls=8))
     meter = Meter(done=7, from_store=3, failed=1, requests=4, cost=0.25)
@@ -173,6 +179,7 @@ def test_processes_keep_a_limit_a_minute_together() -> None:
         assert times[start + 39] - times[start] >= 40 / 20 - 4 * 0.25 - 0.05
 
 
+@pytest.mark.usefixtures("store")
 def test_tokens_that_were_taken_too_much_are_lent_again() -> None:
     bucket = SharedBucket("endpoint tokens", 6000)
     bucket.take(100)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ModelError
-from contrapose.tasks.core.questions import Answer, Question
+from contrapose.tasks.core.questions import Answer
 from contrapose.tasks.core.records import Usage
 
 PROVIDER = '''"""Shouts the prompt."""
@@ -58,9 +58,7 @@ def shouting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelS
 
 
 def asked(spec: ModelSpec, *prompts: str) -> list[Answer]:
-    questions, broker = [Question(kind="generate", prompt=prompt) for prompt in prompts], PlainBroker()
-    registry.find("providers", spec.provider)().open(spec).answer(questions, broker)
-    return [broker.answers[question] for question in questions]
+    return ask_prompts(spec, *prompts).replies(*prompts)
 
 
 def test_provider_is_short_and_imports_from_the_public_module_alone() -> None:

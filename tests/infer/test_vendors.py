@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from openai_server import generate
-from plain_broker import PlainBroker
+from plain_broker import ask_prompts
 from small_server import Asked, answering
 
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.prices import FREE
 from contrapose.tasks.core import registry
 from contrapose.tasks.core.errors import ModelError
+from contrapose.tasks.infer.openai import OpenAI
 from contrapose.tasks.infer.openai.key import NO_KEY, Key
 from contrapose.tasks.infer.openai.settings import read_settings
 from contrapose.tasks.infer.openai.vendors import OPENAI, ROWS, VENDORS, Vendor
@@ -238,9 +238,7 @@ def test_ollama_answers_and_the_digest_of_its_weights_is_part_of_its_identity() 
         assert provider.identity(model)["served"] == "a2af6cc3eb7f"
         named = model.model_copy(update={"args": {**model.args, "revision": "mine"}})
         assert provider.identity(named)["served"] == "mine"
-        broker = PlainBroker()
-        provider.open(model).answer([generate("A or B?")], broker)
-        [answer] = broker.answers.values()
+        [answer] = ask_prompts(model, "A or B?").answers.values()
         assert (answer.completion.text, answer.completion.usage.prompt_tokens) == ("B", 17)
         replies["/api/tags"] = (200, {"models": []})
         assert "served" not in provider.identity(model)
@@ -253,9 +251,7 @@ def test_model_that_ollama_does_not_have_ends_the_run_and_the_doctor_says_how_to
     with serving(replies, []) as url:
         check = look("ollama", "x", url)
         assert (check.state, check.remedy) == ("warning", "Run: ollama pull x")
-        broker = PlainBroker()
-        model = ModelSpec(id="ollama/x", args={"base_url": f"{url}/v1"})
-        registry.find("providers", "ollama")().open(model).answer([generate("A?"), generate("B?")], broker)
+        broker = ask_prompts(ModelSpec(id="ollama/x", args={"base_url": f"{url}/v1"}), "A?", "B?")
         assert "model 'x' not found" in str(broker.stopped)
 
 
@@ -265,3 +261,29 @@ def test_page_lists_every_vendor_as_the_table_has_it() -> None:
         address = f"`{row.base_url}`" if row.base_url else f"the address in `{row.base_env}`"
         key = f"`{row.key}`" + ("" if row.needs_key else " if the server wants one")
         assert f"| `{row.name}/{row.example}` | {address} | {key} | {row.notes} |\n" in page
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"constrained": "yes"}, "auto or off or json_schema"),
+        ({"constrained": True}, "auto or off"),
+        ({"constrained": "json_schema", "endpoint": "completions"}, "structured_outputs, guided_choice"),
+        ({"constrained": "guided_choice", "base_url": "https://api.openai.com/v1"}, "json_schema"),
+    ],
+)
+def test_a_form_that_cannot_be_is_refused(args: dict[str, object], expected: str) -> None:
+    with pytest.raises(ModelError, match=expected):
+        OpenAI().forms(ModelSpec(id="openai/any", args={"base_url": "http://localhost:1/v1", **args}))
+
+
+@pytest.mark.parametrize(
+    ("args", "forms"),
+    [
+        ({}, ("json_schema", "plain")),
+        ({"endpoint": "completions"}, ("plain",)),
+        ({"constrained": False}, ("plain",)),
+    ],
+)
+def test_openai_itself_has_schemas_for_chat_alone(args: dict[str, object], forms: tuple[str, ...]) -> None:
+    assert OpenAI().forms(ModelSpec(id="openai/any", args=args)) == forms

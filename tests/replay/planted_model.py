@@ -12,7 +12,7 @@ from planted_judges import Judge, Said, drawn
 
 from contrapose.tasks.core.questions import Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 
 AskedBack = Literal["honest", "silent", "random"]
 """How a judge answers when it is asked which option a reply of its own chooses."""
@@ -29,7 +29,7 @@ class PlantedModel:
         self.meant: dict[str, set[tuple[str, str]]] = {}
         """Of each reply that was given, the letters and texts that were meant by it."""
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Answer everything that is open, one after the other."""
         for question in broker.take(questions):
             completion = Completion(text=self.reply(question.prompt), usage=Usage(calls=1))

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx2
+
 from contrapose.tasks.core.chats import offered
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Question
@@ -111,7 +113,7 @@ class HttpWay(Way):
                 status = received.status
                 text = self._clean(f"status {status}: {received.content[: 2 * SHOWN].decode(errors='replace')}")
                 if status >= 400 and status not in REFUSED:
-                    return failure_by_status(status, text, wait=asked_wait(dict(received.texts)))
+                    return failure_by_status(status, text, wait=asked_wait(httpx2.Headers(received.headers)))
                 # Some of these may concern one prompt alone, where other prompts were answered.
                 certain = status in (401, 402)
                 return Failure(kind=f"status {status}", message=text, then="stop", certain=certain, status=status)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +12,9 @@ from contrapose.tasks.core.questions import UNASKED, Answer, Question
 from contrapose.tasks.core.records import Completion, Usage
 from contrapose.tasks.infer.asking.endpoint import Breaker, Endpoint
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply, backoff
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 
 SETTLING_SECONDS = 0.02
-ODD_COUNTS = (
-    "The endpoint says {} where a number of tokens should stand that such a request can take. Such counts are left "
-    "out, and the budget goes by estimates in their place."
-)
 FILTERED = "A prompt was refused by a content filter. The endpoint says: {}"
 ONE_CALL = Usage(calls=1)
 
@@ -63,12 +58,10 @@ class Asker:
     """Limits that all share."""
     breaker: Breaker
     """Judges whether the endpoint is gone."""
-    broker: Broker
+    broker: StoreBroker
     """Holds the budget, and the reason to stop."""
     trying: bool = False
     """Whether forms are tried: that one is refused says nothing of the prompt."""
-    rng: random.Random = field(default_factory=random.Random)
-    """For waits alone: no answer depends on it."""
 
     async def ask(self, question: Question) -> Answer | None:
         """Return the answer, or the failure that is final; None where nothing was asked before the run stopped."""
@@ -173,8 +166,6 @@ class Asker:
         if isinstance(outcome, Reply):
             self.breaker.record_answer()
             self.endpoint.count_answer()
-            if outcome.odd is not None:
-                self.broker.warn("token counts", ODD_COUNTS.format(outcome.odd))
             for kind, text in outcome.remarks.items():
                 self.broker.warn(kind, text)
             return
@@ -200,7 +191,7 @@ class Asker:
         tries.failures += failure.then == "retry"
         tries.limited += failure.overload
         if failure.wait is None or (failure.overload and not failure.wait):
-            return backoff(max(1, tries.failures + tries.limited), self.rng)
+            return backoff(max(1, tries.failures + tries.limited))
         settings = self.endpoint.settings
         if failure.wait > (settings.total_timeout if self.breaker.answered else self.breaker.patience):
             self.broker.stop(f"{settings.called} asks to wait {failure.wait:.0f} s; the last: {self.breaker.last}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -42,11 +42,6 @@ class Received(NamedTuple):
     status: int
     headers: Sequence[tuple[bytes, bytes]]
     content: bytes
-
-    @property
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Names, in lower case, and values of the headers."""
-        return ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in self.headers)
 
 
 async def read_limited(stream: asyncio.StreamReader | aiohttp.StreamReader) -> bytes:

@@ -31,8 +31,6 @@ class Reply:
     """The answer, with its usage."""
     seconds: float
     """From sending to the last byte."""
-    odd: str | None = None
-    """Text in place of a count of tokens, if there is any."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """Warnings about it, by kind."""
 
@@ -101,9 +99,9 @@ def without_secrets_in(completion: Completion, secrets: Iterable[str]) -> Comple
     )
 
 
-def backoff(failures: int, rng: random.Random) -> float:
+def backoff(failures: int) -> float:
     """Return seconds before the next try: exponential, with full jitter, so that workers do not return all at once."""
-    return rng.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
+    return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10)))
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 from contrapose.tasks.core.questions import INTERRUPTED, UNWRITTEN, Answer, Question
 from contrapose.tasks.infer.asking.asker import Asker, Way
 from contrapose.tasks.infer.asking.endpoint import AskingPace, Breaker, Endpoint
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 
 WINDOW = 4
 """Questions fetched at once, for each request under way: enough to keep workers busy, and few to keep from others."""
@@ -28,7 +28,7 @@ class PooledModel:
         self.open_way = open_way
         self.endpoint = Endpoint(settings, processes=processes)
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
         asyncio.run(Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=self.open_way).run())
 
@@ -43,7 +43,7 @@ class Pool:
 
     questions: Sequence[Question]
     """All that may have to be asked."""
-    broker: Broker
+    broker: StoreBroker
     """Where open questions come from and answers go."""
     open_way: Callable[[], Way]
     """Opens the way that requests take."""

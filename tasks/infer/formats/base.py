@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from contrapose.tasks.config.data_settings import EveryColumn
-from contrapose.tasks.core.bounds import MOST_DOCUMENT
 from contrapose.tasks.core.chats import Message, transcript
 from contrapose.tasks.core.errors import DataError
 from contrapose.tasks.core.questions import Question
@@ -86,16 +85,6 @@ def table_rows(selection: Selection, source: str, format: str) -> Records:
             where = f"{source}, row {row.number}"
             raise DataError(problem.observed, expected=problem.expected, remedy=remedy, where=where)
         yield row.number, row.values
-
-
-def parse_json(content: bytes | str, selection: Selection, *, expected: str, part: str = "") -> Any:
-    """Return a JSON value, or raise DataError."""
-    if len(content) > MOST_DOCUMENT:
-        raise selection.error(f"more than {MOST_DOCUMENT:,} bytes", expected=expected, part=part)
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise selection.error(f"invalid JSON ({type(error).__name__})", expected=expected, part=part) from error
 
 
 def value_of(text: Any, *opening: str) -> Any:

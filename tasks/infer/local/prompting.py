@@ -45,10 +45,6 @@ class Encoder:
         parts = split_batches(map(wrap, prompts), TOGETHER)
         return [ids for part in parts for ids in self.tokenizer(part, add_special_tokens=not self.chat)["input_ids"]]
 
-    def prompt(self, prompt: str) -> list[int]:
-        """Return the tokens that the model reads for one."""
-        return self.prompts([prompt])[0]
-
     def label(self, label: str) -> list[int]:
         """Return the tokens of a label right after a prompt; some tokenizers mark the beginning of every text."""
         if label not in self._labels:
@@ -69,14 +65,9 @@ class Encoder:
         return self._spellings[label]
 
     @property
-    def thought(self) -> str:
-        """Mark with which the chat template opens a thought where the reply begins; empty where it opens none."""
-        return self.template.thought
-
-    @property
     def has_open_thought(self) -> bool:
         """Return whether labels would come within a thought: the template opens one, and it cannot be closed."""
-        return bool(self.thought) and self.template.closing is None
+        return bool(self.template.thought) and self.template.closing is None
 
     @cached_property
     def _before_turn(self) -> str:

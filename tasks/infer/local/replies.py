@@ -81,7 +81,7 @@ class Replies:
             count = next((place for place, token in enumerate(written) if token in ends), len(written))
             usage = Usage(calls=1, prompt_tokens=len(prompt.ids), completion_tokens=count)
             # Where the template opened a thought, the mark shows it in a reply, even where it is cut off.
-            completions.append(Completion(text=self.encoder.thought + text, usage=usage))
+            completions.append(Completion(text=self.encoder.template.thought + text, usage=usage))
         return completions
 
 

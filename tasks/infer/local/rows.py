@@ -86,7 +86,7 @@ def encode_questions(
     for number, question in enumerate(questions):
         context = next(contexts[question.kind])
         if question.kind == "loss":
-            text = question.text.removeprefix(encoder.thought)
+            text = question.text.removeprefix(encoder.template.thought)
             context, ending = encoder.text(context if question.prompt else [], text)
             endings, size = [ending], len(context) + len(ending)
         else:

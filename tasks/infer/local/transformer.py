@@ -8,7 +8,7 @@ from typing import Any
 from contrapose.tasks.config.model_spec import Generation
 from contrapose.tasks.core.questions import Question, to_json
 from contrapose.tasks.core.records import Completion, Usage
-from contrapose.tasks.infer.base import Broker
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.local.forward import Forward, Scoring
 from contrapose.tasks.infer.local.fused import FusedLayers
 from contrapose.tasks.infer.local.memory import Memory, TooLargeError
@@ -35,7 +35,7 @@ class TransformerModel:
         self.scoring = Scoring(Forward(model, pad_id=encoder.pad_id), self.memory, limit, self.fused)
         self.replies = Replies(model, encoder, generation, self.memory)
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Plan batches of all questions, and compute the open ones of each."""
         generated = [question for question in questions if question.kind == "generate"]
         scored = [question for question in questions if question.kind != "generate"]
@@ -104,7 +104,7 @@ class TransformerModel:
     def _limit(self, size: int) -> int:
         """Return the most tokens of a reply to a prompt of that size: a thought has room besides, where it fits."""
         written = self.generation.max_new_tokens
-        if not self.encoder.thought:
+        if not self.encoder.template.thought:
             return written
         return max(written, min(written + THOUGHT_ROOM, self.context_length - size))
 

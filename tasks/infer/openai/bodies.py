@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from contrapose.tasks.config.model_spec import ModelSpec
+from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.chats import chat_of, refuse_tools
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Usage
@@ -38,19 +38,13 @@ class Bodies:
     def adapt(self, spec: ModelSpec) -> None:
         """Put questions from now on as to this model: the same one, with other settings."""
         self.spec, self.settings = spec, read_settings(spec)
-        generation, length, listed = spec.generation, self.settings.length_field, self.settings.top_logprobs
-        sampling = {
-            length: generation.max_new_tokens,
-            "temperature": generation.temperature,
-            "top_p": generation.top_p,
-            "stop": list(generation.stop) or None,
-        }
+        length, listed = self.settings.length_field, self.settings.top_logprobs
         is_chat = self.settings.endpoint == "chat"
         logprobs = {"logprobs": True, "top_logprobs": listed} if is_chat else {"logprobs": listed}
         self.frames = {
             # How replies are drawn is no part of a choice, nor of its key.
             "choose": {"model": spec.name, length: 1, **logprobs},
-            "generate": {"model": spec.name, **{name: value for name, value in sampling.items() if value is not None}},
+            "generate": {"model": spec.name, **sampling_fields(spec.generation, length_field=length)},
         }
 
     def body(self, question: Question) -> bytes:
@@ -89,6 +83,17 @@ class Bodies:
     def _max_tokens(self, question: Question) -> int:
         longest = self.spec.generation.max_new_tokens
         return max(longest, SCHEMA_TOKENS) if question.form == "json_schema" else longest
+
+
+def sampling_fields(generation: Generation, *, length_field: str) -> dict[str, Any]:
+    """Return the fields that say how a reply is drawn, without those that are not set."""
+    fields = {
+        length_field: generation.max_new_tokens,
+        "temperature": generation.temperature,
+        "top_p": generation.top_p,
+        "stop": list(generation.stop) or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _constraint(question: Question) -> dict[str, Any]:

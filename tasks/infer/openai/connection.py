@@ -27,9 +27,9 @@ from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.entra import read_token
 from contrapose.tasks.infer.openai.failures import (
     NO_DEPLOYMENT,
+    NO_MODEL,
     connection_failure,
     error_in_reply,
-    is_missing_path,
     one_line_error,
     other_host,
     status_failure,
@@ -58,6 +58,10 @@ PATIENCE = 10.0
 """Seconds for a request that asks nothing."""
 USUAL_PATH = "/v1"
 """Path of the API on most servers."""
+ODD_COUNTS = (
+    "The endpoint says {} where a number of tokens should stand that such a request can take. Such counts are left "
+    "out, and the budget goes by estimates in their place."
+)
 ENCODINGS = {"Accept-Encoding": "gzip, deflate"}
 """Encodings that are unpacked without further libraries."""
 
@@ -158,7 +162,9 @@ class OpenAIWay(Way):
             written = bodies.most(question).completion_tokens
             completion, odd = believe_counts(completion, content, sent=len(sent), written=written)
             # Before anything stores it: a server may repeat the key that it was sent.
-            return Reply(completion=without_secrets_in(completion, [connection.key]), seconds=seconds, odd=odd)
+            completion = without_secrets_in(completion, [connection.key])
+            remarks = {} if odd is None else {"token counts": ODD_COUNTS.format(odd)}
+            return Reply(completion=completion, seconds=seconds, remarks=remarks)
         except TimeoutError:
             return timeout_failure(timeout)
         except APIStatusError as error:
@@ -232,7 +238,7 @@ async def _refused_address(error: APIStatusError, connection: Connection, model:
     elif error.code == NO_DEPLOYMENT:
         what, expected = f"there is no deployment {model!r}", "the name of a deployment of this resource"
         remedy = "Correct the name, or wait some minutes after the deployment was made."
-    elif error.status_code == NOT_FOUND and await _is_path_missing(connection, settings):
+    elif error.status_code == NOT_FOUND and await _is_path_missing(connection):
         what = f"the server has no {settings.path} there (status {NOT_FOUND})"
         expected = f"the address of an OpenAI-compatible API, mostly up to and including {USUAL_PATH}"
         remedy = f"Did you mean {settings.address}{USUAL_PATH}? Set it as model_args.base_url."
@@ -265,7 +271,7 @@ def is_listed(model: str, listed: Sequence[str]) -> bool:
     return any(name in (model, f"{model}:latest") or name.startswith(f"{model}-") for name in names)
 
 
-async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
+async def _is_path_missing(connection: Connection) -> bool:
     """Return whether a server that lists no models has no API at an address either; nothing is asked.
 
     A server that has it refuses an empty request for another reason.
@@ -274,9 +280,10 @@ async def _is_path_missing(connection: Connection, settings: Settings) -> bool:
     from openai import APIStatusError, OpenAIError
 
     try:
-        await connection.exchange(settings.path, b"{}", seconds=PATIENCE)
+        await connection.exchange(connection.settings.path, b"{}", seconds=PATIENCE)
     except APIStatusError as error:
-        return is_missing_path(error)
+        # Where a model is missing, the address is right.
+        return error.status_code == NOT_FOUND and error.code != NO_MODEL and "model" not in str(error).lower()
     except (OpenAIError, ClientError, ReplyTooLargeError, OSError, ValueError):
         # Whatever happened, it was there.
         return False

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 REFUSED = (401, 402, 403)
+NO_MODEL = "model_not_found"
 NO_DEPLOYMENT = "DeploymentNotFound"
 """How Azure calls a model that it does not have."""
 TOO_LONG_SAID = re.compile(
@@ -105,9 +106,7 @@ def failure_of_error(
         return Failure(kind="moderated", message=message, then="give up", outcome="moderated")
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     # A 404 whose body is no error of the API comes from a server that has no such address.
-    no_model = (
-        code in ("model_not_found", NO_DEPLOYMENT) or "model" in _words(body).lower() or not isinstance(body, Mapping)
-    )
+    no_model = code in (NO_MODEL, NO_DEPLOYMENT) or "model" in _words(body).lower() or not isinstance(body, Mapping)
     if status in REFUSED or (status == 404 and no_model) or (status == 429 and code == "insufficient_quota"):
         return Failure(
             kind=f"status {status}",
@@ -161,8 +160,3 @@ def one_line_error(failure: BaseException, key: str) -> str:
 def _clean(text: str, key: str) -> str:
     words = USER_INFO.sub("//…@", text if key == NO_KEY else without_secrets(text, [key]))
     return " ".join(words.split())[:300]
-
-
-def is_missing_path(error: APIStatusError) -> bool:
-    """Return whether a reply to an empty request says that the server lacks the address, and not a model."""
-    return error.status_code == 404 and error.code != "model_not_found" and "model" not in str(error).lower()

@@ -11,7 +11,6 @@ from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.infer.asking.asker import Asker, Tries
 from contrapose.tasks.infer.asking.outcomes import Failure, Reply
-from contrapose.tasks.infer.base import AdaptingBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.refusals import ParameterRefusal
@@ -51,10 +50,8 @@ class FormFinder:
     asker: Asker
     """Makes the requests, once `find` has begun."""
 
-    def __init__(
-        self, forms: Sequence[Form], bodies: Bodies, broker: AdaptingBroker, *, changes: Changes | None
-    ) -> None:
-        self._bodies, self._broker = bodies, broker
+    def __init__(self, forms: Sequence[Form], bodies: Bodies, *, changes: Changes | None) -> None:
+        self._bodies = bodies
         self.form: Form | None = None
         """The form that was found; None until then."""
         self.changes: Changes | None = {} if changes is None else None
@@ -78,7 +75,7 @@ class FormFinder:
             self._adopted, self._hopeless = [], False
             if self.changes is None and self._now != self._start:
                 self._now = self._start
-                self._bodies.adapt(self._broker.adapt(self._now))
+                self._bodies.adapt(self.asker.broker.adapt(self._now))
             tries = Tries()
             with self.asker.counting(self._in_last(question), tries):
                 self.form = await self._try_question(question, tries)
@@ -157,7 +154,7 @@ class FormFinder:
             return False
         self._adopted.append(refusal)
         self._now = {**self._now, refusal.change[0]: refusal.change[1]}
-        self._bodies.adapt(self._broker.adapt(self._now))
+        self._bodies.adapt(self.asker.broker.adapt(self._now))
         return True
 
     def _confirm(self) -> None:

@@ -17,7 +17,8 @@ from contrapose.tasks.core.provider import Argument, Check
 from contrapose.tasks.core.questions import Form, Question
 from contrapose.tasks.core.records import Likelihoods
 from contrapose.tasks.infer.asking.pool import Pool, PooledModel
-from contrapose.tasks.infer.base import AdaptingBroker, AskedKind, Broker, TriedOut
+from contrapose.tasks.infer.base import AskedKind, TriedOut
+from contrapose.tasks.infer.broker import StoreBroker
 from contrapose.tasks.infer.keys import Changes
 from contrapose.tasks.infer.openai.bodies import Bodies
 from contrapose.tasks.infer.openai.connection import OpenAIWay, is_listed, reach, read_digest
@@ -144,7 +145,7 @@ class OpenAIModel(PooledModel):
         self.bodies = Bodies(spec=spec)
         super().__init__(self.bodies.settings, partial(OpenAIWay, self.bodies), processes=spec.processes)
 
-    def answer(self, questions: Sequence[Question], broker: Broker) -> None:
+    def answer(self, questions: Sequence[Question], broker: StoreBroker) -> None:
         """Ask what is open, and put each answer as it comes. Several threads may call it; they share the limits."""
         if self.bodies.settings.offline:
             return broker.stop(OFFLINE)
@@ -159,7 +160,7 @@ class OpenAIModel(PooledModel):
         return None
 
     def try_out(
-        self, questions: Sequence[Question], forms: Sequence[Form], broker: AdaptingBroker, *, changes: Changes | None
+        self, questions: Sequence[Question], forms: Sequence[Form], broker: StoreBroker, *, changes: Changes | None
     ) -> TriedOut:
         """Ask single questions until it is known which parameters the endpoint refuses, and which form it takes."""
         if self.bodies.settings.offline:
@@ -168,7 +169,7 @@ class OpenAIModel(PooledModel):
         bodies = Bodies(spec=self.bodies.spec)
         way = partial(OpenAIWay, bodies, trying=True)
         pool = Pool(questions=questions, broker=broker, endpoint=self.endpoint, open_way=way)
-        finder = FormFinder(forms, bodies, broker, changes=changes)
+        finder = FormFinder(forms, bodies, changes=changes)
         asyncio.run(pool.try_out(lambda asker: finder.find(asker, questions)))
         if finder.refusal is not None:
             raise finder.refusal

@@ -33,7 +33,6 @@ ARGUMENTS: Mapping[str, Argument] = {
         PACE["concurrency"],
         description="Most requests at a time; halved while the endpoint says that it is overloaded.",
     ),
-    "timeout": PACE["timeout"],
     "retries": replace(PACE["retries"], description="For failures; rate-limited requests do not count."),
     "logprobs": Argument(
         type="true or false", description="Compare option letters by the endpoint's log-probabilities.", default=False
@@ -95,8 +94,6 @@ class Settings(AskingPace):
     """Which of the two APIs is asked."""
     offline: bool
     """Whether nobody is asked: then no key is needed, and nothing need listen at the address."""
-    logprobs: bool
-    """Whether option letters are compared by the log-probabilities that the endpoint returns."""
     top_logprobs: int
     """How many of the likeliest tokens are listed."""
     length_field: str
@@ -136,7 +133,9 @@ def read_settings(spec: ModelSpec) -> Settings:
             where=spec.id,
         )
     refuse_unknown(spec, arguments_of(vendor))
+    # Arguments that are read later are refused now.
     wanted_forms(spec)
+    read_switch(spec, "logprobs")
     base_url, endpoint, offline = base_url_of(spec), _endpoint(spec), read_switch(spec, "offline")
     length_field = _server(spec, base_url).length_field if endpoint == "chat" else "max_tokens"
     return Settings(
@@ -149,7 +148,6 @@ def read_settings(spec: ModelSpec) -> Settings:
         offline=offline,
         own=is_own(base_url),
         endpoint=endpoint,
-        logprobs=read_switch(spec, "logprobs"),
         top_logprobs=whole_number(spec, "top_logprobs", TOP_LOGPROBS, low=2, high=100),
         length_field=str(spec.args.get("max_tokens_field") or length_field),
     )

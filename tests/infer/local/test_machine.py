@@ -13,6 +13,7 @@ from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.core.errors import ModelError
 from contrapose.tasks.infer.local import machine
 from contrapose.tasks.infer.local.machine import placement
+from contrapose.tasks.infer.local.memory import FIRST, LAST, search_tokens
 
 
 @pytest.fixture
@@ -69,3 +70,24 @@ def test_what_is_not_there_is_refused_each_time(folder: Path, argument: str, val
         with pytest.raises(ModelError, match=f"{argument} '{value}'") as error:
             placement(ModelSpec(id="embedded", args={argument: value}))
         assert error.value.where == f"model_args.{argument}"
+
+
+def test_tokens_double_until_speed_stops_growing() -> None:
+    assert search_tokens(lambda tokens: max(1.0, tokens / 8192)) == 8192
+
+
+def test_tokens_double_until_the_last() -> None:
+    assert search_tokens(lambda _: 1.0) == LAST
+
+
+def test_where_memory_ends_half_of_what_fitted_is_taken() -> None:
+    def seconds(tokens: int) -> float:
+        if tokens > 8 * FIRST:
+            raise RuntimeError("MPS backend out of memory")
+        return 1.0
+
+    assert search_tokens(seconds) == 4 * FIRST
+
+
+def test_one_slow_size_does_not_end_the_search() -> None:
+    assert search_tokens(lambda tokens: tokens if tokens == 4096 else max(1.0, tokens / 8192)) == 8192

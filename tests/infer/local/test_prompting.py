@@ -35,7 +35,7 @@ def pieces(found: Encoder, ids: list[int]) -> list[str]:
 def test_a_label_is_what_it_adds_to_a_prompt() -> None:
     found = encoder()
     assert pieces(found, found.label("A")) == ["▁A"]
-    assert [*found.prompt("Answer:"), *found.label("B")] == found.prompt("Answer: B")
+    assert [*found.prompts(["Answer:"])[0], *found.label("B")] == found.prompts(["Answer: B"])[0]
 
 
 def test_a_label_after_a_chat_turn_that_ends_its_line_has_no_space() -> None:
@@ -45,7 +45,7 @@ def test_a_label_after_a_chat_turn_that_ends_its_line_has_no_space() -> None:
 
 def test_a_template_that_refuses_the_system_instruction_is_told() -> None:
     with pytest.raises(ModelError, match="chat template refuses"):
-        encoder(template=STRICT, system_instruction="Be brief.").prompt("Q")
+        encoder(template=STRICT, system_instruction="Be brief.").prompts(["Q"])[0]
 
 
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
@@ -59,8 +59,8 @@ def test_examples_are_turns_of_the_chat_template() -> None:
 
 def test_examples_are_paragraphs_where_there_is_no_chat() -> None:
     read = encoder(system_instruction="Be brief.", few_shot=SHOTS)
-    assert read.prompt("Q 3") == encoder().prompt("Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3")
-    assert read.prompt("Q 3") != encoder().prompt("Q 3")
+    assert read.prompts(["Q 3"])[0] == encoder().prompts(["Be brief.\n\nQ 1 A\n\nQ 2 B\n\nQ 3"])[0]
+    assert read.prompts(["Q 3"])[0] != encoder().prompts(["Q 3"])[0]
 
 
 def test_a_conversation_and_its_tools_reach_the_chat_template() -> None:

@@ -14,7 +14,7 @@ from transformers import TopPLogitsWarper
 from contrapose.tasks.config.model_spec import Generation, ModelSpec
 from contrapose.tasks.core.questions import Question
 from contrapose.tasks.infer.local.huggingface import HuggingFace
-from contrapose.tasks.infer.local.replies import Sampler, draw, nucleus, seed
+from contrapose.tasks.infer.local.replies import Sampler, draw, gumbel, nucleus, seed, splitmix
 from contrapose.tasks.infer.local.transformer import TransformerModel
 
 PROMPTS = ["the sky is", "it was not red and so the sky is blue", "a", "in the sky it is green , on and on"]
@@ -34,7 +34,7 @@ def seeds(count: int) -> list[int]:
 def logits(model: TransformerModel) -> torch.Tensor:
     """Of the first token of a reply, as one row."""
     with torch.inference_mode():
-        return model.model(torch.tensor([model.encoder.prompt(PROMPTS[0])])).logits[:, -1].float()
+        return model.model(torch.tensor([model.encoder.prompts([PROMPTS[0]])[0]])).logits[:, -1].float()
 
 
 def first_words(model: TransformerModel, count: int = 2000) -> list[int]:
@@ -142,3 +142,17 @@ def test_top_p_restricts_replies(folder: Path) -> None:
     shares = by_word(model, TopPLogitsWarper(0.3)(None, logits(model)))
     assert 1 < int((shares > 0).sum()) < 12
     assert agree(first_words(model), shares)
+
+
+PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+"""The first numbers of SplitMix64 for seed 1234567."""
+
+
+def test_the_generator_gives_its_published_numbers() -> None:
+    drawn = splitmix(torch.tensor([1234567]), torch.tensor([1, 2, 3]))
+    assert [value % (1 << 64) for value in drawn.tolist()] == PUBLISHED
+
+
+def test_the_noise_of_a_token_does_not_depend_on_the_tokens_beside_it() -> None:
+    keys = torch.tensor([[seed("a")], [seed("b")]])
+    assert torch.equal(gumbel(keys[1:], torch.tensor([7, 3])), gumbel(keys, torch.arange(8))[1:, [7, 3]])

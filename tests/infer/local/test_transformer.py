@@ -49,7 +49,7 @@ def test_more_replies_are_written_together_than_prompts_are_read(folder: Path) -
         lambda _, __, named: batches.append(len(named["input_ids"])), with_kwargs=True
     )
     prompts = [f"the sky is {one} {other}" for one in COLOURS for other in COLOURS]
-    (size,) = {len(model.encoder.prompt(prompt)) + model.generation.max_new_tokens for prompt in prompts}
+    (size,) = {len(model.encoder.prompts([prompt])[0]) + model.generation.max_new_tokens for prompt in prompts}
     completions(model, [generate(prompt) for prompt in prompts])
     assert max(batches) == 200 // size > 100 // size
 
@@ -137,11 +137,11 @@ def test_a_chat_template_wraps_the_prompt_and_the_system_instruction(tmp_path: P
     folder = save_tiny_model(tmp_path / "chat", chat_template=CHAT)
     encoder = open_tiny(folder, system_instruction="it was red").encoder
     assert encoder.chat
-    text = encoder.tokenizer.decode(encoder.prompt("the sky is"))
+    text = encoder.tokenizer.decode(encoder.prompts(["the sky is"])[0])
     assert text.index("red") < text.index("sky")
     plain = open_tiny(folder, apply_chat_template=False).encoder
     assert not plain.chat
-    assert plain.prompt("the sky is") == plain.tokenizer("the sky is")["input_ids"]
+    assert plain.prompts(["the sky is"])[0] == plain.tokenizer("the sky is")["input_ids"]
 
 
 def test_a_chat_template_that_is_wanted_and_absent_is_refused(folder: Path) -> None:
