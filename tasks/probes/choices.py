@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -129,15 +128,7 @@ def _letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]
     return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
-class ReadChoice(Protocol):
-    """A choice that knows which step read it."""
-
-    @property
-    def step(self) -> str:
-        """Return `likelihood`, or the step that read the reply."""
-
-
-def step_of(completion: Completion, choice: ReadChoice | None) -> str:
+def step_of(completion: Completion, choice: Choice | None) -> str:
     """Return the step that read a choice, as result rows record it; `unparsed` where none did."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"

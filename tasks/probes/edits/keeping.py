@@ -19,7 +19,7 @@ KEEPS_WORDS: Mapping[str, str] = {
     **NEEDS_ENGLISH,
     "words_matter": "about words, letters or the text itself, or with code",
 }
-"""Skip reasons of all of them."""
+"""Skip reasons of the edits of words."""
 _ABOUT_WORDS = re.compile(
     r"\b(?:spell(?:s|ed|ing|ings|t)?|letters?|vowels?|consonants?|syllables?|rhym\w+|anagrams?|palindromes?|words?|"
     r"phrases?|sentences?|pronounc\w+|pronouns?|nouns?|verbs?|adverbs?|adjectives?|prepositions?|synonyms?|antonyms?|"
@@ -50,21 +50,37 @@ class KeepingEdit(TextEdit):
     """A test of one function of the text, its settings and a generator: the answer should stay."""
 
     category: ClassVar[str] = "robustness"
-    bundled_data: ClassVar[str] = "stories"
     stays: ClassVar[bool] = True
     controlled: ClassVar[bool] = False
-    edits_english: ClassVar[bool] = True
     rewrite: ClassVar[Callable[[Any, Any, random.Random], Edited]]
     """Return the text in its other form, or the reason why not."""
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """Write the text otherwise."""
+        return type(self).rewrite(text, settings, rng)
+
+
+class EnglishKeepingEdit(KeepingEdit):
+    """Such a test of English alone."""
+
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_ENGLISH
+
+
+class WordingEdit(EnglishKeepingEdit):
+    """Such a test that changes words: a text about words is left alone."""
+
+    bundled_data: ClassVar[str] = "stories"
+    skip_reasons: ClassVar[Mapping[str, str]] = KEEPS_WORDS
 
     def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
         """Write the text otherwise; one that asks about words is left alone."""
         if _ABOUT_WORDS.search(text):
             return Edited(reason="words_matter")
-        return type(self).rewrite(text, settings, rng)
+        return super().edit(text, settings, rng=rng)
 
 
-class PeopleEdit(KeepingEdit):
+class PeopleEdit(WordingEdit):
     """A test whose function takes the complete sample, and puts other people or places into all its parts."""
 
     category: ClassVar[str] = "bias"
@@ -87,21 +103,21 @@ def keeping_test(
     *,
     settings: type[AnswerSettings],
     skips: Mapping[str, str],
-    of_people: bool = False,
+    base: type[KeepingEdit] = WordingEdit,
+    version: str = "1",
 ) -> type[KeepingEdit]:
-    """Return the test that a function makes; one `of_people` takes the sample, another one its text."""
+    """Return the test that a function makes; that of a `PeopleEdit` takes the sample, another one its text."""
     members = {
         "__module__": function.__module__,
         "__doc__": summary,
         "name": name,
-        "version": "1",
+        "version": version,
         "summary": f"{summary}; the answer should stay.",
         "settings_type": settings,
-        "skip_reasons": {**KEEPS_WORDS, **skips},
+        "skip_reasons": {**base.skip_reasons, **skips},
         "rewrite": staticmethod(function),
     }
-    bases: tuple[type, ...] = (PeopleEdit if of_people else KeepingEdit,)
-    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), bases, members))
+    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), (base,), members))
 
 
 def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:

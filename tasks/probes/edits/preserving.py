@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Literal
+from collections.abc import Callable
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,7 +13,14 @@ from contrapose.tasks.language import closed, vocabulary
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, NEEDS_OPTIONS, Edited, TextEdit
+from contrapose.tasks.probes.edits.base import Edited
+from contrapose.tasks.probes.edits.keeping import (
+    EnglishKeepingEdit,
+    KeepingEdit,
+    RateSettings,
+    keeping_test,
+    rate_field,
+)
 
 _SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
 """An acronym, or a number with its unit: letters whose size may mean something."""
@@ -30,40 +37,36 @@ class CasingSettings(AnswerSettings):
     )
 
 
-class Casing(TextEdit):
-    """Changes capital and small letters only; passes when the answer stays.
+def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
+    """Return the text in capital or small letters; nothing in it is random.
 
     Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
     """
+    changed, first = text, _WORD.search(text)
+    if settings.style == "upper":
+        changed = text.upper()
+    elif settings.style == "lower":
+        changed = text.lower()
+    elif settings.style == "title":
+        changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+    elif first is not None:
+        at = first.start()
+        changed = text[:at] + text[at].swapcase() + text[at + 1 :]
+    if changed == text:
+        return Edited(reason="same_letters")
+    symbol = settings.style != "first" and _SYMBOL.search(text)
+    return Edited(text=changed, confidence="medium" if symbol else "high")
 
-    name: ClassVar[str] = "casing"
-    version: ClassVar[str] = "6"
-    category: ClassVar[str] = "robustness"
-    summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
-    settings_type: ClassVar[type[CasingSettings]] = CasingSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_OPTIONS,
-        "same_letters": "in these letters already, or without letters that have a case",
-    }
 
-    def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
-        """Return the text in the other letters; nothing in it is random."""
-        changed, first = text, _WORD.search(text)
-        if settings.style == "upper":
-            changed = text.upper()
-        elif settings.style == "lower":
-            changed = text.lower()
-        elif settings.style == "title":
-            changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
-        elif first is not None:
-            at = first.start()
-            changed = text[:at] + text[at].swapcase() + text[at + 1 :]
-        if changed == text:
-            return Edited(reason="same_letters")
-        symbol = settings.style != "first" and _SYMBOL.search(text)
-        return Edited(text=changed, confidence="medium" if symbol else "high")
+Casing = keeping_test(
+    "casing",
+    recase,
+    "Writes the text in small or capital letters",
+    settings=CasingSettings,
+    base=KeepingEdit,
+    version="6",
+    skips={"same_letters": "in these letters already, or without letters that have a case"},
+)
 
 
 SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
@@ -89,30 +92,25 @@ class SpacingSettings(AnswerSettings):
     )
 
 
-class Spacing(TextEdit):
-    """Changes white space and punctuation in one way; passes when the answer stays."""
+def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
+    """Return the text with one of the allowed changes, drawn among those that it has room for."""
+    if not text.strip():
+        return Edited(reason="empty")
+    kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
+    rng.shuffle(kinds)
+    changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
+    return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
 
-    name: ClassVar[str] = "spacing"
-    version: ClassVar[str] = "6"
-    category: ClassVar[str] = "robustness"
-    summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
-    settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_OPTIONS,
-        "empty": "without a word",
-        "no_place": "without a place for any of these changes",
-    }
 
-    def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
-        """Make one of the allowed changes, drawn among those that the text has room for."""
-        if not text.strip():
-            return Edited(reason="empty")
-        kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
-        rng.shuffle(kinds)
-        changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
-        return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
+Spacing = keeping_test(
+    "spacing",
+    respace,
+    "Changes white space or punctuation",
+    settings=SpacingSettings,
+    base=KeepingEdit,
+    version="6",
+    skips={"empty": "without a word", "no_place": "without a place for any of these changes"},
+)
 
 
 def _double(text: str, rng: random.Random) -> str:
@@ -160,43 +158,35 @@ _NEIGHBOURS = {
 }
 
 
-class TypoSettings(AnswerSettings):
+class TypoSettings(RateSettings):
     """How many words are mistyped."""
 
-    rate: float = Field(
-        default=0.1,
-        gt=0,
-        le=1,
-        description="Share of the content words of five letters or more that are mistyped; at least one.",
-    )
+    rate: float = rate_field(0.1, of="content words of five letters or more that are mistyped")
 
 
-class Typo(TextEdit):
-    """Mistypes some long words; passes when the answer stays."""
+def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
+    """Return the text with one error in each of some words; names, numbers and first letters are left alone."""
+    places = long_words(text)
+    if not places:
+        return Edited(reason="no_long_word")
+    chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
+    wrong = [(word, _mistype_word(word[0], rng)) for word in chosen]
+    edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
+    return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
-    name: ClassVar[str] = "typo"
-    category: ClassVar[str] = "robustness"
-    version: ClassVar[str] = "6"
-    summary: ClassVar[str] = "Mistypes some words; the answer should stay."
-    settings_type: ClassVar[type[TypoSettings]] = TypoSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    edits_english: ClassVar[bool] = True
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_ENGLISH,
+
+Typo = keeping_test(
+    "typo",
+    mistype,
+    "Mistypes some words",
+    settings=TypoSettings,
+    base=EnglishKeepingEdit,
+    version="6",
+    skips={
         "no_long_word": "without a word of five letters or more that may be mistyped",
         "no_safe_typo": "where every typo that was tried made another word",
-    }
-
-    def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
-        """Make one error in each of some words; names, numbers and first letters are left alone."""
-        places = long_words(text)
-        if not places:
-            return Edited(reason="no_long_word")
-        chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
-        wrong = [(word, _mistype(word[0], rng)) for word in chosen]
-        edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
-        return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
+    },
+)
 
 
 def long_words(text: str) -> list[re.Match[str]]:
@@ -205,7 +195,7 @@ def long_words(text: str) -> list[re.Match[str]]:
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 
-def _mistype(word: str, rng: random.Random) -> str | None:
+def _mistype_word(word: str, rng: random.Random) -> str | None:
     """Return the word with one error behind its first letter that makes no other word; None when none is found."""
     known = vocabulary.vocabulary().flags
     for _ in range(_TRIES):

@@ -185,27 +185,37 @@ class TwoOrders(TwoOrderFigures):
         self, sample: Any, settings: PairSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`."""
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        asked = settings.choice_fields(likelihoods, where=self.where)
         compared = self.comparison(sample)
-        right, wrong = compared.right, compared.wrong
-        texts = [normalize_spacing(text) for text in (right, wrong, *compared.values.values())]
+        both = compared.right, compared.wrong
+        texts = [normalize_spacing(text) for text in (*both, *compared.values.values())]
         skipped = "empty" if not all(texts) else "equal_sentences" if texts[0] == texts[1] else None
-        case = self.case(
+        fields = {**asked, "chance": self.pass_chance(settings), "details": compared.details}
+        return [self._pair_case(sample, settings, both, both[::-1], skip_reason=skipped, **fields)]
+
+    def _pair_case(
+        self,
+        sample: Any,
+        settings: PairSettings,
+        before: tuple[str, str],
+        after: tuple[str, str],
+        *,
+        skip_reason: str | None,
+        **fields: Any,
+    ) -> Case:
+        """Return the case of two prompts that each show two texts."""
+        return self.case(
             sample,
-            original=f"A: {right}\nB: {wrong}",
-            perturbed=None if skipped else f"A: {wrong}\nB: {right}",
-            original_prompt=self._prompt(settings, sample, (right, wrong)),
-            perturbed_prompt=None if skipped else self._prompt(settings, sample, (wrong, right)),
-            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
-            asks="choose" if likely else "generate",
+            original="A: {}\nB: {}".format(*before),
+            perturbed=None if skip_reason else "A: {}\nB: {}".format(*after),
+            original_prompt=self._prompt(settings, sample, before),
+            perturbed_prompt=None if skip_reason else self._prompt(settings, sample, after),
             labels=letters(2),
-            options=(right, wrong),
-            skip_reason=skipped,
-            confidence=None if skipped else "high",
-            chance=self.pass_chance(settings),
-            details=compared.details,
+            options=before,
+            skip_reason=skip_reason,
+            confidence=None if skip_reason else "high",
+            **fields,
         )
-        return [case]
 
     def control(self, case: Case, sample: Any, settings: PairSettings, *, rng: random.Random) -> Case | None:
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
