@@ -15,7 +15,7 @@ import pandas as pd
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes import asking_back
-from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
+from contrapose.tasks.probes.asking_back import answered, declines
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.values import Guess, all_hold, gate_above, mean_known, numbers, where
@@ -91,18 +91,11 @@ def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) ->
 
 
 def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
-    """Yield questions about replies whose choice cannot be read, and that do not plainly decline to choose.
-
-    Those that rules read are asked about, too, though not of controls: what they say is known.
-    """
+    """Yield questions about replies whose choice cannot be read, and about those that rules read."""
     for side, reply, options in _sides(trial, changed):
-        if not can_be_asked(reply):
-            continue
         letter, step = _letter(reply, options)
-        if not trial.case.control and (right := asking_back.known(reply, letter, step)) is not None:
-            yield follow_up(trial, side, options, known=right)
-        elif letter is None and not declines(reply.text or ""):
-            yield follow_up(trial, side, options)
+        declined = letter is None and declines(reply.text or "")
+        yield from asking_back.ask_about(trial, side, options, letter=letter, step=step, declined=declined)
 
 
 def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:

@@ -31,7 +31,7 @@ def probe_of(test: str) -> Any:
 def codes_in(source: str) -> Iterator[str]:
     """Skip reasons that a source gives: in errors, in edits and cases, and where a function finds them."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Doubt", "Predicate"), 0, -5):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Unreadable"), 0, -5):
             yield from texts(*node.args)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "Styled"):
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))

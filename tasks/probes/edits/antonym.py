@@ -87,10 +87,6 @@ _LINKING = words("""
 _SUBJECT_QUESTIONS = words("which what who")
 
 
-class NoPredicateError(UnreadableError):
-    """Raised where no predicate can be identified; `reason` says why."""
-
-
 class Antonym(TextEdit):
     """Turns the predicate adjective of the main clause into its opposite."""
 
@@ -132,15 +128,15 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
     adjective = k + graded
     tag = s.tag(adjective)
     if not (tag & f.ADJ or s.word(adjective) in opposites()) or tag & f.NAME:
-        raise NoPredicateError("no_predicate_adjective")
+        raise UnreadableError("no_predicate_adjective")
     if adjective + 1 < len(s.words) and (not s.tags[adjective + 1] & _AFTER or s.words[adjective + 1] in _NOT_AFTER):
-        raise NoPredicateError("no_predicate_adjective")  # it describes a noun behind it
+        raise UnreadableError("no_predicate_adjective")  # it describes a noun behind it
     if not _PARTIAL.isdisjoint(s.words[a.start : k]):
-        raise NoPredicateError("quantifier_only")
+        raise UnreadableError("quantifier_only")
     # Turning one of several adjectives leaves "hot in summer and cold in winter" half as it was.
     joints = (i for i in range(adjective + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
     if s.tag(adjective + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
-        raise NoPredicateError("coordinated_clauses")
+        raise UnreadableError("coordinated_clauses")
     if graded:  # "more expensive", "less heavy", "least safe" become "less expensive", "heavier", "safest"
         degree, word = s.words[k : k + 2]
         form = _INFLECT.get(degree)
@@ -149,11 +145,11 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
         return Edit(s.starts[k], s.ends[adjective], new)
     opposite = opposites().get(s.words[k])
     if opposite is None or (opposite.base in listed("bare_antonyms") and s.word(k + 1) in _COMPLEMENTS):
-        raise NoPredicateError("no_antonym")
+        raise UnreadableError("no_antonym")
     if "the" in s.words[first:k] and opposite.degree == "positive":
-        raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
+        raise UnreadableError("no_predicate_adjective")  # "the rich" are people
     if opposite.word in s.words:
-        raise NoPredicateError("antonym_in_text")
+        raise UnreadableError("antonym_in_text")
     return Edit(s.starts[k], s.ends[adjective], s.cased_as(k, opposite.word))
 
 
@@ -170,18 +166,18 @@ def predicate_of(a: Analysis) -> int:
     """Return the index of the first word behind the copula, and behind the subject of a yes/no question."""
     s = a.sentence
     if a.kind == "fragment":
-        raise NoPredicateError("no_finite_verb")
+        raise UnreadableError("no_finite_verb")
     if a.ambiguous:
-        raise NoPredicateError("ambiguous_verb")
+        raise UnreadableError("ambiguous_verb")
     if a.clause.others:
-        raise NoPredicateError("coordinated_clauses")
+        raise UnreadableError("coordinated_clauses")
     if a.kind == "polar":
         if "or" in s.words[a.start :]:
-            raise NoPredicateError("alternative_question")
+            raise UnreadableError("alternative_question")
         if not s.tags[a.start] & f.BE:
-            raise NoPredicateError("no_predicate_adjective")
+            raise UnreadableError("no_predicate_adjective")
         if (predicate := inverted_predicate(s, a.start)) is None:
-            raise NoPredicateError("wh_subject_boundary")
+            raise UnreadableError("wh_subject_boundary")
         return predicate
     verb = _asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb
     word, tag, k = s.words[verb], s.tags[verb], verb + 1
@@ -193,16 +189,16 @@ def predicate_of(a: Analysis) -> int:
         return k + 1
     if tag & f.CLITIC and word.endswith(("'s", "'re", "'m")):
         return verb + 1
-    raise NoPredicateError("no_predicate_adjective")
+    raise UnreadableError("no_predicate_adjective")
 
 
 def _asked_verb(s: Sentence, wh: int) -> int:
     """Return the verb of a question about its subject: "Which planet is the hottest?"."""
     if s.words[wh].removesuffix("'s") not in _SUBJECT_QUESTIONS:
-        raise NoPredicateError("wh_subject_boundary")
+        raise UnreadableError("wh_subject_boundary")
     for i in range(wh, len(s.words)):
         if i > wh and s.tags[i] & (f.OPENER | f.BREAK):
             break
         if is_finite_aux(s, i):
             return i
-    raise NoPredicateError("no_predicate_adjective")
+    raise UnreadableError("no_predicate_adjective")

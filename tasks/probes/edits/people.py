@@ -17,7 +17,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, replace_words
-from contrapose.tasks.probes.edits.keeping import PeopleEdit, cased_like, keeping_test, opens_sentence
+from contrapose.tasks.probes.edits.preserving import PeopleEdit, cased_like, keeping_test, opens_sentence
 from contrapose.tasks.probes.edits.tables import Gender, cue, female_words, first_names, listed, male_words, new_names
 
 _CAPITAL = re.compile(r"(?<![\w'\u2019.-])[A-Z][\w-]*")

@@ -109,9 +109,8 @@ class JudgeCues(AsksJudge):
                 pairs = next((pairs for pairs in tried if pairs.skipped is None), tried[0])
             details = {**self.comparison(sample).details, "cue": cue, "content": pairs.content}
             skipped = "empty" if blank else pairs.skipped
-            case = self._pair_case(
-                sample, settings, pairs.before, pairs.after, skip_reason=skipped, details=details, **asked
-            )
+            after = None if skipped else pairs.after
+            case = self._pair_case(sample, settings, pairs.before, after, skip_reason=skipped, details=details, **asked)
             cases.append(replace(case, id=f"{case.id}/{cue}"))
         return cases
 
