@@ -23,16 +23,10 @@ def read(reply: str) -> LetterChoice:
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
-    rows = golden_rows(name, split)
-    right = sum(read(row["reply"]).choice == row["choice"] for row in rows)
-    assert right / len(rows) >= 0.98
-
-
-@pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(name: str, split: str) -> None:
-    wrong = [row["reply"] for row in golden_rows(name, split) if read(row["reply"]).choice not in (None, row["choice"])]
-    assert wrong == []
+def test_golden_replies_are_read_as_labelled_and_none_as_what_it_does_not_choose(name: str, split: str) -> None:
+    read_as = [(row["reply"], row["choice"], read(row["reply"]).choice) for row in golden_rows(name, split)]
+    assert sum(letter == choice for _, choice, letter in read_as) / len(read_as) >= 0.98
+    assert [reply for reply, choice, letter in read_as if letter not in (None, choice)] == []
 
 
 @pytest.mark.parametrize("reply", ["cannot answer as", "bother", "The answer based on the text", "A cat", "As an AI"])
@@ -221,8 +215,8 @@ def test_both_letters_are_read_by_the_same_rules(template: str) -> None:
 @pytest.mark.parametrize("part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "])
 def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
     started = time.thread_time()
-    read(part * (1_000_000 // len(part)))
-    assert time.thread_time() - started < 2
+    read(part * (200_000 // len(part)))
+    assert time.thread_time() - started < 0.4
 
 
 def test_the_end_of_a_long_reply_is_read() -> None:

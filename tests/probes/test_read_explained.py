@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ ASIDES = (
 )  # fmt: skip
 
 
+@cache
 def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
     """(template, letter that it chooses, letter that is read) for each letter in turn."""
     return [
