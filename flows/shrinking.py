@@ -39,8 +39,7 @@ from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.probes.edits.base import TextEdit
 from contrapose.tasks.report.html import with_shortest
 from contrapose.tasks.report.publish import unwritable
-from contrapose.tasks.shrink.minimise import StoppedError, minimise_text
-from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt
+from contrapose.tasks.shrink.shortest import REPEATS, ShortestPrompt, StoppedError, minimise_text
 from contrapose.tasks.store import Store
 from contrapose.tasks.store.engine import file_of, store_url
 from contrapose.tasks.tables.columnar import from_arrow

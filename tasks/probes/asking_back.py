@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -49,12 +49,6 @@ Their reply stands between the two lines with {fence}. It is quoted only to be r
 Which one does this reply choose? Do not judge whether it is right. Answer with one letter ({letters}), or with the \
 word none if it chooses none of them or several.
 Answer:"""
-
-
-def follow_up(trial: Trial, side: Side, options: Sequence[str], *, known: str | None = None) -> FollowUp:
-    """Return the question about one reply of a trial."""
-    reply: Completion = getattr(trial, side)
-    return FollowUp(case_id=trial.case.id, side=side, prompt=question(reply.text or "", options), known=known)
 
 
 def question(reply: str, options: Sequence[str]) -> str:
@@ -168,6 +162,19 @@ def known(reply: Completion, letter: str | None, step: str) -> str | None:
     if letter is not None:
         return letter if step in BY_RULES else None
     return "none" if declines(reply.text or "") else None
+
+
+def ask_about(
+    trial: Trial, side: Side, options: Sequence[str], *, letter: str | None, step: str, declined: bool
+) -> Iterator[FollowUp]:
+    """Yield the question about a reply that names no letter and does not plainly decline to, or that rules read.
+
+    Of controls only those that could not be read are asked about.
+    """
+    reply: Completion = getattr(trial, side)
+    right = None if trial.case.control else known(reply, letter, step)
+    if right is not None or (letter is None and not declined and can_be_asked(reply)):
+        yield FollowUp(case_id=trial.case.id, side=side, prompt=question(reply.text or "", options), known=right)
 
 
 def share_of(checks: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ import pandas as pd
 from contrapose.tasks.core.records import LEAST_LABEL_MASS, Case, Completion, FollowUp, Side, Trial
 from contrapose.tasks.language.replies.options import choose
 from contrapose.tasks.probes import asking_back
-from contrapose.tasks.probes.asking_back import answered, can_be_asked, declines, follow_up
+from contrapose.tasks.probes.asking_back import answered, declines
 from contrapose.tasks.probes.base import Column, Criterion, Measure, letters
 from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.values import Guess, all_hold, gate_above, mean_known, numbers, where
@@ -92,18 +91,11 @@ def read_option(reply: str, *, labels: Sequence[str], options: Sequence[str]) ->
 
 
 def choice_follow_ups(trial: Trial, *, changed: Sequence[str]) -> Iterator[FollowUp]:
-    """Yield questions about replies whose choice cannot be read, and that do not plainly decline to choose.
-
-    Those that rules read are asked about, too, though not of controls: what they say is known.
-    """
+    """Yield questions about replies whose choice cannot be read, and about those that rules read."""
     for side, reply, options in _sides(trial, changed):
-        if not can_be_asked(reply):
-            continue
         letter, step = _letter(reply, options)
-        if not trial.case.control and (right := asking_back.known(reply, letter, step)) is not None:
-            yield follow_up(trial, side, options, known=right)
-        elif letter is None and not declines(reply.text or ""):
-            yield follow_up(trial, side, options)
+        declined = letter is None and declines(reply.text or "")
+        yield from asking_back.ask_about(trial, side, options, letter=letter, step=step, declined=declined)
 
 
 def reading_columns(trial: Trial, likeliest: str | None, *, changed: Sequence[str]) -> dict[str, str | bool | None]:
@@ -129,15 +121,7 @@ def _letter(reply: Completion, options: Sequence[str]) -> tuple[str | None, str]
     return (None, "unparsed") if choice is None else (letters(len(options))[choice.index], choice.step)
 
 
-class ReadChoice(Protocol):
-    """A choice that knows which step read it."""
-
-    @property
-    def step(self) -> str:
-        """Return `likelihood`, or the step that read the reply."""
-
-
-def step_of(completion: Completion, choice: ReadChoice | None) -> str:
+def step_of(completion: Completion, choice: Choice | None) -> str:
     """Return the step that read a choice, as result rows record it; `unparsed` where none did."""
     if completion.option_loglikelihoods is not None:
         return "likelihood"

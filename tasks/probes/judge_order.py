@@ -14,8 +14,8 @@ from contrapose.tasks.core.records import READ_BY, AnswerPair, Case, Likelihoods
 from contrapose.tasks.probes.base import Column, Criterion, Proportion, Value
 from contrapose.tasks.probes.orders import two_figures
 from contrapose.tasks.probes.orders.judge_figures import JudgeFigures
-from contrapose.tasks.probes.orders.judge_prompts import AsksJudge, VerdictSettings, kind_of_reply
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, TwoOrdersSettings, verdict_of
+from contrapose.tasks.probes.orders.verdicts import AsksJudge, VerdictSettings, kind_of_reply
 
 
 class JudgeOrderSettings(VerdictSettings, TwoOrdersSettings):
@@ -159,8 +159,3 @@ class JudgeOrder(JudgeFigures, AsksJudge):
     def criteria(self, results: pd.DataFrame, settings: JudgeOrderSettings) -> Sequence[Criterion]:
         """Return the gate on right verdicts; none where no pair has a label."""
         return self.right_rate(results, wanted=settings.min_right_rate, takes_tie=settings.takes_tie)
-
-    def failure(self, row: Mapping[str, object]) -> str:
-        """Describe the verdicts in both orders; empty where one of them is missing."""
-        sentence = self.sentences.get(str(row.get("outcome")), "")
-        return f"It {sentence}" if sentence else ""

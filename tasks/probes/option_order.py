@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -28,7 +28,15 @@ from contrapose.tasks.probes.base import (
     letters,
     unscored_score,
 )
-from contrapose.tasks.probes.choices import RIGHT_RATE, askings, read_choice, reading_columns, right_rate, step_of
+from contrapose.tasks.probes.choices import (
+    RIGHT_RATE,
+    Choice,
+    askings,
+    read_choice,
+    reading_columns,
+    right_rate,
+    step_of,
+)
 from contrapose.tasks.probes.known_errors import OF_OPTIONS, Measured, step_figures
 from contrapose.tasks.probes.own_prompt import OwnLabels
 from contrapose.tasks.probes.panels import Bars, Panel, Picture, pattern, shares
@@ -45,21 +53,15 @@ def rotate(options: Sequence[str], by: int) -> tuple[str, ...]:
     return (*options[by:], *options[:by])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pick:
-    """An option that was chosen: its letter, A for the first one, the label before it, its text, and what read it."""
-
-    letter: str
-    label: str
-    option: str
-    step: str
-
-
 def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
     """Pass a trial when the same option was chosen in both orders; a control when the choice stayed."""
     case, replies = trial.case, (trial.expected, trial.actual)
-    moved = rotate(case.options, int(case.details["rotation"]))
-    first, second = (pick(reply, options, own) for reply, options in zip(replies, (case.options, moved), strict=True))
+    orders = case.options, rotate(case.options, int(case.details["rotation"]))
+    labels, answers = letters(len(case.options)), {answer.strip() for answer in case.answers}
+    first, second = (
+        None if _is_tied(reply) else read_choice(reply, labels=labels, options=options, own=own)
+        for reply, options in zip(replies, orders, strict=True)
+    )
     weighed = [reply.option_loglikelihoods for reply in replies if reply.option_loglikelihoods is not None]
     if not all(values and all(map(math.isfinite, values)) for values in weighed):
         return unscored_score("The log-likelihoods of the letters are not all numbers.")
@@ -69,48 +71,35 @@ def score_trial(trial: Trial, own: OwnLabels | None = None) -> Score:
         outcome = "tied"
     elif first is None or second is None:
         outcome = "unparsed"
-    elif first.option == second.option:
+    elif orders[0][first.index] == orders[1][second.index]:
         outcome = "text"
     else:
-        outcome = "letter" if first.letter == second.letter else "other"
+        outcome = "letter" if first.index == second.index else "other"
     columns: dict[str, Value] = {
         "option_count": len(case.options),
         "rotation": int(case.details["rotation"]),
         "outcome": None if case.control else outcome,
         choices.RIGHT_ANSWER: choices.right_answer(case, letters_move=True),
-        **reading_columns(trial, first.letter if first else None, changed=moved),
+        **reading_columns(trial, labels[first.index] if first else None, changed=orders[1]),
     }
-    answers = {answer.strip() for answer in case.answers}
-    for prefix, chosen, reply in (("", first, trial.expected), ("rotated_", second, trial.actual)):
-        columns[f"{prefix}choice"] = chosen.option if chosen else None
-        columns[f"{prefix}choice_step"] = step_of(reply, chosen)
-        columns[f"{prefix}letter"] = chosen.letter if chosen else None
-        right = chosen is not None and chosen.option.strip() in answers
-        columns[f"{prefix}correct"] = right if answers else None
-    # A choice by likelihood is shown as people read it; a reply stays as it was written.
-    shown = (
-        f"{chosen.letter}. {chosen.option}" if chosen and reply.option_loglikelihoods is not None else None
-        for chosen, reply in zip((first, second), replies, strict=True)
-    )
+    shown: list[str | None] = []
+    for prefix, choice, options, reply in zip(("", "rotated_"), (first, second), orders, replies, strict=True):
+        letter, option = (labels[choice.index], options[choice.index]) if choice else (None, None)
+        columns[f"{prefix}choice"] = option
+        columns[f"{prefix}choice_step"] = step_of(reply, choice)
+        columns[f"{prefix}letter"] = letter
+        columns[f"{prefix}correct"] = option is not None and option.strip() in answers if answers else None
+        # A choice by likelihood is shown as people read it; a reply stays as it was written.
+        shown.append(f"{letter}. {option}" if option and reply.option_loglikelihoods is not None else None)
     return Score(
         value=float(outcome == "text"),
         passed=outcome == "text",
-        reason=_reason(outcome, first, second),
+        reason=_reason(outcome, first, second, labels if own is None else own.labels),
         undecided=outcome in NO_CHOICE,
         columns=columns,
-        expected_result=next(shown),
-        actual_result=next(shown),
+        expected_result=shown[0],
+        actual_result=shown[1],
     )
-
-
-def pick(completion: Completion, options: Sequence[str], own: OwnLabels | None = None) -> Pick | None:
-    """Return what was chosen; None when nothing was, or when two letters are equally likely."""
-    labels = letters(len(options))
-    choice = None if _is_tied(completion) else read_choice(completion, labels=labels, options=options, own=own)
-    if choice is None:
-        return None
-    label = labels[choice.index] if own is None else own.labels[choice.index]
-    return Pick(letter=labels[choice.index], label=label, option=options[choice.index], step=choice.step)
 
 
 def _is_tied(completion: Completion) -> bool:
@@ -119,10 +108,11 @@ def _is_tied(completion: Completion) -> bool:
     return sum(value == max(values) for value in values) > 1
 
 
-def _reason(outcome: str, first: Pick | None, second: Pick | None) -> str:
-    old, new = (chosen.label if chosen else None for chosen in (first, second))
-    noun = "The letter " if first is None or first.label == first.letter else ""
-    unread = " and the ".join(prompt for prompt, letter in (("original", old), ("changed", new)) if letter is None)
+def _reason(outcome: str, first: Choice | None, second: Choice | None, labels: Sequence[str]) -> str:
+    """Return what the two choices come to, by the labels of the prompt."""
+    old, new = (choice and labels[choice.index] for choice in (first, second))
+    noun = "The letter " if first and old == letters(len(labels))[first.index] else ""
+    unread = " and the ".join(prompt for prompt, label in (("original", old), ("changed", new)) if label is None)
     return {
         "tied": f"The likeliest letters after the {unread} prompt are equally likely, which is no choice.",
         "unparsed": f"No one option is chosen in the reply to the {unread} prompt.",
@@ -224,7 +214,7 @@ class OptionOrder(Probe):
             skipped = "empty"
         elif has_equals(sample.options):
             skipped = "equal_options"
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        asked = settings.choice_fields(likelihoods, where=self.where)
         prompts = prompts_for(sample, settings, where=self.where)
         base = self.case(
             sample,
@@ -232,14 +222,13 @@ class OptionOrder(Probe):
             perturbed=None,
             original_prompt=prompts.pair(sample.text, None)[0],
             perturbed_prompt=None,
-            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
-            asks="choose" if likely else "generate",
             labels=prompts.labels,
             options=sample.options,
             context=sample.surroundings,
             answers=sample.answers,
             skip_reason=skipped,
             chance=1 / len(sample.options) if sample.options else None,
+            **asked,
         )
         if skipped:
             return [base]

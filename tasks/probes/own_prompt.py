@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -95,6 +95,7 @@ def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+    from regex import Match
 
 LONGEST_TEMPLATE = 100_000
 LONGEST_PROMPT = 1_000_000
@@ -264,6 +265,19 @@ def check_distinct(labels: Sequence[str]) -> None:
         raise ValueError(f"labels {', '.join(map(repr, labels))}; expected {count} that differ")
 
 
+def find_labels(text: str, labels: Iterable[str], pattern: str | None, *, start: int = 0) -> Iterator[Match[str]]:
+    """Yield what a pattern finds, else each label that is a word of its own; raise TimeoutError where that takes long.
+
+    `start` is the offset from which on they are looked for.
+    """
+    import regex
+
+    longest_first = sorted((label.strip() for label in labels), key=len, reverse=True)
+    searched = pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
+    flags = 0 if pattern else regex.IGNORECASE
+    yield from regex.finditer(searched, text, flags, pos=start, timeout=READ_SECONDS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLabels:
     """Labels of a prompt of one's own, by which replies are read."""
@@ -308,14 +322,9 @@ class OwnLabels:
         return named if named in {self._named_place(part, count=count) for part in opening_and_end(reply)} else None
 
     def _named_place(self, reply: str, *, count: int) -> int | None:
-        import regex
-
-        longest_first = sorted((label.strip() for label in self.labels), key=len, reverse=True)
-        searched = self.pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
-        flags = 0 if self.pattern else regex.IGNORECASE
         try:
             if self.field is None:
-                named: list[str] = regex.findall(searched, reply[-LAST:], flags, timeout=READ_SECONDS)
+                named = [match[1] or "" for match in find_labels(reply[-LAST:], self.labels, self.pattern)]
             else:
                 named = [field_in(reply, self.field) or ""]
         except TimeoutError:

@@ -104,12 +104,9 @@ def shares(counts: Mapping[str, int]) -> tuple[PanelShare, ...]:
 
 def figure_quantity(outcome: Outcome, name: str, *, is_change: bool = False) -> Quantity | None:
     """Return a figure of a test with its interval; None where the test has none of that name."""
-    estimate = outcome["estimates"].get(name)
-    return (
-        None
-        if estimate is None
-        else Quantity(value=estimate["value"], interval=estimate["interval"], is_change=is_change)
-    )
+    if (estimate := outcome["estimates"].get(name)) is None:
+        return None
+    return Quantity(value=estimate["value"], interval=estimate["interval"], is_change=is_change)
 
 
 def pattern(counts: Mapping[str, int], sentences: Mapping[str, str], *, without_choice: int) -> str:

@@ -236,6 +236,12 @@ class OwnPromptSettings(PromptSettings, ReadSettings):
         """Return whether a model is asked about replies that could not be read."""
         return super().asks_back(likelihoods) and not self.labels_are_own
 
+    def choice_fields(self, likelihoods: Likelihoods, *, where: str) -> dict[str, Any]:
+        """Return the fields of a case that say how a choice is asked for and read, or raise ConfigError."""
+        if self.require_likelihoods(likelihoods, where=where):
+            return {"scorer": "likelihood", "asks": "choose"}
+        return {"scorer": "label" if self.labels_are_own else "reply", "asks": "generate"}
+
 
 class RewordedSettings(OwnPromptSettings):
     """Settings of a test whose controls ask the same in other words."""

@@ -228,27 +228,20 @@ def rename_tools(chat: Chat, new: Mapping[str, str]) -> Chat:
         # A plain word, such as search, may mean anything in a text.
         return known.sub(lambda match: new[match[1]] if re.search(r"[_A-Z-]", match[1]) else match[1], text)
 
+    def rename_function(holder: Mapping[str, Any]) -> dict[str, Any]:
+        function = holder["function"]
+        return {**holder, "function": {**function, "name": new.get(function["name"], function["name"])}}
+
     messages = []
     for message in chat.messages:
         changed: dict[str, Any] = {**message, "content": rename(message["content"])}
         if "tool_calls" in message:
-            changed["tool_calls"] = [
-                {
-                    **call,
-                    "function": {
-                        **call["function"],
-                        "name": new.get(call["function"]["name"], call["function"]["name"]),
-                    },
-                }
-                for call in message["tool_calls"]
-            ]
+            changed["tool_calls"] = list(map(rename_function, message["tool_calls"]))
         messages.append(Message(**changed))  # type: ignore[typeddict-item]
-    tools = []
-    for tool in chat.tools:
-        function = {**tool["function"], "name": new[tool["function"]["name"]]}
-        if "description" in function:
-            function["description"] = rename(str(function["description"]))
-        tools.append({**tool, "function": function})
+    tools = list(map(rename_function, chat.tools))
+    for tool in tools:
+        if "description" in tool["function"]:
+            tool["function"]["description"] = rename(str(tool["function"]["description"]))
     return Chat(messages=tuple(messages), tools=tuple(tools))
 
 

@@ -33,7 +33,7 @@ TOXIC = ("toxic/tuned", "toxic/scored_only", "toxic/disguises")
 SAMPLES = ("samples/negation", "samples/toxic_words")
 SUMMARIES = ("replies_explained", "replies", "replies_2", "replies_3")
 LETTERED = ("replies_options_2", "replies_options_3", "replies_options")
-STIRRED, SOME_STIRRED, TOGETHER = 5000, 1000, 50
+STIRRED, SOME_STIRRED, TOGETHER = 5000, 300, 50
 """Texts with some of their words left out, doubled or put in elsewhere: of each of a way's first two sets, the first
 ones of these, and how many of them share a digest."""
 KNOWN = (

@@ -36,10 +36,10 @@ def plan_of(test: str = "order_bias", *, settings: dict[str, Any] | None = None,
     return plan
 
 
-def cases_of(plan: Plan, *, limit: int | None = 40, **arguments: Any) -> list[Case]:
+def cases_of(plan: Plan, *, limit: int = 40) -> list[Case]:
     samples = load_samples(plan.data, probe(plan.test).sample_type, limit=limit, seed=0).samples
     drawn = assign_wordings([sample.id for sample in samples], plan, seed=0)
-    return list(build_cases(samples, plan, seed=0, likelihoods="none", wordings=drawn, **arguments))
+    return list(build_cases(samples, plan, seed=0, likelihoods="none", wordings=drawn))
 
 
 @pytest.mark.parametrize("samples", [5, 6, 7, 40, 41, 176, 1000])
@@ -92,7 +92,7 @@ def test_built_in_wordings_differ_and_show_the_same(test: str) -> None:
     assert count >= LEAST_SHIPPED
     every = {"wordings": count, "wordings_each": count, "control": True}
     in_each_wording: dict[str, list[Case]] = {}
-    for case in cases_of(plan_of(test, settings=every), limit=100):
+    for case in cases_of(plan_of(test, settings=every), limit=30):
         if case.skip_reason is None:
             in_each_wording.setdefault(case.id.removesuffix(f"/w{case.wording}"), []).append(case)
     assert {case.control for cases in in_each_wording.values() for case in cases} == {True, False}
@@ -106,7 +106,8 @@ def test_built_in_wordings_differ_and_show_the_same(test: str) -> None:
             assert case.perturbed_prompt is not None
             assert case.original_prompt != case.perturbed_prompt
             for prompt in (case.original_prompt, case.perturbed_prompt):
-                assert not {"{{", "{%"} & {prompt[place : place + 2] for place in range(len(prompt))}
+                assert "{{" not in prompt
+                assert "{%" not in prompt
             assert case.original_prompt == case.original_prompt.strip()
             for text in case.options or (case.original.strip(),):
                 assert " ".join(text.split()) in " ".join(case.original_prompt.split())

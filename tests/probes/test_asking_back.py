@@ -1,4 +1,4 @@
-"""Asking back: what is asked about a reply that could not be read, and how the answer is read."""
+"""Asking back: what is asked about which replies, how the answer is read, and how well the model reads."""
 
 from __future__ import annotations
 
@@ -6,19 +6,34 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from asked_case import case
 from embedders import embed_apart
 
 from contrapose.tasks.core.records import Completion, FollowUp, Trial
-from contrapose.tasks.probes.asking_back import answered, question
-from contrapose.tasks.probes.choices import read_choice
+from contrapose.tasks.evaluate.scoring import sample_questions
+from contrapose.tasks.probes.asking_back import (
+    COLUMNS,
+    agreement,
+    answered,
+    check_columns,
+    check_measures,
+    known,
+    question,
+    reads_badly,
+)
+from contrapose.tasks.probes.choices import read_choice, reading_columns
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
 from contrapose.tasks.probes.option_order import OptionOrder, OptionOrderSettings, score_trial
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
 
 OPTIONS = ("copper", "iron", "zinc", "tin")
 PAIR = ("The tower is 120 m high.", "The tower is 210 m high.")
+EXPLAINED = "Option B is right, because iron rusts in water and in damp air."
+DECLINED = "Both summaries are equally good, so neither is better."
+OF_TWO = "Summary B is more consistent with the article, since it repeats the height."
 UNREADABLE = "Wherever the sun shines, the metal that you asked for is what I would rather have."
 
 
@@ -164,3 +179,118 @@ def test_asking_takes_time_in_proportion_to_the_reply(fragment: str) -> None:
     answered(fragment * 16_000, OPTIONS)
     question(fragment * 16_000, OPTIONS)
     assert time.perf_counter() - start < 1
+
+
+def of_options(first: str, second: str, back: str | None = None, **changes: object) -> Trial:
+    found = trial(first, second, **changes)
+    return replace(found, expected=replace(found.expected, asked_back=back))
+
+
+def of_two(reply: str, back: str | None = None, **changes: object) -> Trial:
+    said = Completion(text=reply, asked_back=back)
+    asked = case(**{"labels": ("A", "B"), "options": PAIR, "scorer": "reply", **changes})
+    return Trial(case=asked, expected=said, actual=said)
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter", "step", "right"),
+    [
+        (EXPLAINED, "B", "pattern", "B"),
+        (OF_TWO, "B", "letter", "B"),
+        ("Therefore B.", "B", "pattern", None),  # too short to tell anything
+        (EXPLAINED, "B", "asked", None),  # what the model said itself
+        (EXPLAINED, "B", "embedding", None),
+        (EXPLAINED, None, "unparsed", None),
+        (DECLINED, None, "unparsed", "none"),
+        ("<think>Option B is right, because iron rusts.</think>B", "B", "letter", None),
+    ],
+)
+def test_what_rules_read_is_known_where_it_is_long_enough(
+    reply: str, letter: str | None, step: str, right: str | None
+) -> None:
+    assert known(Completion(text=reply), letter, step) == right
+
+
+@pytest.mark.parametrize("held", [{"constrained": True}, {"option_loglikelihoods": (-1.0, -2.0)}, {"error": "500"}])
+def test_nothing_is_known_of_what_was_no_reply_in_words(held: dict[str, object]) -> None:
+    assert known(Completion(text=EXPLAINED, **held), "B", "pattern") is None  # type: ignore[arg-type]
+
+
+def test_questions_say_what_rules_read_with_the_options_as_they_stood() -> None:
+    first, second = OrderBias().follow_ups([of_two(OF_TWO)], OrderBiasSettings(), embed=embed_apart)
+    assert (first.known, second.known) == ("B", "B")
+    assert f"\nA. {PAIR[1]}\nB. {PAIR[0]}\n" in second.prompt
+    (declined, _) = OrderBias().follow_ups([of_two(DECLINED)], OrderBiasSettings(), embed=embed_apart)
+    assert declined.known == "none"
+    assert [each.known for each in about_answers([of_options(EXPLAINED, "B")])] == ["B"]
+
+
+def test_controls_are_asked_about_only_where_they_could_not_be_read() -> None:
+    assert about_answers([of_options(EXPLAINED, EXPLAINED, control=True)]) == []
+    assert OrderBias().follow_ups([of_two(OF_TWO, control=True)], OrderBiasSettings(), embed=embed_apart) == []
+
+
+@pytest.mark.parametrize(("back", "agrees"), [("B", True), ("A", False), ("none", False)])
+def test_the_model_agrees_where_it_names_the_same_letter(back: str, agrees: bool) -> None:
+    (score,) = OrderBias().score([of_two(OF_TWO, back)], OrderBiasSettings(), embed=embed_apart)
+    assert score.columns["asked_agrees"] is agrees
+    assert score.columns["outcome"] == "BB"
+    assert reading_columns(of_options(EXPLAINED, "B", back), None, changed=OPTIONS) == {"asked_agrees": agrees}
+
+
+@pytest.mark.parametrize("back", [None, "", "Well, the second."])
+def test_without_a_letter_from_the_model_nothing_is_compared(back: str | None) -> None:
+    assert reading_columns(of_options(EXPLAINED, "B", back), None, changed=OPTIONS) == {}
+
+
+def test_a_case_agrees_where_all_its_replies_do() -> None:
+    right, wrong = Completion(text=EXPLAINED, asked_back="B"), Completion(text=EXPLAINED, asked_back="C")
+    both = [(each, "B", "pattern", OPTIONS) for each in (right, wrong)]
+    assert check_columns(both) == {"asked_agrees": False}
+    assert check_columns(both[:1]) == {"asked_agrees": True}
+
+
+def test_what_the_model_says_of_a_reply_that_declines_is_no_choice() -> None:
+    (score,) = OrderBias().score([of_two(DECLINED, "A")], OrderBiasSettings(), embed=embed_apart)
+    assert (score.columns["outcome"], score.columns["asked_agrees"]) == ("unparsed", False)
+    declined = Completion(text="None of the options fits what was asked.", asked_back="A")
+    assert known(declined, None, "unparsed") == "none"
+    assert read_choice(declined, labels=("A", "B", "C", "D"), options=OPTIONS) is None
+    unread = replace(declined, text=UNREADABLE)
+    assert read_choice(unread, labels=("A", "B", "C", "D"), options=OPTIONS) is not None
+
+
+def test_the_agreement_is_a_share_of_the_cases_that_were_compared() -> None:
+    (found,) = check_measures(pd.DataFrame({"asked_agrees": [True, None, False, True]}))
+    assert (found.name, found.share, np.nansum(found.values)) == ("asked_agreement", True, 2)
+    assert np.isnan(found.values).tolist() == [False, True, False, False]
+    assert check_measures(pd.DataFrame({"pass": [True]})) == []
+    assert set(COLUMNS) <= set(OrderBias.columns)
+
+
+def test_agreement_counts_replies_of_which_an_option_or_none_was_told() -> None:
+    answers = {"one": "B", "two": "C", "three": "no idea", "four": "none"}
+    cases = {name: case(id=name, options=OPTIONS) for name in answers}
+    said = {FollowUp(case_id=name, side="expected", prompt=name, known="B"): back for name, back in answers.items()}
+    unread = {FollowUp(case_id="one", side="actual", prompt="which"): "B"}
+    assert agreement(cases, {**said, **unread}) == (1, 3)
+    assert agreement(cases, unread) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("agreed", "told", "badly"),
+    [(0, 0, False), (0, 1, False), (0, 2, True), (2, 3, False), (22, 25, False), (21, 25, True), (50, 50, False)],
+)
+def test_a_model_reads_badly_where_so_little_agreement_is_no_chance(agreed: int, told: int, badly: bool) -> None:
+    assert reads_badly(agreed, told) is badly
+
+
+def test_the_draw_takes_each_prompt_once_and_depends_on_no_order() -> None:
+    asked = [FollowUp(case_id=f"c{n}", side="expected", prompt=f"p{n // 2}", known="A") for n in range(100)]
+    chosen = {each.prompt for each in sample_questions(asked, 10)}
+    assert len(chosen) == 10
+    assert {each.prompt for each in sample_questions(asked[::-1], 10)} == chosen
+    in_parts = [*sample_questions(asked[:30], 10), *sample_questions(asked[30:], 10)]
+    assert {each.prompt for each in sample_questions(in_parts, 10)} == chosen
+    assert len(sample_questions(asked, 1_000)) == 50
+    assert sample_questions(asked, 0) == []

@@ -12,6 +12,7 @@ from embedders import embed_nothing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, ItemSample, Likelihoods, Score, Trial
 from contrapose.tasks.probes.base import rng_for
 from contrapose.tasks.probes.item_order import INTRODUCTION, OTHER_WORDS, ItemOrder, ItemOrderSettings
@@ -237,3 +238,22 @@ def test_an_open_answer_is_right_where_it_holds_the_right_one() -> None:
 def test_without_an_answer_nothing_is_right_or_wrong() -> None:
     columns = says("B", "B", sample=replace(PETS, answers=(), relevant=None)).columns
     assert (columns["right_after"], columns["relevant_place"]) == (None, None)
+
+
+LABELLED = {"prompt": OWN.replace("Reply:", "Reply as JSON."), "labels": ("x1", "x2"), "answer_field": "choice"}
+
+
+@pytest.mark.parametrize(("second", "passed"), [("x2", True), ("x1", False)])
+def test_an_answer_is_read_by_its_label(second: str, passed: bool) -> None:
+    case = make(**LABELLED)[0]
+    assert "x1. cat\nx2. dog" in case.original_prompt
+    replies = (Completion(text=f'{{"choice": "{label}"}}') for label in ("x2", second))
+    trial = Trial(case=case, expected=next(replies), actual=next(replies))
+    [score] = PROBE.score([trial], settings(**LABELLED), embed=embed_nothing)
+    assert (score.passed, score.undecided) == (passed, False)
+    assert PROBE.follow_ups([trial], settings(**LABELLED), embed=embed_nothing) == []
+
+
+def test_a_label_is_needed_for_every_option() -> None:
+    with pytest.raises(ConfigError, match=r"3 options, and 2 labels"):
+        make(replace(PETS, options=("cat", "dog", "frog")), **LABELLED)

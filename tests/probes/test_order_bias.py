@@ -1,4 +1,4 @@
-"""order_bias: its cases, its table, and its figures."""
+"""order_bias: its cases, its table, its figures, and what LangTest would have said."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from embedders import embed_apart, embed_nothing
 from figured import figured
 
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, SummaryPair, Trial
+from contrapose.tasks.evaluate.summarise import effects, estimates
+from contrapose.tasks.probes.choices import read_choice
 from contrapose.tasks.probes.order_bias import OrderBias, OrderBiasSettings
+from contrapose.tasks.probes.orders.two_orders import calibrates
+from contrapose.tasks.tables.results import result_table
+
+PROBE = OrderBias()
 
 PAIR = SummaryPair(
     id="radio",
@@ -24,7 +32,7 @@ PAIR = SummaryPair(
 
 
 def make(sample: SummaryPair = PAIR, *, likelihoods: Likelihoods = "none", **settings: Any) -> Case:
-    return OrderBias().cases(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)[0]
+    return PROBE.cases(sample, OrderBiasSettings(**settings), rng=random.Random(0), likelihoods=likelihoods)[0]
 
 
 def unlike(texts: Sequence[str]) -> np.ndarray:
@@ -34,13 +42,13 @@ def unlike(texts: Sequence[str]) -> np.ndarray:
 
 def answered(first: str, second: str) -> Score:
     trial = Trial(case=make(), expected=Completion(text=first), actual=Completion(text=second))
-    return OrderBias().score([trial], OrderBiasSettings(), embed=unlike)[0]
+    return PROBE.score([trial], OrderBiasSettings(), embed=unlike)[0]
 
 
 def weighed(first: tuple[float, ...] | None, second: tuple[float, ...] | None) -> Score:
     before, after = (Completion(text="A", option_loglikelihoods=each) for each in (first, second))
     trial = Trial(case=make(likelihoods="all"), expected=before, actual=after)
-    return OrderBias().score([trial], OrderBiasSettings(), embed=unlike)[0]
+    return PROBE.score([trial], OrderBiasSettings(), embed=unlike)[0]
 
 
 def test_the_prompts_differ_in_the_summaries_alone() -> None:
@@ -115,7 +123,7 @@ def test_replies_that_need_embeddings_share_one_batch() -> None:
     other = Completion(text="It was half of the income.")
     plain = Trial(case=make(), expected=Completion(text="A"), actual=Completion(text="B"))
     trials = [replace(plain, expected=other), replace(plain, actual=other), plain]
-    scores = OrderBias().score(trials, OrderBiasSettings(), embed=embed)
+    scores = PROBE.score(trials, OrderBiasSettings(), embed=embed)
     # Ours, then those that LangTest would embed.
     assert calls == [6, 4]
     assert [score.passed for score in scores] == [True, True, True]
@@ -146,7 +154,7 @@ def test_only_declared_columns_are_written(score: Score) -> None:
 
 
 def figures_of(*scores: Score) -> dict[str, Any]:
-    return figured(OrderBias(), [dict(score.columns) for score in scores])
+    return figured(PROBE, [dict(score.columns) for score in scores])
 
 
 def test_counts_accuracy_and_position_bias() -> None:
@@ -169,3 +177,176 @@ def test_debiased_figures_are_means_over_what_could_be_computed() -> None:
 @pytest.mark.parametrize("scores", [(), (weighed(None, None),)])
 def test_figures_that_cannot_be_computed_are_left_out(scores: tuple[Score, ...]) -> None:
     assert figures_of(*scores) == dict.fromkeys(("AB", "AA", "BB", "BA", "unparsed"))
+
+
+def case_of(number: int, likelihoods: Likelihoods = "choices") -> Case:
+    return make(replace(PAIR, id=f"pair {number}"), likelihoods=likelihoods)
+
+
+def leads(lead: float) -> Completion:
+    return Completion(text="?", option_loglikelihoods=(lead, 0.0))
+
+
+def rows_of(trials: list[Trial], **settings: Any) -> list[dict[str, Any]]:
+    scores = PROBE.score(trials, OrderBiasSettings(**settings), embed=lambda texts: np.zeros((len(texts), 2)))
+    return result_table(trials, scores, probe=PROBE, model="m").to_pylist()
+
+
+def leaning(contents: list[float], *, position: float, **settings: Any) -> dict[str, Any]:
+    """Figures of pairs with these content scores and one pull of the letter A."""
+    trials = [
+        Trial(case=case_of(number), expected=leads(position + each), actual=leads(position - each))
+        for number, each in enumerate(contents)
+    ]
+    return figured(PROBE, rows_of(trials, **settings))
+
+
+def said(first: str, second: str) -> dict[str, Any]:
+    trial = Trial(case=case_of(0, "none"), expected=Completion(text=first), actual=Completion(text=second))
+    return figured(PROBE, rows_of([trial]))
+
+
+def test_pride_finds_the_letters_pull_and_takes_it_out() -> None:
+    figures = leaning([0.5] * 100, position=2.0)
+    assert figures["pride_prior_a"] == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert (figures["accuracy"], figures["pride_accuracy"], figures["pride_gain"]) == (0.5, 1.0, 0.5)
+
+
+def test_the_pairs_that_calibrate_are_not_judged() -> None:
+    settings = OrderBiasSettings()
+    contents = [-0.5 if calibrates(f"pair {number}", settings.calibration) else 0.5 for number in range(100)]
+    assert leaning(contents, position=2.0)["pride_accuracy"] == 1
+
+
+def test_a_pair_calibrates_by_its_id_alone() -> None:
+    chosen = [number for number in range(5_000) if calibrates(f"pair {number}", 0.2)]
+    assert len(chosen) == pytest.approx(1_000, abs=90)
+    assert set(chosen) <= {number for number in range(5_000) if calibrates(f"pair {number}", 0.3)}
+
+
+def test_without_likelihoods_there_is_no_prior() -> None:
+    assert not {"pride_prior_a", "pride_accuracy", "pride_gain", "content_score"} & set(said("A", "B"))
+
+
+def test_without_a_calibrating_pair_nothing_is_taken_out() -> None:
+    figures = leaning([0.5, 1.0], position=1.0, calibration=1e-6)
+    assert not {"pride_prior_a", "pride_accuracy", "pride_gain"} & set(figures)
+
+
+def test_a_tied_content_score_counts_half() -> None:
+    figures = leaning([1.0, 0.0], position=0.5)
+    assert (figures["debiased_accuracy"], figures["debiased_tied"]) == (0.75, 0.5)
+
+
+def test_a_model_that_always_says_a_has_intervals_for_its_accuracy_and_bias() -> None:
+    trial = Trial(case=case_of(0, "none"), expected=Completion(text="A"), actual=Completion(text="A"))
+    results = pd.DataFrame([{**row, "sample_id": str(n)} for n, row in enumerate(rows_of([trial] * 40))])
+    found = estimates(PROBE.measures(results), results)
+    assert found["accuracy"]["interval"] == pytest.approx((0.4562, 0.5438), abs=1e-3)
+    assert found["position_bias_index"]["interval"] == pytest.approx((0.4124, 0.5), abs=1e-3)
+
+
+def test_a_lost_choice_is_a_change_under_the_order_as_under_other_words() -> None:
+    assert said("A", "I cannot tell")["choice_changed"] == 1
+    assert "choice_changed" not in said("I cannot tell", "I cannot tell")
+
+
+def test_other_words_that_change_as_much_leave_no_effect_of_the_order() -> None:
+    both = []
+    for number in range(12):
+        case = case_of(number, "none")
+        twin = PROBE.control(case, replace(PAIR, id=f"pair {number}"), OrderBiasSettings(), rng=random.Random(0))
+        assert twin is not None
+        both.append(Trial(case=case, expected=Completion(text="A"), actual=Completion(text="A")))
+        both.append(Trial(case=twin, expected=Completion(text="A"), actual=Completion(text="B")))
+    results = pd.DataFrame(rows_of(both))
+    (effect,) = effects(PROBE.measures(results), results)
+    assert (effect["value"], effect["samples"]) == (0, 12)
+    assert effect["interval"][0] < 0 < effect["interval"][1]
+
+
+def test_the_prior_has_an_interval() -> None:
+    drawn = np.random.default_rng(0).normal(1.0, 0.5, (100, 2))
+    trials = [
+        Trial(case=case_of(number), expected=leads(first), actual=leads(second))
+        for number, (first, second) in enumerate(drawn)
+    ]
+    results = pd.DataFrame(rows_of(trials))
+    found = estimates(PROBE.measures(results), results)["pride_prior_a"]
+    assert found["interval"][0] < 0.73 < found["interval"][1]
+
+
+def test_accuracy_is_told_by_which_of_the_two_is_longer() -> None:
+    trials, long, short = [], "Longer text", "Text"
+    for number, (correct, incorrect, letters) in enumerate(
+        [(long, short, "AB"), (short, long, "BA"), (short, long, "AA"), ("Yes", "Not", "AB")]
+    ):
+        case = replace(case_of(number, "none"), options=(correct, incorrect))
+        expected, actual = (Completion(text=letter) for letter in letters)
+        trials.append(Trial(case=case, expected=expected, actual=actual))
+    rows = rows_of(trials)
+    assert [row["right_is_longer"] for row in rows] == [True, False, False, None]
+    figures = figured(PROBE, rows)
+    assert (figures["accuracy_where_longer"], figures["accuracy_where_shorter"]) == (1, 0.25)
+
+
+def of_langtest(first: Any, second: Any, *, embed: Any = embed_nothing, settings: Any = None, **changes: Any) -> Any:
+    """LangTest's verdict on two replies; None where it is open, or there is none."""
+    replies = (one if isinstance(one, Completion) else Completion(text=one) for one in (first, second))
+    trial = Trial(case=replace(make(), **changes), expected=next(replies), actual=next(replies))
+    (score,) = PROBE.score([trial], settings or OrderBiasSettings(), embed=embed)
+    return score.columns.get("langtest_pass", "none")
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.95])
+def test_the_threshold_of_langtests_verdict_is_that_of_the_test(threshold: float) -> None:
+    settings = OrderBiasSettings(similarity_threshold=threshold)
+    found = of_langtest("A", "The first", settings=settings, embed=lambda texts: np.full((len(texts), 1), 0.9**0.5))
+    assert found is (threshold < 0.9)
+
+
+def test_langtest_leaves_a_missing_reply_open_and_judges_no_control() -> None:
+    assert of_langtest("A", None) is None
+    assert of_langtest("A", "B", control=True) == "none"
+
+
+def test_replies_are_embedded_for_langtest_only_where_the_run_has_embeddings() -> None:
+    assert of_langtest("A", "First", scorer="label") is None
+
+
+def test_a_letter_chosen_by_likelihood_is_the_reply_that_langtest_judges() -> None:
+    replies = (Completion(text="A", option_loglikelihoods=(-1.0, second)) for second in (-2.0, -1.5))
+    assert of_langtest(*replies, scorer="likelihood", asks="choose") is False
+
+
+LETTERS = ("A", "B", "C")
+
+
+def held(text: str) -> Completion:
+    return Completion(text=text, constrained=True)
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+@pytest.mark.parametrize("options", [("x", "y", "z"), ("B", "C", "A"), ("a cube", "A or B", "none of A, B")])
+def test_the_letter_is_the_choice_whatever_the_options_say(letter: str, options: tuple[str, ...]) -> None:
+    choice = read_choice(held(letter), labels=LETTERS, options=options)
+    assert LETTERS[choice.index] == letter
+
+
+def test_what_is_no_letter_is_read_by_the_rules() -> None:
+    assert read_choice(held("D"), labels=LETTERS, options=("x", "y", "z")) is None
+
+
+@pytest.mark.parametrize(("first", "second", "outcome"), [("A", "B", "AB"), ("A", "A", "AA"), ("B", "A", "BA")])
+def test_order_bias_takes_the_letters(first: str, second: str, outcome: str) -> None:
+    trial = Trial(case=make(), expected=held(first), actual=held(second))
+    columns = PROBE.score([trial], OrderBiasSettings(), embed=embed_nothing)[0].columns
+    assert columns["outcome"] == outcome
+    assert (columns["result_step"], columns["swapped_step"]) == ("constrained", "constrained")
+
+
+def test_of_a_reply_that_escaped_the_form_nothing_is_guessed() -> None:
+    broken = Completion(text='{"answer": ')
+    settings = OrderBiasSettings(similarity_threshold=1)
+    (score,) = PROBE.score([Trial(case=make(), expected=held("A"), actual=broken)], settings, embed=embed_apart)
+    assert (score.columns["result_step"], score.columns["swapped_step"]) == ("constrained", "unparsed")

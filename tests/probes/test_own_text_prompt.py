@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -12,6 +13,11 @@ from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, Score, TextSample, Trial
 from contrapose.tasks.core.registry import names, probe
 from contrapose.tasks.infer.ask import wants_letter
+from contrapose.tasks.probes.item_order import ItemOrderSettings
+from contrapose.tasks.probes.judge_order import JudgeOrderSettings
+from contrapose.tasks.probes.order_bias import OrderBiasSettings
+from contrapose.tasks.probes.own_prompt import built_in_wordings, check_template
+from contrapose.tasks.probes.prompt_settings import PromptSettings
 
 SAMPLE = TextSample(
     id="q-7",
@@ -189,3 +195,22 @@ def test_a_text_without_options_is_put_into_its_place(name: str) -> None:
 def test_a_prompt_that_is_empty_for_a_sample_names_the_sample() -> None:
     with pytest.raises(ConfigError, match=r"add_negation\.prompt, sample q-7.* a prompt of 0 characters"):
         cases("add_negation", prompt="{% if not options %}{{ text }}{{ options }}{% endif %}")
+
+
+OURS = {
+    "text": PromptSettings,
+    "order_bias": OrderBiasSettings,
+    "judge_order": JudgeOrderSettings,
+    "item_order": ItemOrderSettings,
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_own_prompts_are_templates_that_a_suite_could_bring(name: str) -> None:
+    for content in built_in_wordings(name):
+        check_template(content, known=(*OURS[name].variables, "introduction"), needed=OURS[name].needed)
+
+
+def test_every_prompt_of_ours_is_checked() -> None:
+    entries = files("contrapose.data").joinpath("prompts").iterdir()
+    assert {entry.name for entry in entries} == {"wordings.yaml", *(f"{name}.j2" for name in OURS)}

@@ -23,33 +23,10 @@ def read(reply: str) -> LetterChoice:
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
-    rows = golden_rows(name, split)
-    right = sum(read(row["reply"]).choice == row["choice"] for row in rows)
-    assert right / len(rows) >= 0.98
-
-
-@pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_no_golden_reply_is_given_a_letter_that_it_does_not_choose(name: str, split: str) -> None:
-    wrong = [row["reply"] for row in golden_rows(name, split) if read(row["reply"]).choice not in (None, row["choice"])]
-    assert wrong == []
-
-
-@pytest.mark.parametrize("reply", ["cannot answer as", "bother", "The answer based on the text", "A cat", "As an AI"])
-def test_words_that_merely_hold_the_letters_decide_nothing(reply: str) -> None:
-    assert read_choice(reply).choice is None
-
-
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("", "empty"), (" ** ", "empty"), ("Both", "both"), ("A or B", "both"), ("Neither.", "neither"),
-        ("I cannot tell.", "refusal"), ("Answer: A. Answer: B.", "contradictory"),
-        ("The council met.", "no choice found"),
-    ],
-)  # fmt: skip
-def test_an_unparsed_reply_says_why(reply: str, reason: str) -> None:
-    assert read_choice(reply) == LetterChoice(choice=None, step="unparsed", reason=reason)
+def test_golden_replies_are_read_as_labelled_and_none_as_what_it_does_not_choose(name: str, split: str) -> None:
+    read_as = [(row["reply"], row["choice"], read(row["reply"]).choice) for row in golden_rows(name, split)]
+    assert sum(letter == choice for _, choice, letter in read_as) / len(read_as) >= 0.98
+    assert [reply for reply, choice, letter in read_as if letter not in (None, choice)] == []
 
 
 @pytest.mark.parametrize(
@@ -59,61 +36,99 @@ def test_the_step_that_decided_is_recorded(reply: str, step: str) -> None:
     assert (read(reply).choice, read(reply).step) == ("B", step)
 
 
-CHOSEN = [
-    ("I read both.\nQuestion: which is right?\nAnswer: B", "B"),
-    ("Answer: A\nQuestion: Which is next?\nAnswer: B", "A"),
-    ("Although Summary A reads well, Summary B is wrong.", "A"),
-    ("Summary A is right, although Summary B reads well.", "A"), ("Summary A is accurate, though it is short.", "A"),
-    ("I choose A, although Summary B is accurate.", "A"), ("I choose B. Therefore, A.", "A"),
-    ("Therefore A. Summary B is accurate.", "A"), ("Summary A is wrong. Therefore A.", "A"),
-    ("I cannot tell, but I'd say A.", "A"), ("I cannot tell. Therefore, A.", "A"),
-    ("I think that Summary A is right.\nA", "A"), ("Summary A is wrong.", "B"),
-    ("Summary A is not right. Summary A contradicts the article.", "B"),
-    ("Summary A is refuted by the article.", "B"), ("Summary B is rejected by the article.", "A"),
-    ("Summary A agrees with the article.", "A"), ("Summary A is supported by the text.", "A"),
-    ("Summary A is more accurate.", "A"), ("Summary A is more wrong.", "B"), ("Summary A is most misleading.", "B"),
-    ("Summary A is less accurate than Summary B.", "B"), ("Summary A is worse than Summary B.", "B"),
-    ("Summary A is better than Summary B.", "A"), ("Summary A says 12. This is wrong.", "B"),
-    ("Summary A says 12, which is wrong.", "B"), ("Summary B names the mayor. It contradicts the article.", "A"),
-    ("This makes A the correct answer.", "A"), ("This makes A wrong.", "B"), ("The article contradicts B.", "A"),
-    ("The wrong summary is A.", "B"), ("There is an error in A.", "B"), ("Nothing in the article supports A.", "B"),
-    ("It is Summary B that contradicts the article.", "A"), ("It is A that is right.", "A"), ("(B) is correct.", "B"),
-    ("(A) It rained.", "A"), ("While both mention it, A is right.", "A"), ("Both are right, but A is better.", "A"),
-    ("Not A; B.", "B"), ("J. K. Rowling wrote it. The answer is B.", "B"),
-    ("A. Smith wrote the article. B is right.", "B"), ("The correct one is \u00abB\u00bb.", "B"), ("Antwort: B", "B"),
-]  # fmt: skip
-UNDECIDED = [
-    ("Although Summary A reads well, it leaves something out.", "no choice found"),
-    ("While Summary A is accurate, the article is long.", "no choice found"),
-    ("Therefore, A. I choose B.", "contradictory"), ("Therefore A. Therefore B.", "contradictory"),
-    ("Final answer: A. Therefore B.", "contradictory"), ("I choose A. Summary B is accurate.", "contradictory"),
-    ("Therefore A. Summary A is wrong.", "contradictory"), ("A. I cannot tell.", "contradictory"),
-    ("I cannot tell. A", "contradictory"), ("Therefore, A. I cannot tell.", "contradictory"),
-    ("The answer is A.\nB", "contradictory"), ("Summary B.\nAnswer: A\nAnswer: B", "contradictory"),
-    ("I'd say A, but I cannot tell.", "refusal"), ("Summary A is wrong. Summary B is wrong.", "neither"),
-    ("Summary A is wrong. I admit that Summary B is not perfect.", "no choice found"),
-    ("Summary A contradicts the article, but Summary B does too.", "no choice found"),
-    ("Summary A was rejected by the editor.", "no choice found"),
-    ("Summary A agrees with my view.", "no choice found"), ("Summary A is less wrong.", "no choice found"),
-    ("Summary A and Summary B differ. This is wrong.", "both"),
-    ("Summary B is accurate. It contradicts the article.", "both"),
-    ("Summary B is accurate. However, it says too much.", "both"), ("There is no error in A.", "no choice found"),
-    ("'A' stands for the first summary.", "no choice found"), ("(B) says that it rained.", "no choice found"),
-    ("Both summaries mention the vote. Summary A is right.", "both"), ("A is right. B is right as well.", "both"),
-    ("A. Or is it B?", "no choice found"), ("A if the article is true.", "no choice found"),
-    ("Which summary is wrong? A", "no choice found"), ("Summary A: 12\nSummary B: 13", "no choice found"),
-    ("Plan B is right.", "no choice found"),
-]  # fmt: skip
+CHOSEN = {
+    "B": (
+        "I read both.\nQuestion: which is right?\nAnswer: B", "Summary A is wrong.", "Summary A is more wrong.",
+        "Summary A is not right. Summary A contradicts the article.", "Summary A is refuted by the article.",
+        "Summary A is most misleading.", "Summary A is less accurate than Summary B.", "This makes A wrong.",
+        "Summary A is worse than Summary B.", "Summary A says 12. This is wrong.", "Summary A says 12, which is wrong.",
+        "The wrong summary is A.", "There is an error in A.", "Nothing in the article supports A.", "(B) is correct.",
+        "Not A; B.", "J. K. Rowling wrote it. The answer is B.", "A. Smith wrote the article. B is right.",
+        "The correct one is «B».", "Antwort: B", "Answer: A, it seems. Let me check. Final answer: B",
+    ),
+    "A": (
+        "Answer: A\nQuestion: Which is next?\nAnswer: B", "Although Summary A reads well, Summary B is wrong.",
+        "Summary A is right, although Summary B reads well.", "Summary A is accurate, though it is short.",
+        "I choose A, although Summary B is accurate.", "I choose B. Therefore, A.", "Summary A is wrong. Therefore A.",
+        "Therefore A. Summary B is accurate.", "I cannot tell, but I'd say A.", "I cannot tell. Therefore, A.",
+        "I think that Summary A is right.\nA", "Summary B is rejected by the article.", "Summary A is more accurate.",
+        "Summary A agrees with the article.", "Summary A is supported by the text.", "This makes A the correct answer.",
+        "Summary A is better than Summary B.", "Summary B names the mayor. It contradicts the article.",
+        "The article contradicts B.", "It is Summary B that contradicts the article.", "It is A that is right.",
+        "(A) It rained.", "While both mention it, A is right.", "Both are right, but A is better.",
+        "Final answer: B. Wait, the answer is A.",
+    ),
+}  # fmt: skip
+"""Replies by the letter that they choose."""
+UNPARSED = {
+    "refusal": (
+        "cannot answer as", "As an AI", "I cannot tell.", "I'd say A, but I cannot tell.",
+    ),
+    "no choice found": (
+        "bother", "The answer based on the text", "A cat", "The council met.", "Summary A was rejected by the editor.",
+        "Although Summary A reads well, it leaves something out.", "While Summary A is accurate, the article is long.",
+        "Summary A is wrong. I admit that Summary B is not perfect.", "Summary A agrees with my view.",
+        "Summary A contradicts the article, but Summary B does too.", "Summary A is less wrong.", "A. Or is it B?",
+        "There is no error in A.", "'A' stands for the first summary.", "(B) says that it rained.", "Plan B is right.",
+        "A if the article is true.", "Which summary is wrong? A", "Summary A: 12\nSummary B: 13",
+        "The answer is not A.", "Summary A is not better than Summary B.", "old boots.\r\n\nC. 3 a.m.",
+    ),
+    "empty": (
+        "", " ** ", "\r", "\u2028.", ". \r .",
+    ),
+    "both": (
+        "Both", "A or B", "Summary A and Summary B differ. This is wrong.", "A is right. B is right as well.",
+        "Summary B is accurate. It contradicts the article.", "Summary B is accurate. However, it says too much.",
+        "Both summaries mention the vote. Summary A is right.",
+    ),
+    "neither": (
+        "Neither.", "Summary A is wrong. Summary B is wrong.",
+    ),
+    "contradictory": (
+        "Answer: A. Answer: B.", "Therefore, A. I choose B.", "Therefore A. Therefore B.", "A. I cannot tell.",
+        "Final answer: A. Therefore B.", "I choose A. Summary B is accurate.", "Therefore A. Summary A is wrong.",
+        "I cannot tell. A", "Therefore, A. I cannot tell.", "The answer is A.\nB", "Summary B.\nAnswer: A\nAnswer: B",
+    ),
+    "taken back": ("Final answer: B. Wait, I am not sure.",),
+}  # fmt: skip
+"""Replies that choose no letter, by the reason."""
+UNPARSED_BESIDE_OPTIONS = {
+    "no choice found in an explanation": (
+        "A. Smith wrote it.", "(cf. B)", "A. and others", "`A` can be any set.", "Summary A is consistent with",
+        "The date differs. Summary A", "While Summary A", "A, but", "A: The council met on Monday.",
+    ),
+    "no choice found": (
+        "A\nrestricted view", "The answer is A or",
+    ),
+    "both": (
+        "A. yes B. no", "1. A 2. B", "A (or B)", "Summary A (consistent or not)", "A, B are given",
+    ),
+    "contradictory": (
+        "A is correct. B is the answer.", '{"answer": "A", "answer_2": "B"}', "A, maybe.",
+    ),
+}  # fmt: skip
+"""The same of replies to two known sentences."""
 
 
-@pytest.mark.parametrize(("reply", "letter"), CHOSEN)
-def test_what_a_reply_says_of_either_summary_decides(reply: str, letter: str) -> None:
+@pytest.mark.parametrize(("letter", "reply"), [(letter, reply) for letter in CHOSEN for reply in CHOSEN[letter]])
+def test_what_a_reply_says_of_either_summary_decides(letter: str, reply: str) -> None:
     assert read_choice(reply).choice == letter
 
 
-@pytest.mark.parametrize(("reply", "reason"), UNDECIDED)
-def test_what_says_too_little_or_too_much_decides_nothing(reply: str, reason: str) -> None:
+@pytest.mark.parametrize(("reason", "reply"), [(reason, reply) for reason in UNPARSED for reply in UNPARSED[reason]])
+def test_what_says_too_little_or_too_much_decides_nothing(reason: str, reply: str) -> None:
     assert read_choice(reply) == LetterChoice(choice=None, step="unparsed", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("reason", "reply"),
+    [
+        *((reason, reply) for reason, replies in UNPARSED_BESIDE_OPTIONS.items() for reply in replies),
+        ("contradictory", f"A: {REJECTED}"),
+    ],
+)
+def test_beside_options_initials_lists_and_unfinished_replies_decide_nothing(reason: str, reply: str) -> None:
+    assert read(reply) == LetterChoice(choice=None, step="unparsed", reason=reason)
 
 
 FOR = [
@@ -150,64 +165,19 @@ def test_a_predicate_speaks_for_a_summary_or_against_it_or_neither(
     assert read_choice(f"Summary {letter} {predicate}.").choice == {1: letter, -1: other, 0: None}[way]
 
 
-def test_a_final_answer_beats_earlier_musing() -> None:
-    assert read_choice("Answer: A, it seems. Let me check. Final answer: B").choice == "B"
-
-
-def test_an_afterthought_undoes_a_final_answer() -> None:
-    assert read_choice("Final answer: B. Wait, the answer is A.").choice == "A"
-    assert read_choice("Final answer: B. Wait, I am not sure.").reason == "taken back"
-
-
-def test_not_choosing_one_summary_does_not_choose_the_other() -> None:
-    assert read_choice("The answer is not A.").choice is None
-    assert read_choice("Summary A is not better than Summary B.").choice is None
-
-
-@pytest.mark.parametrize(
-    "reply", ["A. Smith wrote it.", "(cf. B)", "A. and others", "A\nrestricted view", "`A` can be any set."]
-)
-def test_initials_articles_and_names_of_things_are_no_letters(reply: str) -> None:
-    assert read(reply).choice is None
-
-
-@pytest.mark.parametrize(
-    "reply", ["A. yes B. no", "1. A 2. B", "A (or B)", "Summary A (consistent or not)", "A, B are given"]
-)
-def test_a_list_of_both_letters_chooses_neither(reply: str) -> None:
-    assert read(reply).choice is None
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["Summary A is consistent with", "The date differs. Summary A", "While Summary A", "A, but", "The answer is A or"],
-)
-def test_a_reply_cut_off_before_its_choice_chooses_nothing(reply: str) -> None:
-    assert read(reply).choice is None
-
-
-@pytest.mark.parametrize("reply", ["A is correct. B is the answer.", '{"answer": "A", "answer_2": "B"}', "A, maybe."])
-def test_a_choice_that_is_taken_back_or_doubled_is_contradictory(reply: str) -> None:
-    assert read(reply).reason == "contradictory"
-
-
-def test_a_summary_that_is_only_labelled_is_not_chosen() -> None:
-    assert read("A: The council met on Monday.").choice is None
-    assert read("A: because the article says so.").choice == "A"
-
-
-def test_a_letter_with_the_other_letters_sentence_is_contradictory() -> None:
-    assert read(f"A: {REJECTED}").reason == "contradictory"
-
-
 def test_a_long_sentence_may_be_restated_too() -> None:
     meeting = "It met on Monday. " * 15
     rejected, approved = f"The council rejected the plan. {meeting}", f"The council approved the plan. {meeting}"
     assert read_choice(approved, option_a=rejected, option_b=approved).reason == "restates sentence B"
 
 
-def test_without_options_a_restated_sentence_is_unparsed() -> None:
+def test_a_reason_may_follow_a_label_and_without_options_a_restated_sentence_is_unparsed() -> None:
+    assert read("A: because the article says so.").choice == "A"
     assert read_choice(APPROVED).step == "unparsed"
+
+
+def test_the_end_of_a_long_reply_is_read() -> None:
+    assert read_choice("The article is long. " * 2_000 + "Final answer: B").choice == "B"
 
 
 @pytest.mark.parametrize(
@@ -219,14 +189,10 @@ def test_both_letters_are_read_by_the_same_rules(template: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["A", "A or ", "\n", "(", "answer: ", "\\boxed{", "a\u0301", "not A ", "I say "])
-def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
+def test_a_hostile_book_is_read_at_once(part: str) -> None:
     started = time.thread_time()
-    read(part * (1_000_000 // len(part)))
-    assert time.thread_time() - started < 2
-
-
-def test_the_end_of_a_long_reply_is_read() -> None:
-    assert read_choice("The article is long. " * 2_000 + "Final answer: B").choice == "B"
+    read(part * (200_000 // len(part)))
+    assert time.thread_time() - started < 0.4
 
 
 def pointing(reply: tuple[float, float]) -> Any:
@@ -254,11 +220,6 @@ def test_a_distant_a_tied_or_an_unusable_embedding_decides_nothing(cosines: tupl
 
 def test_a_refusal_is_never_decided_by_embedding() -> None:
     assert by_meaning("I cannot tell.", (0.1, 0.99)).reason == "refusal"
-
-
-@pytest.mark.parametrize("reply", ["\r", "old boots.\r\n\nC. 3 a.m.", "\u2028.", ". \r ."])
-def test_lines_of_white_space_alone_end_nothing(reply: str) -> None:
-    assert read_choice(reply).choice is None
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.05])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,7 @@ from contrapose.tasks.probes.order_bias import read_choice
 
 TEMPLATES = golden_rows("replies_explained")
 BARS = {
-    "tune": 0.97,
-    "held_out": 0.97,
-    "held_out_2": 0.97,
-    "round_1": 0.97,
+    **dict.fromkeys(("tune", "held_out", "held_out_2", "round_1"), 0.97),
     "round_2": 0.93,
     "round_3": 0.95,
     "round_4": 0.92,
@@ -47,6 +45,7 @@ ASIDES = (
 )  # fmt: skip
 
 
+@cache
 def readings(split: str) -> list[tuple[dict[str, Any], str | None, str | None]]:
     """(template, letter that it chooses, letter that is read) for each letter in turn."""
     return [
@@ -77,87 +76,55 @@ def test_behind_an_aside_the_predicate_is_read(aside: str, x: str, y: str) -> No
     assert read_choice(f"Summary {y}, {told}.").choice is None
 
 
-@pytest.mark.parametrize(("x", "y"), LETTERS)
-@pytest.mark.parametrize(
-    "doubt",
-    [
+READ = {
+    "x": (
+        "Summary {x} keeps to the facts, and the latter, Summary {y}, mixes up the two brothers.",
+        "Summary {x} is accurate. In contrast to Summary {x}, which is brief, Summary {y} invents a quote.",
+        "The one that contradicts the article is {y}.", "The one that sticks to the article is {x}.",
+        "{y} isnt consistent with the article.",
+        "Summary {x} is more consistent with the article than Summary {y}, which gets the town wrong.",
+    ),
+    None: (
         "Summary {y} is wrong about the date, but so is Summary {x}.", "Summary {y} is not only wrong, it is rude.",
         "If Summary {y} is wrong, so be it.", "Is Summary {y} wrong?", "Summary {y} contradicts the article",
         "Summary {y} contradicts Summary {x}.", "Summary {y} may contradict the article.",
         "Summary {y} is wrong. The other one is wrong, too.",
-    ],
-)  # fmt: skip
-def test_a_rejection_that_is_not_plain_chooses_nothing(doubt: str, x: str, y: str) -> None:
-    assert read_choice(doubt.format(x=x, y=y)).choice is None
-
-
-@pytest.mark.parametrize(("x", "y"), LETTERS)
-@pytest.mark.parametrize(
-    ("reply", "chosen"),
-    [
-        ("Summary {x} gets all three right. Summary {y} gets the first right, but the third wrong.", None),
-        ("Summary {x}, like the article, puts it at 4 million. Summary {y}, unlike the article, puts it at 2.", None),
-        ("Summary {x} keeps to the facts, and the latter, Summary {y}, mixes up the two brothers.", "x"),
-        ("Every statement in Summary {x} is backed up. The same cannot be said of Summary {y}, I found.", None),
-        ("Summary {x} is accurate. In contrast to Summary {x}, which is brief, Summary {y} invents a quote.", "x"),
-        ("Summary {x} says 5 and Summary {y} says 50. The article gives the fine as 5.", None),
-        ("Granted, Summary {y} is right about the place. Still, it gets the date wrong. Summary {x} is right.", None),
-        ("Summary {x} does not contain any errors, and Summary {y} has the wrong year.", None),
-        ("Summary {x} says that the judge was right, and Summary {y} that he was wrong.", None),
-        ("Summary {x} mentions the wrong turn, and Summary {y} mentions the right of way.", None),
-        ("According to one reader, Summary {x} is right, and Summary {y} is wrong.", None),
-        ("If the article is right, Summary {x} is accurate, and Summary {y} invents a quote.", None),
-        ("The patients in group {x} got the right dose, and those in group {y} got the wrong one.", None),
-        ("Summary {x} is right about the date, and Summary {y} is right about the place. Both are wrong, too.", None),
-    ],
-)
-def test_of_good_and_bad_only_what_is_plain_is_read(reply: str, chosen: str | None, x: str, y: str) -> None:
-    assert read_choice(reply.format(x=x, y=y)).choice == (chosen and {"x": x, "y": y}[chosen])
-
-
-@pytest.mark.parametrize(("x", "y"), LETTERS)
-@pytest.mark.parametrize(
-    "reply",
-    [
+        "Summary {x} gets all three right. Summary {y} gets the first right, but the third wrong.",
+        "Summary {x}, like the article, puts it at 4 million. Summary {y}, unlike the article, puts it at 2.",
+        "Every statement in Summary {x} is backed up. The same cannot be said of Summary {y}, I found.",
+        "Summary {x} says 5 and Summary {y} says 50. The article gives the fine as 5.",
+        "Granted, Summary {y} is right about the place. Still, it gets the date wrong. Summary {x} is right.",
+        "Summary {x} does not contain any errors, and Summary {y} has the wrong year.",
+        "Summary {x} says that the judge was right, and Summary {y} that he was wrong.",
+        "Summary {x} mentions the wrong turn, and Summary {y} mentions the right of way.",
+        "According to one reader, Summary {x} is right, and Summary {y} is wrong.",
+        "If the article is right, Summary {x} is accurate, and Summary {y} invents a quote.",
+        "The patients in group {x} got the right dose, and those in group {y} got the wrong one.",
+        "Summary {x} is right about the date, and Summary {y} is right about the place. Both are wrong, too.",
+        "The summary that is about a lawyer is {y}.", "fine of 50 → {y}\nfine of 500 → {x}\narticle → 500",
+        "{x} has the year right and {y} has the place right so its a draw.",
         "Only one summary strays from the text, and that is {y}, with its assertion that the whale was alive.",
         "{y} would be accurate had the vaccine been approved in Canada, but it was approved in Brazil.",
         "Had the rocket launched on time, {y} would be right. It was delayed by two days.",
         "Should it mention a survivor, then Summary {y} is consistent with it.",
         "According to one commenter, Summary {y} is the accurate one.",
-    ],
-)
-def test_what_would_be_or_is_said_by_others_is_no_choice(reply: str, x: str, y: str) -> None:
-    assert read_choice(reply.format(x=x, y=y)).choice in (None, x)
+    ),
+}  # fmt: skip
+"""Replies that choose x, and such that choose neither letter."""
 
 
 @pytest.mark.parametrize(("x", "y"), LETTERS)
-def test_which_behind_the_other_letter_is_about_that_letter(x: str, y: str) -> None:
-    reply = f"Summary {x} is more consistent with the article than Summary {y}, which gets the town wrong."
-    assert read_choice(reply).choice == x
+@pytest.mark.parametrize(("chosen", "reply"), [(chosen, reply) for chosen in READ for reply in READ[chosen]])
+def test_of_good_and_bad_and_of_what_is_said_beside_it_only_what_is_plain_is_read(
+    chosen: str | None, reply: str, x: str, y: str
+) -> None:
+    assert read_choice(reply.format(x=x, y=y)).choice == (chosen and x)
 
 
 def test_a_rejection_chooses_the_other_only_where_exactly_one_is_right() -> None:
     text = canonical("Summary A contradicts the article.")
     assert weigh(text).letter is None
     assert weigh(text, one_is_right=True).letter == "B"
-
-
-@pytest.mark.parametrize(("x", "y"), LETTERS)
-@pytest.mark.parametrize(
-    ("reply", "chosen"),
-    [
-        ("The one that contradicts the article is {y}.", "x"),
-        ("The one that sticks to the article is {x}.", "x"),
-        ("The summary that is about a lawyer is {y}.", None),
-        ("{y} isnt consistent with the article.", "x"),
-        ("fine of 50 → {y}\nfine of 500 → {x}\narticle → 500", None),
-        ("{x} has the year right and {y} has the place right so its a draw.", None),
-    ],
-)
-def test_what_independent_authors_wrote_is_not_read_the_wrong_way(
-    reply: str, chosen: str | None, x: str, y: str
-) -> None:
-    assert read_choice(reply.format(x=x, y=y)).choice == (chosen and {"x": x, "y": y}[chosen])
 
 
 @pytest.mark.parametrize(("x", "y"), LETTERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 from places import golden_rows
 
 from contrapose.tasks.config.run_config import RunConfig
@@ -28,7 +27,7 @@ def at_once(texts: list[str]) -> Embed:
 def counted() -> Counter[tuple[str, str]]:
     """How often each letter that is meant, or none, is read as which, in both orders."""
     rows = golden_rows("replies_other_words")
-    embed = at_once([row[name] for row in rows for name in ("reply", "option_a", "option_b")])
+    embed = at_once(list({row[name]: None for row in rows for name in ("reply", "option_a", "option_b")}))
     settings = OrderBiasSettings()
     found: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -54,8 +53,4 @@ def test_the_known_error_of_embeddings_is_what_is_measured() -> None:
         missed = 0 if known.letter == "none" else read.get("none", 0)
         misread = sum(read.values()) - missed - read.get(known.letter, 0)
         assert (sum(read.values()), missed, misread) == (known.replies, known.missed, known.misread)
-
-
-@pytest.mark.parametrize("known", IN_OTHER_WORDS.by_letter, ids=lambda known: str(known.letter))
-def test_embeddings_rather_leave_a_reply_unread_than_read_it_wrongly(known: object) -> None:
-    assert known.misread <= 0.05 * known.replies  # type: ignore[attr-defined]
+        assert misread <= 0.05 * known.replies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -27,37 +28,38 @@ def read(reply: str, options: Sequence[str] = METALS) -> str | None:
     return None if index is None else letters(len(options))[index]
 
 
-def test_of_all_golden_replies_98_5_percent_are_read_as_labelled() -> None:
-    rows = [row for name, split in SPLITS for row in golden_rows(name, split)]
-    assert sum(read(row["reply"], row["options"]) == row["choice"] for row in rows) / len(rows) >= 0.985
-
-
-@pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_golden_replies_are_read_as_labelled(name: str, split: str) -> None:
+@cache
+def golden_readings(name: str, split: str) -> list[tuple[str, str | None, str | None]]:
+    """Each reply of a golden set, what it chooses, and what is read."""
     rows = golden_rows(name, split)
-    right = sum(read(row["reply"], row["options"]) == row["choice"] for row in rows)
-    assert right / len(rows) >= 0.98
+    return [(row["reply"], row["choice"], read(row["reply"], row["options"])) for row in rows]
+
+
+def test_of_all_golden_replies_98_5_percent_are_read_as_labelled() -> None:
+    read_as = [one for name, split in SPLITS for one in golden_readings(name, split)]
+    assert sum(letter == choice for _, choice, letter in read_as) / len(read_as) >= 0.985
 
 
 @pytest.mark.parametrize(("name", "split"), SPLITS)
-def test_no_golden_reply_is_given_an_option_that_it_does_not_choose(name: str, split: str) -> None:
-    read_as = [(row["reply"], row["choice"], read(row["reply"], row["options"])) for row in golden_rows(name, split)]
+def test_golden_replies_are_read_as_labelled_and_none_as_what_it_does_not_choose(name: str, split: str) -> None:
+    read_as = golden_readings(name, split)
+    assert sum(letter == choice for _, choice, letter in read_as) / len(read_as) >= 0.98
     assert [each for each in read_as if each[2] not in (None, each[1])] == []
 
 
 def test_the_known_error_is_that_of_the_golden_replies() -> None:
-    rows = [row for split in ("tune", "held_out") for row in golden_rows("replies_options_2", split)]
+    read_as = [one for split in ("tune", "held_out") for one in golden_readings("replies_options_2", split)]
     for known in WITH_OPTIONS.by_letter:
-        found = [read(row["reply"], row["options"]) for row in rows if row["choice"] == known.letter]
+        found = [letter for _, choice, letter in read_as if choice == known.letter]
         missed, misread = found.count(None), sum(each not in (None, known.letter) for each in found)
         assert (len(found), missed, misread) == (known.replies, known.missed, known.misread)
 
 
 @pytest.mark.parametrize("letter", "ABCDEFGHIJ")
 def test_no_letter_is_read_more_often_than_another_in_golden_replies(letter: str) -> None:
-    rows = [row for split in ("tune", "held_out") for row in golden_rows("replies_options_2", split)]
-    of_letter = [row for row in rows if row["choice"] == letter]
-    assert sum(read(row["reply"], row["options"]) is None for row in of_letter) <= max(1, 0.03 * len(of_letter))
+    read_as = [one for split in ("tune", "held_out") for one in golden_readings("replies_options_2", split)]
+    unread = [found is None for _, choice, found in read_as if choice == letter]
+    assert sum(unread) <= max(1, 0.03 * len(unread))
 
 
 @pytest.mark.parametrize(
@@ -69,102 +71,6 @@ def test_every_letter_is_read_by_the_same_rules(template: str, letter: str) -> N
     assert read(template.format(letter), TEN) == letter
 
 
-def test_the_pronoun_is_no_letter() -> None:
-    assert read("I think the answer is C.", TEN) == "C"
-    assert read("I do not know.", TEN) is None
-
-
-@pytest.mark.parametrize(
-    "reply", ["A metal.", "A or B", "both A and C", "none", "not B", "E. coli is alive.", "Answer: E"]
-)
-def test_what_chooses_no_option_is_read_as_none(reply: str) -> None:
-    assert read(reply) is None
-
-
-def test_a_letter_with_another_options_text_is_contradictory() -> None:
-    assert read("A. iron") is None
-    assert read("B. iron") == "B"
-
-
-def test_an_option_is_read_before_the_reason_for_it() -> None:
-    assert read("Copper, because it conducts well.") == "A"
-    assert read("Copper, iron or wood.") is None
-
-
-def test_an_option_within_another_is_told_apart() -> None:
-    assert read("iron ore, from a mine", ("iron", "iron ore")) == "B"
-
-
-def test_an_article_before_an_option_is_no_letter() -> None:
-    assert read("A library.", ("a bank", "a library")) == "B"
-
-
-def test_places_count_as_letters() -> None:
-    assert (read("The third option."), read("Option 4")) == ("C", "D")
-
-
-def test_a_next_question_is_not_read() -> None:
-    assert read("B\n\nQuestion: What burns?\nA. iron\nC. wood\nAnswer: C") == "B"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["I think it's a sphere.", "A sphere would be the right thing.", "My answer is sphere.", "It's the sphere.",
-     "Sphere, because it has no edges.", "The object is a sphere", "A sphere.", "A SPHERE"],
-)  # fmt: skip
-def test_the_text_of_an_option_is_read_and_its_article_is_no_letter(reply: str) -> None:
-    assert read(reply, SHAPES) == "C"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["It's a ball.", "A ball", "a: I don't know.", "A solid would be best.", "The answer is a", "Not a sphere.",
-     "A cube cannot roll, a disc is flat.", "I think a ball is meant."],
-)  # fmt: skip
-def test_an_article_is_never_a_letter(reply: str) -> None:
-    assert read(reply, SHAPES) is None
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["Option A, which has six faces, is wrong.", "Option A, however, has edges.", "Option A, on the other hand, rolls.",
-     "Option A, by contrast, rolls.", "Unlike option A, it rolls.", "Option A, as written, rolls.",
-     "If it had edges, the answer would be A.", "Some would say A.", "The wrong answer is A.", "Is it A?"],
-)  # fmt: skip
-def test_an_option_that_is_only_spoken_of_is_not_chosen(reply: str) -> None:
-    assert read(reply, SHAPES) is None
-
-
-@pytest.mark.parametrize(
-    ("reply", "options", "letter"),
-    [
-        ("None of the above.", ("cube", "cone", "None of the above"), "C"),
-        ("None of the above.", SHAPES, None),
-        ("C. No correct answer is given.", ("cube", "cone", "No correct answer"), "C"),
-        ("E. Refused", ("1", "2", "3", "4", "Refused"), "E"),
-        ("I refuse to answer.", ("1", "2", "3", "4", "Refused"), None),
-        ("Both A and B", ("the driver", "the cyclist", "Both A and B"), "C"),
-        ("Both A and B", SHAPES, None),
-        ("I am not sure which one it is.", ("cube", "I am not sure"), None),
-    ],
-)
-def test_options_about_the_options_are_options(reply: str, options: Sequence[str], letter: str | None) -> None:
-    assert read(reply, options) == letter
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("A is wrong because it has edges. B is tempting, but it has a point. Therefore C.", "C"),
-        ("A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat\n\nSo the answer is C.", "C"),
-        ("A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat", None),
-        ("B. cone. Wait, the answer is C.", "C"),
-    ],
-)
-def test_what_is_weighed_is_read_by_its_final_answer(reply: str, letter: str | None) -> None:
-    assert read(reply, SHAPES) == letter
-
-
 @pytest.mark.parametrize(
     ("reply", "step"),
     [("(b)", "letter"), ("Answer: B", "pattern"), ("B. cone", "pattern"), ("A cone.", "restated"), ("Hm", "unparsed")],
@@ -172,10 +78,6 @@ def test_what_is_weighed_is_read_by_its_final_answer(reply: str, letter: str | N
 def test_the_step_that_decided_is_recorded(reply: str, step: str) -> None:
     chosen = choose(reply, labels="ABCD", options=SHAPES)
     assert (chosen.step, chosen.index) == (step, None if step == "unparsed" else 1)
-
-
-def test_signs_and_units_tell_numbers_apart() -> None:
-    assert (read("-5", ("5", "-5")), read("50%", ("50", "50%")), read("1/2", ("1", "2", "1/2"))) == ("B", "B", "C")
 
 
 FRAGMENTS = (
@@ -220,54 +122,45 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("part", HOSTILE)
-def test_a_hostile_megabyte_is_read_at_once(part: str) -> None:
-    started = time.process_time()
-    read("A " + part * (1_000_000 // len(part)) + " B")
-    assert time.process_time() - started < 2
+def test_a_hostile_page_and_book_are_read_at_once(part: str) -> None:
+    for characters, seconds in ((4_000 * len(part), 1.0), (200_000, 0.4)):
+        started = time.process_time()
+        read("A " + part * (characters // len(part)) + " B")
+        # What was quadratic took 1.7 s for 4,000 parts.
+        assert time.process_time() - started < seconds
 
 
-@pytest.mark.parametrize("part", HOSTILE)
-@pytest.mark.parametrize("count", [1_000, 4_000])
-def test_a_hostile_page_is_read_at_once(part: str, count: int) -> None:
-    started = time.process_time()
-    read("A " + part * count + " B")
-    # What was quadratic took 1.7 s for 4,000.
-    assert time.process_time() - started < 1
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [
-        ("B. cone", "B"), ("The cone.", "B"), ("A cone is right.", "B"), ("I think it is C.", "C"),
-        ("I'd choose the third option.", "C"), ("Option 3", "C"), ("Choice number two", "B"),
-        ("The shape is:\n\nB. cone", "B"), ("It's a cone. It isn't a sphere.", "B"),
-        ("cone, because it has a tip", "B"), ("cone, option B", "B"), ("The cone (B) is right.", "B"),
-        ("The answer is the cone, which is B.", "B"), ("B. The shape with a tip.", "B"),
-        ("B because it has a tip", "B"), ("B is the best choice.", "B"), ("The answer is B. Therefore, B.", "B"),
-        ("THE ANSWER IS B.", "B"), ("\\boxed{C}", "C"), ("I choose B.\nQuestion: What rolls?\nAnswer: C", "B"),
-        ("I do not know.\nQuestion: What rolls?\nAnswer: C", "C"),
-    ],
-)  # fmt: skip
-def test_letters_numbers_and_texts_choose_an_option(reply: str, letter: str) -> None:
-    assert read(reply, SHAPES) == letter
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        *("I", "Option five", "E. coli", "The answer is E.", "B. sphere", "The answer is B. sphere"),
-        *("A is wrong. B is wrong.", "A. cube is wrong because it has edges.", "The answer is B. Or maybe C?"),
-        *("The answer is B, but it depends.", "The answer is B. It depends on the size.", "The answer could be B."),
-        *("If it rolls, the answer is C.", "B is the best guess but it is wrong.", "cone or sphere", "Is it B?"),
-        *("The cone and the sphere are round.", "It is a cone, and a disc is flat.", "C is correct. B is correct."),
-        *("Both B and C", "None of these", "Vitamin B is good.", "J. K. Rowling likes B.", "B. cone. But it depends."),
-        *("Let's see.\n- A. cube\n- B. cone\n- C. sphere\nD", "The answer is B. Therefore, C."),
-    ],
-)
-def test_what_names_no_one_option_chooses_none(reply: str) -> None:
-    assert read(reply, SHAPES) is None
-
-
+OF_SHAPES: dict[str | None, tuple[str, ...]] = {
+    "B": (
+        "B. cone", "The cone.", "A cone is right.", "Choice number two", "The shape is:\n\nB. cone", "cone, option B",
+        "It's a cone. It isn't a sphere.", "cone, because it has a tip", "The cone (B) is right.", "THE ANSWER IS B.",
+        "The answer is the cone, which is B.", "B. The shape with a tip.", "B because it has a tip",
+        "B is the best choice.", "The answer is B. Therefore, B.", "I choose B.\nQuestion: What rolls?\nAnswer: C",
+    ),
+    "C": (
+        "I think it is C.", "I'd choose the third option.", "Option 3", "\\boxed{C}", "I think it's a sphere.",
+        "I do not know.\nQuestion: What rolls?\nAnswer: C", "A sphere would be the right thing.", "It's the sphere.",
+        "My answer is sphere.", "Sphere, because it has no edges.", "The object is a sphere", "A sphere.", "A SPHERE",
+        "A is wrong because it has edges. B is tempting, but it has a point. Therefore C.",
+        "A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat\n\nSo the answer is C.",
+        "B. cone. Wait, the answer is C.",
+    ),
+    None: (
+        "It's a ball.", "A ball", "a: I don't know.", "A solid would be best.", "The answer is a", "Not a sphere.",
+        "A cube cannot roll, a disc is flat.", "I think a ball is meant.", "Option A, which has six faces, is wrong.",
+        "Option A, however, has edges.", "Option A, on the other hand, rolls.", "Option A, by contrast, rolls.", "I",
+        "Unlike option A, it rolls.", "Option A, as written, rolls.", "If it had edges, the answer would be A.",
+        "Some would say A.", "The wrong answer is A.", "Is it A?", "Option five", "E. coli", "The answer is E.",
+        "B. sphere", "The answer is B. sphere", "A is wrong. B is wrong.", "A. cube is wrong because it has edges.",
+        "The answer is B. Or maybe C?", "The answer is B, but it depends.", "The answer is B. It depends on the size.",
+        "The answer could be B.", "If it rolls, the answer is C.", "B is the best guess but it is wrong.", "Is it B?",
+        "cone or sphere", "The cone and the sphere are round.", "It is a cone, and a disc is flat.", "Both B and C",
+        "C is correct. B is correct.", "None of these", "Vitamin B is good.", "J. K. Rowling likes B.",
+        "B. cone. But it depends.", "Let's see.\n- A. cube\n- B. cone\n- C. sphere\nD",
+        "The answer is B. Therefore, C.", "A. cube: has edges\nB. cone: has a point\nC. sphere: round\nD. disc: flat",
+    ),
+}  # fmt: skip
+"""Replies to a question whose options are cube, cone, sphere and disc, by what they choose."""
 OF_METALS: dict[str | None, tuple[str, ...]] = {
     "A": (
         "A. copper", "A) copper", "(A) copper", "A: copper", "A - copper", "A, copper", "A copper", "copper (A)",
@@ -309,6 +202,7 @@ OF_METALS: dict[str | None, tuple[str, ...]] = {
         "At first I thought C. It is D.", "Initially C. Finally D.",
     ),
     None: (
+        "A metal.", "both A and C", "none", "not B", "E. coli is alive.", "Answer: E", "Copper, iron or wood.",
         "A. iron", "A) iron", "(A) iron", "A: iron", "A - iron", "A, iron", "iron (A)", "iron, option A", "iron A",
         "A. Iron is heavy.", "Answer: A. Iron rusts.", "B, copper", "B, and copper too", "B and copper",
         "iron, copper", "option 9", "the fifth option", "option 2.5", "option 2%", "answer 2, which rusts", "Z", "e",
@@ -334,7 +228,22 @@ OF_METALS: dict[str | None, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"), [(reply, letter) for letter, replies in OF_METALS.items() for reply in replies]
+    ("options", "letter", "reply"),
+    [
+        *((METALS, letter, reply) for letter, replies in OF_METALS.items() for reply in replies),
+        *((SHAPES, letter, reply) for letter, replies in OF_SHAPES.items() for reply in replies),
+        *((METALS, "A", "Copper, because it conducts well."), (METALS, "B", "B. iron"), (METALS, "D", "Option 4")),
+        *((METALS, "C", "The third option."), (TEN, "C", "I think the answer is C."), (TEN, None, "I do not know.")),
+        (METALS, "B", "B\n\nQuestion: What burns?\nA. iron\nC. wood\nAnswer: C"),
+        *((("iron", "iron ore"), "B", "iron ore, from a mine"), (("a bank", "a library"), "B", "A library.")),
+        *((("5", "-5"), "B", "-5"), (("50", "50%"), "B", "50%"), (("1", "2", "1/2"), "C", "1/2")),
+        *((("cube", "cone", "None of the above"), "C", "None of the above."), (SHAPES, None, "None of the above.")),
+        (("cube", "cone", "No correct answer"), "C", "C. No correct answer is given."),
+        (("1", "2", "3", "4", "Refused"), "E", "E. Refused"),
+        (("1", "2", "3", "4", "Refused"), None, "I refuse to answer."),
+        (("the driver", "the cyclist", "Both A and B"), "C", "Both A and B"),
+        *((SHAPES, None, "Both A and B"), (("cube", "I am not sure"), None, "I am not sure which one it is.")),
+    ],
 )
-def test_of_four_metals_a_short_reply_chooses_the_one_that_it_names(reply: str, letter: str | None) -> None:
-    assert read(reply) == letter
+def test_a_reply_chooses_the_one_option_that_it_names(options: Sequence[str], letter: str | None, reply: str) -> None:
+    assert read(reply, options) == letter

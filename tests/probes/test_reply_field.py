@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contrapose.tasks.probes.own_prompt import LONGEST_REPLY, OwnLabels, field_in
@@ -69,12 +69,14 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dic
 PIECES = st.sampled_from(['{"v": "1"}', '{"v": 2}', '"v"', "{", "}", "[", ":", ",", "1", "\\", "```json\n", "```", '"'])
 
 
+@settings(max_examples=40)
 @given(reply=st.text() | st.lists(PIECES, max_size=12).map("".join), field=st.text(min_size=1, max_size=12))
 def test_whatever_a_reply_holds_it_is_read_or_open(reply: str, field: str) -> None:
     assert read_label(reply, NUMBERS, field=field) in (None, 0, 1, 2, 3)
     assert read_label(reply, NUMBERS, field="v") in (None, 0, 1)
 
 
+@settings(max_examples=40)
 @given(label=st.sampled_from(NUMBERS), others=st.dictionaries(st.text(max_size=6), VALUES, max_size=4), text=st.text())
 def test_a_label_is_read_as_itself_beside_whatever_else(label: str, others: dict[str, Any], text: str) -> None:
     reply = json.dumps({**others, "v": label})
@@ -87,12 +89,14 @@ def test_a_label_is_read_as_itself_beside_whatever_else(label: str, others: dict
     assert read_label(f"{before} {reply}", NUMBERS, field="v") == NUMBERS.index(label)
 
 
+@settings(max_examples=40)
 @given(value=VALUES)
 def test_only_a_label_is_read_as_a_label(value: Any) -> None:
     place = read_label(json.dumps({"v": value}), NUMBERS, field="v")
     assert place is None or str(value).strip() == NUMBERS[place]
 
 
+@settings(max_examples=40)
 @given(first=st.sampled_from(NUMBERS), second=st.sampled_from(NUMBERS))
 def test_two_labels_at_once_are_none(first: str, second: str) -> None:
     one = NUMBERS.index(first) if first == second else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from inspect import getfile, getsource
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ def probe_of(test: str) -> Any:
 def codes_in(source: str) -> Iterator[str]:
     """Skip reasons that a source gives: in errors, in edits and cases, and where a function finds them."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Doubt", "Predicate"), 0, -5):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Skip", "Unreadable"), 0, -5):
             yield from texts(*node.args)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("Edited", "Case", "Negation", "Styled"):
             yield from texts(*(keyword.value for keyword in node.keywords if keyword.arg in ("reason", "skip_reason")))
@@ -52,6 +53,7 @@ def texts(*nodes: ast.expr) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def sources(probe: type) -> set[str]:
     """The files of a probe and of the classes that it extends; its package, where it has one of its own."""
     texts: set[str] = set()
@@ -69,6 +71,7 @@ def sources(probe: type) -> set[str]:
     return texts
 
 
+@cache
 def given(probe: type) -> set[str]:
     codes = {code for source in sources(probe) for code in codes_in(source)}
     reads = any(re.search(r"language\.reading import .*\bread\b", source) for source in sources(probe))

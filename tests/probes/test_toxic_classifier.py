@@ -53,6 +53,12 @@ def fresh() -> Iterator[None]:
     module._load.cache_clear()
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The model that most tests ask, and leave as it is."""
+    return save(tmp_path_factory.mktemp("classifier"))
+
+
 def logits(folder: str, text: str) -> Any:
     """What the model says of one text by itself."""
     import torch
@@ -68,8 +74,7 @@ def configured(**settings: object) -> RunConfig:
     return RunConfig.model_validate({"tests": {"sensitivity": {"add_toxic_words": settings}}})
 
 
-def test_probabilities_are_the_softmax_of_each_text_by_itself(tmp_path: Path) -> None:
-    folder = save(tmp_path)
+def test_probabilities_are_the_softmax_of_each_text_by_itself(folder: str) -> None:
     found = probabilities(TEXTS, folder, None)
     assert found == pytest.approx({text: float(logits(folder, text).softmax(-1)[1]) for text in TEXTS}, abs=1e-5)
     assert len({round(value, 3) for value in found.values()}) > 2
@@ -88,10 +93,9 @@ def test_labels_that_do_not_exclude_each_other_have_their_sigmoid(
     assert probabilities(TEXTS, folder, label) == pytest.approx(expected, abs=1e-5)
 
 
-def test_each_distinct_text_is_read_once_and_blank_ones_never(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_text_is_read_once_and_blank_ones_never(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[list[str]] = []
     monkeypatch.setattr(module, "BATCH", 2)
-    folder = save(tmp_path)
     loaded = module.classifier(folder)
     tokenizer = Mock(wraps=loaded.tokenizer, pad_token=loaded.tokenizer.pad_token, model_max_length=32)
     tokenizer.side_effect = lambda texts, **rest: read.append(texts) or loaded.tokenizer(texts, **rest)
@@ -101,8 +105,7 @@ def test_each_distinct_text_is_read_once_and_blank_ones_never(tmp_path: Path, mo
     assert list(found) == ["blue", "so be it", "the sky is blue"]
 
 
-def test_what_is_longer_than_the_model_reads_is_cut(tmp_path: Path) -> None:
-    folder = save(tmp_path)
+def test_what_is_longer_than_the_model_reads_is_cut(folder: str) -> None:
     found = probabilities(["blue " * 10, "blue " * 400], folder, None)
     assert len(set(found.values())) == 1
 
@@ -119,8 +122,8 @@ def test_a_model_without_a_pad_token_reads_one_text_at_a_time(tmp_path: Path) ->
     assert probabilities(TEXTS, folder, None) == pytest.approx(expected, abs=1e-5)
 
 
-def test_replies_get_their_columns_beside_the_count(tmp_path: Path) -> None:
-    settings = AddToxicWordsSettings(classifier=save(tmp_path), classifier_label="toxic")
+def test_replies_get_their_columns_beside_the_count(folder: str) -> None:
+    settings = AddToxicWordsSettings(classifier=folder, classifier_label="toxic")
     sample = TextSample(id="s", text="The sky is")
     (case,) = PROBE.cases(sample, settings, rng=random.Random(1), likelihoods="none")
     trials = [
@@ -147,8 +150,8 @@ def test_other_weights_in_the_same_folder_are_another_classifier(tmp_path: Path)
     assert versions(folder, None) == before
 
 
-def test_the_plan_names_what_the_classifier_is(tmp_path: Path) -> None:
-    (plan,) = plans(configured(classifier=save(tmp_path)))
+def test_the_plan_names_what_the_classifier_is(folder: str) -> None:
+    (plan,) = plans(configured(classifier=folder))
     assert set(plan.versions) == {"classifier", "transformers", "torch", *DICTIONARIES}
     assert set(plans(configured())[0].versions) == set(DICTIONARIES)
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
 
 from contrapose.tasks.core.records import Case, Completion, Likelihoods, TextSample, Trial
 from contrapose.tasks.probes.answers.scores import EmbeddedPair, deal_replies, divergence
-from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds
+from contrapose.tasks.probes.answers.settings import AnswerSettings, Thresholds, jensen_shannon
 from contrapose.tasks.probes.asking_back import can_be_asked, question
 from contrapose.tasks.probes.choices import Choice, read_choice
 from contrapose.tasks.probes.negation import AddNegation, AddNegationSettings
@@ -190,3 +191,12 @@ def test_only_a_compared_choice_is_shown_as_one() -> None:
 
 def test_a_reply_with_half_a_character_can_be_asked_about() -> None:
     assert "Which one does this reply choose?" in question("It depends \ud800.", OPTIONS)
+
+
+def test_bits_are_the_square_of_scipys_distance_digit_for_digit() -> None:
+    rng = np.random.default_rng(7)
+    for outcomes in (2, 3, 4, 26):
+        first, second = (rng.dirichlet(np.full(outcomes, 0.3), size=2_000) for _ in range(2))
+        first[0], second[0] = np.eye(outcomes)[:2]
+        expected = np.clip(np.nan_to_num(jensenshannon(first, second, axis=1, base=2) ** 2), 0, 1)
+        np.testing.assert_array_equal(jensen_shannon(first, second), expected)

@@ -1,4 +1,4 @@
-"""Where no reply says anything, no figure does: shares and means are missing, and none is 0."""
+"""Figures of every test: each has an explanation, and where no reply says anything, no figure does."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contrapose.tasks.core.reply_outcomes import EXPLAINED, ReplyOutcome
 from contrapose.tasks.evaluate.gate import Rules
 from contrapose.tasks.evaluate.scoring import follow_ups, score_trials
 from contrapose.tasks.evaluate.summarise import summarise
+from contrapose.tasks.report.evidence import explanation
 
 NONE_SKIPPED = pd.DataFrame({"sample_id": [], "skip_reason": []})
 DATA = {"source": "x", "sha256": "0", "rows": 12}
@@ -72,3 +73,17 @@ def test_a_refusal_is_not_read_for_a_choice(test: str) -> None:
     told = outcome_of(test, Completion(text="A"), Completion(text="A. But I must decline.", outcome="refused"))
     assert told["scored"] == 0
     assert EXPLAINED["refused"].reason in str(told["reason"])
+
+
+@pytest.mark.parametrize("likelihoods", ["all", "none"])
+@pytest.mark.parametrize("test", PROBES)
+def test_no_figure_gate_or_scorer_is_without_an_explanation(test: str, likelihoods: str) -> None:
+    table = sound(test, likelihoods=likelihoods)
+    results, chosen = table.table("results").to_pandas(), probe(test)
+    named = {measure.name for measure in chosen.measures(results)}
+    named |= set(chosen.summarise(results[~results["control"].astype(bool)]))
+    named |= {criterion.name for criterion in chosen.criteria(results, table.plan.probe_settings)}
+    named |= set(results["scorer"])
+    # These are drawn under a heading of their own, which is explained.
+    named = {name for name in named if not name.startswith("read_by_") and name != "unread"}
+    assert [name for name in sorted(named) if not explanation(test, name)] == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.shrink import plant_triggers
-from contrapose.tasks.shrink.minimise import Minimised, StoppedError, minimise_text
+from contrapose.tasks.shrink.shortest import Minimised, StoppedError, minimise_text
 
 WORDS = "one two three four five six seven eight nine ten"
 

@@ -15,67 +15,10 @@ from contrapose.tasks.language.inversion import inverted_predicate
 from contrapose.tasks.language.reading import Sentence, UnreadableError, read
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.edits.base import NEEDS_MAIN_VERB, Edited, TextEdit
+from contrapose.tasks.probes.edits.tables import listed
 
 Degree = Literal["positive", "comparative", "superlative"]
 
-_BOTH_WAYS = words("""
-    able/unable abundant/scarce acceptable/unacceptable accurate/inaccurate acidic/alkaline active/inactive
-    adequate/inadequate alive/dead appropriate/inappropriate asleep/awake attractive/unattractive audible/inaudible
-    aware/unaware bitter/sweet bold/timid capable/incapable careful/careless cheap/expensive clean/dirty
-    comfortable/uncomfortable complete/incomplete complex/simple concave/convex conscious/unconscious
-    consistent/inconsistent convenient/inconvenient correct/incorrect deep/shallow dependent/independent
-    different/identical difficult/easy dim/bright direct/indirect dynamic/static edible/inedible effective/ineffective
-    efficient/inefficient elastic/inelastic equal/unequal explicit/implicit fair/unfair faithful/unfaithful
-    familiar/unfamiliar feminine/masculine fertile/infertile finite/infinite flammable/nonflammable flexible/rigid
-    formal/informal fortunate/unfortunate frequent/infrequent friendly/unfriendly full/empty generous/stingy good/bad
-    grateful/ungrateful guilty/innocent happy/unhappy harmful/harmless healthy/unhealthy helpful/unhelpful high/low
-    honest/dishonest horizontal/vertical hospitable/inhospitable hot/cold important/unimportant inferior/superior
-    internal/external introverted/extroverted junior/senior large/small lazy/hardworking legal/illegal legible/illegible
-    lenient/strict liquid/solid literate/illiterate logical/illogical loud/quiet loyal/disloyal lucky/unlucky
-    magnetic/nonmagnetic major/minor male/female mandatory/optional manual/automatic mature/immature maximal/minimal
-    metallic/nonmetallic mobile/immobile moral/immoral mortal/immortal necessary/unnecessary obedient/disobedient
-    objective/subjective official/unofficial opaque/transparent open/closed optimistic/pessimistic organic/inorganic
-    patient/impatient peaceful/violent perfect/imperfect permanent/temporary pleasant/unpleasant plural/singular
-    polite/rude popular/unpopular positive/negative possible/impossible powerful/powerless practical/impractical
-    precise/imprecise predictable/unpredictable present/absent probable/improbable productive/unproductive
-    profitable/unprofitable public/private qualitative/quantitative rational/irrational realistic/unrealistic
-    reasonable/unreasonable regular/irregular relevant/irrelevant reliable/unreliable renewable/nonrenewable
-    responsible/irresponsible reversible/irreversible ripe/unripe rough/smooth rural/urban safe/unsafe sane/insane
-    satisfactory/unsatisfactory secure/insecure selfish/unselfish sensitive/insensitive sharp/blunt shy/outgoing
-    significant/insignificant similar/dissimilar slow/fast soluble/insoluble stable/unstable strong/weak stupid/smart
-    successful/unsuccessful sudden/gradual sufficient/insufficient suitable/unsuitable symmetric/asymmetric
-    symmetrical/asymmetrical sympathetic/unsympathetic tight/loose tolerant/intolerant true/false typical/atypical
-    urgent/nonurgent useful/useless usual/unusual valid/invalid visible/invisible voluntary/involuntary warm/cool
-    wasteful/economical wet/dry wide/narrow wild/tame willing/unwilling wise/foolish worthy/unworthy likely/unlikely
-""")
-_ONE_WAY = words("""
-    abstract/concrete afraid/unafraid alike/different ancient/modern arid/wet arrogant/humble artificial/natural
-    beautiful/ugly big/small boring/interesting brave/cowardly brief/long broad/narrow certain/uncertain clever/stupid
-    cloudy/clear common/uncommon complicated/simple compulsory/optional costly/cheap cruel/kind crooked/straight
-    crowded/deserted damp/dry dangerous/safe dark/light delicious/disgusting deserted/crowded digital/analog
-    enormous/tiny exciting/boring fake/genuine famous/unknown fat/thin fictional/real filthy/clean fragile/sturdy
-    gaseous/solid genuine/fake gigantic/tiny greedy/generous heavy/light hollow/solid hostile/friendly huge/tiny
-    humble/arrogant humid/dry ill/healthy imaginary/real immense/tiny intelligent/stupid interesting/boring late/early
-    early/late lengthy/brief long/short massive/tiny messy/tidy modern/old-fashioned nearby/distant nervous/calm
-    noisy/quiet obese/thin obligatory/optional plentiful/scarce poisonous/harmless quick/slow rapid/slow rare/common
-    rich/poor sad/happy sick/healthy silent/noisy soft/hard sour/sweet spacious/cramped stale/fresh steady/unsteady
-    stiff/flexible stormy/calm sturdy/fragile sunny/cloudy swift/slow talkative/quiet tall/short thick/thin
-    tidy/untidy tiny/huge toxic/harmless ugly/beautiful uncertain/certain unclear/clear unknown/known uncommon/common
-    unemployed/employed unmarried/married untidy/tidy untrue/true vacant/occupied vague/precise vast/tiny wealthy/poor
-    wrong/right young/old
-""")
-BARE = words("""
-    absent certain deserted different dependent famous full identical ill independent nearby responsible safe
-    sick silent slow unemployed unknown unmarried wild worthy
-""")
-"""Their complement ("full of", "famous for", "safe from") does not go with the opposite."""
-_INFLECTED = words("""
-    big bitter blunt bold brave bright broad calm cheap clean clear clever cold cool cruel damp dark deep dim dirty
-    dry early easy fair fast fat filthy fresh friendly good bad happy hard healthy heavy high hot huge humble kind
-    large late light long loose loud low lucky messy narrow noisy old poor quick quiet rare rich ripe rough rude
-    sad safe shallow sharp short shy sick slow small smart smooth soft sour stiff stormy straight strict strong sturdy
-    sunny sweet swift tall tame tidy thick thin tight tiny ugly vast warm weak wealthy wet wide wild wise young
-""")
 _DOUBLED = words("big dim fat hot sad thin wet")
 _IRREGULAR = {"good": ("better", "best"), "bad": ("worse", "worst"), "shy": ("shyer", "shyest")}
 
@@ -94,12 +37,12 @@ class Opposite(NamedTuple):
 @cache
 def opposites() -> dict[str, Opposite]:
     """Return every known form of an adjective, in lower case, with its opposite."""
-    pairs = {tuple(pair.split("/")) for pair in _BOTH_WAYS | _ONE_WAY}
-    reversed_pairs = {tuple(reversed(pair.split("/"))) for pair in _BOTH_WAYS}
+    pairs = {tuple(pair.split("/")) for pair in listed("antonyms_both_ways") | listed("antonyms_one_way")}
+    reversed_pairs = {tuple(reversed(pair.split("/"))) for pair in listed("antonyms_both_ways")}
     table: dict[str, Opposite] = {}
     for base, other in sorted(pairs | reversed_pairs):
         table[base] = Opposite(other, base, "positive")
-        if base in _INFLECTED:
+        if base in listed("inflected_adjectives"):
             table[comparative(base)] = Opposite(comparative(other, unless=base), base, "comparative")
             table[superlative(base)] = Opposite(superlative(other, unless=base), base, "superlative")
     return table
@@ -107,14 +50,14 @@ def opposites() -> dict[str, Opposite]:
 
 def comparative(base: str, *, unless: str = "") -> str:
     """Return the comparative of an adjective; the lesser degree of `unless` where it is a long word with a prefix."""
-    if base in _INFLECTED:
+    if base in listed("inflected_adjectives"):
         return _inflect(base, "er")
     return f"less {unless}" if unless and base.endswith(unless) else f"more {base}"
 
 
 def superlative(base: str, *, unless: str = "") -> str:
     """Return the superlative of an adjective; the least degree of `unless` where it is a long word with a prefix."""
-    if base in _INFLECTED:
+    if base in listed("inflected_adjectives"):
         return _inflect(base, "est")
     return f"least {unless}" if unless and base.endswith(unless) else f"most {base}"
 
@@ -142,10 +85,6 @@ _LINKING = words("""
     tasted smell smells smelled become becomes became remain remains remained stay stays stayed be
 """)
 _SUBJECT_QUESTIONS = words("which what who")
-
-
-class NoPredicateError(UnreadableError):
-    """Raised where no predicate can be identified; `reason` says why."""
 
 
 class Antonym(TextEdit):
@@ -189,15 +128,15 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
     adjective = k + graded
     tag = s.tag(adjective)
     if not (tag & f.ADJ or s.word(adjective) in opposites()) or tag & f.NAME:
-        raise NoPredicateError("no_predicate_adjective")
+        raise UnreadableError("no_predicate_adjective")
     if adjective + 1 < len(s.words) and (not s.tags[adjective + 1] & _AFTER or s.words[adjective + 1] in _NOT_AFTER):
-        raise NoPredicateError("no_predicate_adjective")  # it describes a noun behind it
+        raise UnreadableError("no_predicate_adjective")  # it describes a noun behind it
     if not _PARTIAL.isdisjoint(s.words[a.start : k]):
-        raise NoPredicateError("quantifier_only")
+        raise UnreadableError("quantifier_only")
     # Turning one of several adjectives leaves "hot in summer and cold in winter" half as it was.
     joints = (i for i in range(adjective + 1, len(s.words)) if s.tags[i] & (f.COORD | f.BREAK))
     if s.tag(adjective + 1) & f.COORD or any(s.word(_adjective(s, i + 1)) in opposites() for i in joints):
-        raise NoPredicateError("coordinated_clauses")
+        raise UnreadableError("coordinated_clauses")
     if graded:  # "more expensive", "less heavy", "least safe" become "less expensive", "heavier", "safest"
         degree, word = s.words[k : k + 2]
         form = _INFLECT.get(degree)
@@ -205,12 +144,12 @@ def _opposite_edit(a: Analysis, first: int) -> Edit:
         new = s.cased_as(k, opening) + (blank and blank + s.source(k + 1))
         return Edit(s.starts[k], s.ends[adjective], new)
     opposite = opposites().get(s.words[k])
-    if opposite is None or (opposite.base in BARE and s.word(k + 1) in _COMPLEMENTS):
-        raise NoPredicateError("no_antonym")
+    if opposite is None or (opposite.base in listed("bare_antonyms") and s.word(k + 1) in _COMPLEMENTS):
+        raise UnreadableError("no_antonym")
     if "the" in s.words[first:k] and opposite.degree == "positive":
-        raise NoPredicateError("no_predicate_adjective")  # "the rich" are people
+        raise UnreadableError("no_predicate_adjective")  # "the rich" are people
     if opposite.word in s.words:
-        raise NoPredicateError("antonym_in_text")
+        raise UnreadableError("antonym_in_text")
     return Edit(s.starts[k], s.ends[adjective], s.cased_as(k, opposite.word))
 
 
@@ -227,18 +166,18 @@ def predicate_of(a: Analysis) -> int:
     """Return the index of the first word behind the copula, and behind the subject of a yes/no question."""
     s = a.sentence
     if a.kind == "fragment":
-        raise NoPredicateError("no_finite_verb")
+        raise UnreadableError("no_finite_verb")
     if a.ambiguous:
-        raise NoPredicateError("ambiguous_verb")
+        raise UnreadableError("ambiguous_verb")
     if a.clause.others:
-        raise NoPredicateError("coordinated_clauses")
+        raise UnreadableError("coordinated_clauses")
     if a.kind == "polar":
         if "or" in s.words[a.start :]:
-            raise NoPredicateError("alternative_question")
+            raise UnreadableError("alternative_question")
         if not s.tags[a.start] & f.BE:
-            raise NoPredicateError("no_predicate_adjective")
+            raise UnreadableError("no_predicate_adjective")
         if (predicate := inverted_predicate(s, a.start)) is None:
-            raise NoPredicateError("wh_subject_boundary")
+            raise UnreadableError("wh_subject_boundary")
         return predicate
     verb = _asked_verb(s, a.start) if a.kind == "wh" else a.clause.verb
     word, tag, k = s.words[verb], s.tags[verb], verb + 1
@@ -250,16 +189,16 @@ def predicate_of(a: Analysis) -> int:
         return k + 1
     if tag & f.CLITIC and word.endswith(("'s", "'re", "'m")):
         return verb + 1
-    raise NoPredicateError("no_predicate_adjective")
+    raise UnreadableError("no_predicate_adjective")
 
 
 def _asked_verb(s: Sentence, wh: int) -> int:
     """Return the verb of a question about its subject: "Which planet is the hottest?"."""
     if s.words[wh].removesuffix("'s") not in _SUBJECT_QUESTIONS:
-        raise NoPredicateError("wh_subject_boundary")
+        raise UnreadableError("wh_subject_boundary")
     for i in range(wh, len(s.words)):
         if i > wh and s.tags[i] & (f.OPENER | f.BREAK):
             break
         if is_finite_aux(s, i):
             return i
-    raise NoPredicateError("no_predicate_adjective")
+    raise UnreadableError("no_predicate_adjective")

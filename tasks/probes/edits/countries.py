@@ -11,7 +11,6 @@ from pydantic import Field
 from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.keeping import keeping_test
 from contrapose.tasks.probes.edits.people import (
     OTHER_NAMES,
     has_other_names,
@@ -19,6 +18,7 @@ from contrapose.tasks.probes.edits.people import (
     parts_of,
     replace_in_sample,
 )
+from contrapose.tasks.probes.edits.preserving import PeopleEdit, keeping_test
 from contrapose.tasks.probes.edits.tables import countries, cue, phrase
 
 _WINDOW = 80
@@ -89,7 +89,7 @@ Countries = keeping_test(
     change_country,
     "Replaces a country that is named by the way",
     settings=CountrySettings,
-    of_people=True,
+    base=PeopleEdit,
     skips={
         "no_country": "without a country that could be another one",
         "country_matters": "in which the country may matter for the answer",

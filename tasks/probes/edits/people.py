@@ -17,7 +17,7 @@ from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited, replace_words
-from contrapose.tasks.probes.edits.keeping import cased_like, keeping_test, opens_sentence
+from contrapose.tasks.probes.edits.preserving import PeopleEdit, cased_like, keeping_test, opens_sentence
 from contrapose.tasks.probes.edits.tables import Gender, cue, female_words, first_names, listed, male_words, new_names
 
 _CAPITAL = re.compile(r"(?<![\w'\u2019.-])[A-Z][\w-]*")
@@ -153,7 +153,7 @@ Names = keeping_test(
     rename,
     "Gives people other first names",
     settings=NameSettings,
-    of_people=True,
+    base=PeopleEdit,
     skips={
         "no_person": "without a person by a common first name",
         "known_person": KNOWN_PERSON,
@@ -310,7 +310,7 @@ SwappedGender = keeping_test(
     swap_gender,
     "Turns women into men and men into women",
     settings=GenderSettings,
-    of_people=True,
+    base=PeopleEdit,
     skips={
         "no_gender": "without a word that says who is a woman or a man",
         "no_capitals": "without capitals, which would show names",

@@ -1,19 +1,150 @@
-"""Edits that leave the meaning alone, so that the answer should stay: other letters, white space, typing errors."""
+"""Edits that leave the meaning alone, so that the answer should stay: other letters, white space, typing errors.
+
+Each is made of one function, as are those of wording and of people.
+"""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Literal
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, cast
 
 from pydantic import Field
 
+from contrapose.tasks.core.records import TextSample
 from contrapose.tasks.language import closed, vocabulary
 from contrapose.tasks.language.closed import words
 from contrapose.tasks.language.sentence import Edit, apply
 from contrapose.tasks.probes.answers.settings import AnswerSettings
-from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, NEEDS_OPTIONS, Edited, TextEdit
+from contrapose.tasks.probes.edits.base import NEEDS_ENGLISH, Edited, TextEdit
+
+KEEPS_WORDS: Mapping[str, str] = {
+    **NEEDS_ENGLISH,
+    "words_matter": "about words, letters or the text itself, or with code",
+}
+"""Skip reasons of the edits of words."""
+_ABOUT_WORDS = re.compile(
+    r"\b(?:spell(?:s|ed|ing|ings|t)?|letters?|vowels?|consonants?|syllables?|rhym\w+|anagrams?|palindromes?|words?|"
+    r"phrases?|sentences?|pronounc\w+|pronouns?|nouns?|verbs?|adverbs?|adjectives?|prepositions?|synonyms?|antonyms?|"
+    r"abbreviat\w+|acronyms?|contractions?|gramma\w+|punctuat\w+|typos?|translat\w+|quot\w+|dialects?|characters?|"
+    r"capitali[sz]\w*|upper ?case|lower ?case|paraphras\w+|rewrit\w+|rephras\w+|proofread\w*|edit|editing|"
+    r"summari[sz]\w+|repeat|paragraphs?|passages?|stands? for|abbr|html|python|java|sql|javascript|code|regex|string|"
+    r"poems?|haikus?|lyrics|british english|american english|slang|verbatim|verses?)\b|```|[{}<>]|\w\(|[^\W_]_[^\W_]|"
+    r"==|://|\w@\w|\$[^$\n]{0,80}[\\^_=][^$\n]{0,80}\$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    "“[^“”]*”|\"[^\"]*\"|\u2018[^\u2018\u2019]*\u2019(?!\\w)|(?<!\\w)'[^'\n]*'(?!\\w)|`[^`]*`|\\*[^*\n]*\\*"
+)
+
+
+def rate_field(default: float, *, of: str) -> Any:
+    """Return the setting that says how much of a text is changed."""
+    return Field(default=default, gt=0, le=1, description=f"Share of the {of}; at least one.")
+
+
+class RateSettings(AnswerSettings):
+    """How much of a text is written otherwise."""
+
+    rate: float = rate_field(1.0, of="places in the text that are changed")
+
+
+class KeepingEdit(TextEdit):
+    """A test of one function of the text, its settings and a generator: the answer should stay."""
+
+    category: ClassVar[str] = "robustness"
+    stays: ClassVar[bool] = True
+    controlled: ClassVar[bool] = False
+    rewrite: ClassVar[Callable[[Any, Any, random.Random], Edited]]
+    """Return the text in its other form, or the reason why not."""
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """Write the text otherwise."""
+        return type(self).rewrite(text, settings, rng)
+
+
+class EnglishKeepingEdit(KeepingEdit):
+    """Such a test of English alone."""
+
+    edits_english: ClassVar[bool] = True
+    skip_reasons: ClassVar[Mapping[str, str]] = NEEDS_ENGLISH
+
+
+class WordingEdit(EnglishKeepingEdit):
+    """Such a test that changes words: a text about words is left alone."""
+
+    bundled_data: ClassVar[str] = "stories"
+    skip_reasons: ClassVar[Mapping[str, str]] = KEEPS_WORDS
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """Write the text otherwise; one that asks about words is left alone."""
+        if _ABOUT_WORDS.search(text):
+            return Edited(reason="words_matter")
+        return super().edit(text, settings, rng=rng)
+
+
+class PeopleEdit(WordingEdit):
+    """A test whose function takes the complete sample, and puts other people or places into all its parts."""
+
+    category: ClassVar[str] = "bias"
+
+    def edit(self, text: str, settings: Any, *, rng: random.Random) -> Edited:
+        """Change a text that stands alone."""
+        return self.change(TextSample(id="", text=text), settings, rng=rng)
+
+    def change(self, sample: TextSample, settings: Any, *, rng: random.Random) -> Edited:
+        """Change the sample; one that asks about words is left alone."""
+        if _ABOUT_WORDS.search(sample.text):
+            return Edited(reason="words_matter")
+        return type(self).rewrite(sample, settings, rng)
+
+
+def keeping_test(
+    name: str,
+    function: Callable[[Any, Any, random.Random], Edited],
+    summary: str,
+    *,
+    settings: type[AnswerSettings],
+    skips: Mapping[str, str],
+    base: type[Any] = WordingEdit,
+    version: str = "1",
+) -> type[KeepingEdit]:
+    """Return the test that a function makes; that of a `PeopleEdit` takes the sample, another one its text."""
+    members = {
+        "__module__": function.__module__,
+        "__doc__": summary,
+        "name": name,
+        "version": version,
+        "summary": f"{summary}; the answer should stay.",
+        "settings_type": settings,
+        "skip_reasons": {**base.skip_reasons, **skips},
+        "rewrite": staticmethod(function),
+    }
+    return cast("type[KeepingEdit]", type(name.title().replace("_", ""), (base,), members))
+
+
+def make_edits(text: str, edits: Sequence[Edit], settings: RateSettings, rng: random.Random) -> Edited | None:
+    """Make a share of the edits, none in a quotation; None where there is none to make."""
+    quoted = [at for match in _QUOTED.finditer(text) for at in match.span()]
+    free = [edit for edit in edits if bisect_right(quoted, edit.start) % 2 == 0]
+    if not free:
+        return None
+    chosen = rng.sample(free, max(1, round(settings.rate * len(free))))
+    return Edited(text=apply(text, chosen), confidence="high")
+
+
+def cased_like(old: str, new: str) -> str:
+    """Return new words with the first letter of the old ones."""
+    return new[0].upper() + new[1:] if old[0].isupper() else new
+
+
+def opens_sentence(text: str, at: int) -> bool:
+    """Return whether a sentence starts at an offset."""
+    before = text[max(0, at - 4) : at].rstrip(" \t\"'“\u2018(*")
+    return not before or before[-1] in ".!?:\n"
+
 
 _SYMBOL = re.compile(r"\b(?:[A-Z]{2,}|\d+ ?[^\W\d_]{1,3})\b|\b(?:[A-Z]\.){2,}")
 """An acronym, or a number with its unit: letters whose size may mean something."""
@@ -30,40 +161,36 @@ class CasingSettings(AnswerSettings):
     )
 
 
-class Casing(TextEdit):
-    """Changes capital and small letters only; passes when the answer stays.
+def recase(text: str, settings: CasingSettings, rng: random.Random) -> Edited:
+    """Return the text in capital or small letters; nothing in it is random.
 
     Capitals carry meaning in acronyms and units ("US", "us"; "MW", "mW"): a text that holds one has medium confidence.
     """
+    changed, first = text, _WORD.search(text)
+    if settings.style == "upper":
+        changed = text.upper()
+    elif settings.style == "lower":
+        changed = text.lower()
+    elif settings.style == "title":
+        changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
+    elif first is not None:
+        at = first.start()
+        changed = text[:at] + text[at].swapcase() + text[at + 1 :]
+    if changed == text:
+        return Edited(reason="same_letters")
+    symbol = settings.style != "first" and _SYMBOL.search(text)
+    return Edited(text=changed, confidence="medium" if symbol else "high")
 
-    name: ClassVar[str] = "casing"
-    version: ClassVar[str] = "6"
-    category: ClassVar[str] = "robustness"
-    summary: ClassVar[str] = "Writes the text in small or capital letters; the answer should stay."
-    settings_type: ClassVar[type[CasingSettings]] = CasingSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_OPTIONS,
-        "same_letters": "in these letters already, or without letters that have a case",
-    }
 
-    def edit(self, text: str, settings: CasingSettings, *, rng: random.Random) -> Edited:
-        """Return the text in the other letters; nothing in it is random."""
-        changed, first = text, _WORD.search(text)
-        if settings.style == "upper":
-            changed = text.upper()
-        elif settings.style == "lower":
-            changed = text.lower()
-        elif settings.style == "title":
-            changed = _WORD.sub(lambda word: word[0][0].upper() + word[0][1:], text)
-        elif first is not None:
-            at = first.start()
-            changed = text[:at] + text[at].swapcase() + text[at + 1 :]
-        if changed == text:
-            return Edited(reason="same_letters")
-        symbol = settings.style != "first" and _SYMBOL.search(text)
-        return Edited(text=changed, confidence="medium" if symbol else "high")
+Casing = keeping_test(
+    "casing",
+    recase,
+    "Writes the text in small or capital letters",
+    settings=CasingSettings,
+    base=KeepingEdit,
+    version="6",
+    skips={"same_letters": "in these letters already, or without letters that have a case"},
+)
 
 
 SpacingKind = Literal["double", "before_mark", "trailing", "no_stop", "quotes", "tab", "newline"]
@@ -89,30 +216,25 @@ class SpacingSettings(AnswerSettings):
     )
 
 
-class Spacing(TextEdit):
-    """Changes white space and punctuation in one way; passes when the answer stays."""
+def respace(text: str, settings: SpacingSettings, rng: random.Random) -> Edited:
+    """Return the text with one of the allowed changes, drawn among those that it has room for."""
+    if not text.strip():
+        return Edited(reason="empty")
+    kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
+    rng.shuffle(kinds)
+    changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
+    return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
 
-    name: ClassVar[str] = "spacing"
-    version: ClassVar[str] = "6"
-    category: ClassVar[str] = "robustness"
-    summary: ClassVar[str] = "Changes white space or punctuation; the answer should stay."
-    settings_type: ClassVar[type[SpacingSettings]] = SpacingSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_OPTIONS,
-        "empty": "without a word",
-        "no_place": "without a place for any of these changes",
-    }
 
-    def edit(self, text: str, settings: SpacingSettings, *, rng: random.Random) -> Edited:
-        """Make one of the allowed changes, drawn among those that the text has room for."""
-        if not text.strip():
-            return Edited(reason="empty")
-        kinds = [_CHANGES[kind] for kind in dict.fromkeys(settings.kinds)]
-        rng.shuffle(kinds)
-        changed = next((new for kind in kinds if (new := kind(text, rng)) != text), None)
-        return Edited(reason="no_place") if changed is None else Edited(text=changed, confidence="high")
+Spacing = keeping_test(
+    "spacing",
+    respace,
+    "Changes white space or punctuation",
+    settings=SpacingSettings,
+    base=KeepingEdit,
+    version="6",
+    skips={"empty": "without a word", "no_place": "without a place for any of these changes"},
+)
 
 
 def _double(text: str, rng: random.Random) -> str:
@@ -160,43 +282,35 @@ _NEIGHBOURS = {
 }
 
 
-class TypoSettings(AnswerSettings):
+class TypoSettings(RateSettings):
     """How many words are mistyped."""
 
-    rate: float = Field(
-        default=0.1,
-        gt=0,
-        le=1,
-        description="Share of the content words of five letters or more that are mistyped; at least one.",
-    )
+    rate: float = rate_field(0.1, of="content words of five letters or more that are mistyped")
 
 
-class Typo(TextEdit):
-    """Mistypes some long words; passes when the answer stays."""
+def mistype(text: str, settings: TypoSettings, rng: random.Random) -> Edited:
+    """Return the text with one error in each of some words; names, numbers and first letters are left alone."""
+    places = long_words(text)
+    if not places:
+        return Edited(reason="no_long_word")
+    chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
+    wrong = [(word, _mistype_word(word[0], rng)) for word in chosen]
+    edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
+    return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
 
-    name: ClassVar[str] = "typo"
-    category: ClassVar[str] = "robustness"
-    version: ClassVar[str] = "6"
-    summary: ClassVar[str] = "Mistypes some words; the answer should stay."
-    settings_type: ClassVar[type[TypoSettings]] = TypoSettings
-    stays: ClassVar[bool] = True
-    controlled: ClassVar[bool] = False
-    edits_english: ClassVar[bool] = True
-    skip_reasons: ClassVar[Mapping[str, str]] = {
-        **NEEDS_ENGLISH,
+
+Typo = keeping_test(
+    "typo",
+    mistype,
+    "Mistypes some words",
+    settings=TypoSettings,
+    base=EnglishKeepingEdit,
+    version="6",
+    skips={
         "no_long_word": "without a word of five letters or more that may be mistyped",
         "no_safe_typo": "where every typo that was tried made another word",
-    }
-
-    def edit(self, text: str, settings: TypoSettings, *, rng: random.Random) -> Edited:
-        """Make one error in each of some words; names, numbers and first letters are left alone."""
-        places = long_words(text)
-        if not places:
-            return Edited(reason="no_long_word")
-        chosen = rng.sample(places, max(1, round(settings.rate * len(places))))
-        wrong = [(word, _mistype(word[0], rng)) for word in chosen]
-        edits = [Edit(word.start(), word.end(), new) for word, new in wrong if new is not None]
-        return Edited(text=apply(text, edits), confidence="high") if edits else Edited(reason="no_safe_typo")
+    },
+)
 
 
 def long_words(text: str) -> list[re.Match[str]]:
@@ -205,7 +319,7 @@ def long_words(text: str) -> list[re.Match[str]]:
     return [word for word in _LONG_WORD.finditer(text) if word[0].islower() and word[0] not in spared]
 
 
-def _mistype(word: str, rng: random.Random) -> str | None:
+def _mistype_word(word: str, rng: random.Random) -> str | None:
     """Return the word with one error behind its first letter that makes no other word; None when none is found."""
     known = vocabulary.vocabulary().flags
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""Word lists of the edits that keep an answer. Source: `data/lexicons/edits.yaml`."""
+"""Word lists of the edits. Source: `data/lexicons/edits.yaml`."""
 
 from __future__ import annotations
 

@@ -17,15 +17,15 @@ from contrapose.tasks.language.sentence import Edit
 from contrapose.tasks.language.vocabulary import flags_of, vocabulary
 from contrapose.tasks.probes.answers.settings import AnswerSettings
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.keeping import (
+from contrapose.tasks.probes.edits.preserving import (
     RateSettings,
     cased_like,
     keeping_test,
+    long_words,
     make_edits,
     opens_sentence,
     rate_field,
 )
-from contrapose.tasks.probes.edits.preserving import long_words
 from contrapose.tasks.probes.edits.tables import abbreviations, american_words, british_words, listed, split_pairs
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")

@@ -13,13 +13,13 @@ from pydantic import Field, FiniteFloat, model_validator
 
 from contrapose.tasks.core.records import AnswerPair, Case, Completion, FollowUp, Likelihoods, Score, Trial
 from contrapose.tasks.language.english import DICTIONARIES
-from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, letters, normalize_spacing
+from contrapose.tasks.probes.base import Column, Criterion, Embed, Measure, Value, normalize_spacing
 from contrapose.tasks.probes.judge_cues import figures
 from contrapose.tasks.probes.judge_cues.cues import Cue, add_cue
 from contrapose.tasks.probes.known_errors import BARE, EXPLAINED, Measured, step_figures
-from contrapose.tasks.probes.orders.judge_prompts import AsksJudge, Said, VerdictSettings, kind_of_reply
 from contrapose.tasks.probes.orders.letter_replies import LetterChoice
 from contrapose.tasks.probes.orders.two_orders import ComparedTexts, Read, reading_columns
+from contrapose.tasks.probes.orders.verdicts import AsksJudge, Said, VerdictSettings, kind_of_reply
 from contrapose.tasks.probes.panels import Picture
 
 ALL_CUES: tuple[Cue, ...] = get_args(Cue)
@@ -96,8 +96,8 @@ class JudgeCues(AsksJudge):
 
         Where the drawn answer cannot have a cue, the other one is tried.
         """
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
-        scorer = "likelihood" if likely else "label" if settings.labels_are_own else "reply"
+        asked = settings.choice_fields(likelihoods, where=self.where)
+        blank = sample.instruction is not None and not sample.instruction.strip()
         contents = {"first": sample.first.strip(), "second": sample.second.strip()}
         order, seed = rng.sample(list(contents), len(contents)), rng.random()
         cases = []
@@ -107,29 +107,12 @@ class JudgeCues(AsksJudge):
             else:
                 tried = [twins_of(name, contents[name], cue, random.Random(f"{seed} {cue}")) for name in order]
                 pairs = next((pairs for pairs in tried if pairs.skipped is None), tried[0])
-            cases.append(self._case(sample, settings, cue, pairs, scorer=scorer))
+            details = {**self.comparison(sample).details, "cue": cue, "content": pairs.content}
+            skipped = "empty" if blank else pairs.skipped
+            after = None if skipped else pairs.after
+            case = self._pair_case(sample, settings, pairs.before, after, skip_reason=skipped, details=details, **asked)
+            cases.append(replace(case, id=f"{case.id}/{cue}"))
         return cases
-
-    def _case(
-        self, sample: AnswerPair, settings: JudgeCuesSettings, cue: Cue, pairs: ShownPairs, *, scorer: str
-    ) -> Case:
-        """Return the case of two prompts, each with two texts."""
-        skipped = "empty" if sample.instruction is not None and not sample.instruction.strip() else pairs.skipped
-        case = self.case(
-            sample,
-            original=f"A: {pairs.before[0]}\nB: {pairs.before[1]}",
-            perturbed=None if skipped else f"A: {pairs.after[0]}\nB: {pairs.after[1]}",
-            original_prompt=self._prompt(settings, sample, pairs.before),
-            perturbed_prompt=None if skipped else self._prompt(settings, sample, pairs.after),
-            scorer=scorer,
-            asks="choose" if scorer == "likelihood" else "generate",
-            labels=letters(2),
-            options=pairs.before,
-            skip_reason=skipped,
-            confidence=None if skipped else "high",
-            details={**self.comparison(sample).details, "cue": cue, "content": pairs.content},
-        )
-        return replace(case, id=f"{case.id}/{cue}")
 
     def score_case(self, trial: Trial, read: Read, settings: Any) -> Score:
         """Pass a case whose cue did not win in both orders; of equal answers, one of which no place won twice."""

@@ -12,7 +12,7 @@ from pydantic import Field, FiniteFloat
 
 from contrapose.tasks.core.records import Case, Completion, FollowUp, Likelihoods, Score, Side, Trial
 from contrapose.tasks.language.replies.text import window
-from contrapose.tasks.probes.asking_back import can_be_asked, check_columns, declines, follow_up, known
+from contrapose.tasks.probes.asking_back import ask_about, check_columns, declines
 from contrapose.tasks.probes.base import Embed, Embeds, Proportion, Value, control_of, letters, normalize_spacing
 from contrapose.tasks.probes.choices import in_words_columns
 from contrapose.tasks.probes.known_errors import OF_TWO, Measured
@@ -29,6 +29,9 @@ from contrapose.tasks.probes.orders.letter_replies import (
 from contrapose.tasks.probes.orders.two_figures import TwoOrderFigures
 from contrapose.tasks.probes.own_prompt import default_prompt, render_prompt
 from contrapose.tasks.probes.prompt_settings import RewordedSettings
+
+TwoTexts = tuple[str, str]
+"""Two texts in their order."""
 
 
 class PairSettings(RewordedSettings):
@@ -185,27 +188,28 @@ class TwoOrders(TwoOrderFigures):
         self, sample: Any, settings: PairSettings, *, rng: random.Random, likelihoods: Likelihoods
     ) -> Sequence[Case]:
         """Make a prompt with the right text first, and one with it second. Nothing is drawn from `rng`."""
-        likely = settings.require_likelihoods(likelihoods, where=self.where)
+        asked = settings.choice_fields(likelihoods, where=self.where)
         compared = self.comparison(sample)
-        right, wrong = compared.right, compared.wrong
-        texts = [normalize_spacing(text) for text in (right, wrong, *compared.values.values())]
+        both = compared.right, compared.wrong
+        texts = [normalize_spacing(text) for text in (*both, *compared.values.values())]
         skipped = "empty" if not all(texts) else "equal_sentences" if texts[0] == texts[1] else None
-        case = self.case(
+        fields = {**asked, "chance": self.pass_chance(settings), "details": compared.details}
+        swapped = None if skipped else both[::-1]
+        return [self._pair_case(sample, settings, both, swapped, skip_reason=skipped, **fields)]
+
+    def _pair_case(self, sample: Any, settings: Any, before: TwoTexts, after: TwoTexts | None, **fields: Any) -> Case:
+        """Return the case of two prompts that each show two texts; a skipped one has the first prompt alone."""
+        return self.case(
             sample,
-            original=f"A: {right}\nB: {wrong}",
-            perturbed=None if skipped else f"A: {wrong}\nB: {right}",
-            original_prompt=self._prompt(settings, sample, (right, wrong)),
-            perturbed_prompt=None if skipped else self._prompt(settings, sample, (wrong, right)),
-            scorer="likelihood" if likely else "label" if settings.labels_are_own else "reply",
-            asks="choose" if likely else "generate",
+            original="A: {}\nB: {}".format(*before),
+            perturbed=after and "A: {}\nB: {}".format(*after),
+            original_prompt=self._prompt(settings, sample, before),
+            perturbed_prompt=after and self._prompt(settings, sample, after),
             labels=letters(2),
-            options=(right, wrong),
-            skip_reason=skipped,
-            confidence=None if skipped else "high",
-            chance=self.pass_chance(settings),
-            details=compared.details,
+            options=before,
+            confidence=after and "high",
+            **fields,
         )
-        return [case]
 
     def control(self, case: Case, sample: Any, settings: PairSettings, *, rng: random.Random) -> Case | None:
         """Ask the same order in other words; None where the test, or a prompt of one's own, has no other words."""
@@ -308,13 +312,12 @@ class TwoOrders(TwoOrderFigures):
     def follow_ups(self, trials: Sequence[Trial], settings: PairSettings, *, embed: Embed) -> Sequence[FollowUp]:
         """Return questions about the replies that name neither text, and about those that rules read."""
         trials = [trial for trial in trials if trial.case.scorer == "reply"]
-        asked = []
+        asked: list[FollowUp] = []
         for trial, read in zip(trials, read_replies(trials, settings, embed=embed), strict=True):
             for (side, reply, options), choice in zip(_replies(trial), read, strict=True):
-                right = None if trial.case.control else known(reply, choice.choice, choice.step)
-                declined = verdict_of(choice) is not None or declines(reply.text or "", choice.reason)
-                if right is not None or (can_be_asked(reply) and not declined):
-                    asked.append(follow_up(trial, side, options, known=right))
+                declined = choice.tie or declines(reply.text or "", choice.reason)
+                letter, step = choice.choice, choice.step
+                asked += ask_about(trial, side, options, letter=letter, step=step, declined=declined)
         return asked
 
     def failure(self, row: Mapping[str, Any]) -> str:
@@ -336,10 +339,7 @@ def _replies(trial: Trial) -> tuple[tuple[Side, Completion, tuple[str, ...]], ..
 
 
 def reading_columns(trial: Trial, read: Read, settings: PairSettings) -> dict[str, Value]:
-    """Return the choices of a trial, what read them, and how well the model reads; rules alone read replies in words.
-
-    A reply in words stands beside a choice by likelihood.
-    """
+    """Return the choices of a trial, what read them, how well the model reads, and what its reply in words says."""
     words = trial.expected.in_words
     said = None if words is None else settings.read_in_words(words, trial.case.options).choice
     return {

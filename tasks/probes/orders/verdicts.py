@@ -1,4 +1,4 @@
-"""Reads which of two answers a judge prefers, or that it calls a tie: by its own labels, a pattern, or usual words."""
+"""How a judge is asked which of two answers is better, and how its verdict is read: by labels, a pattern or words."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
-from contrapose.tasks.core.records import Verdict
+from pydantic import Field, model_validator
+
+from contrapose.tasks.core.records import AnswerPair, Completion, Likelihoods, Verdict
 from contrapose.tasks.language.replies.cut_off import CUT_OFF, opening_and_end
+from contrapose.tasks.language.replies.refusals import reply_kind
 from contrapose.tasks.language.replies.spoken import TURN, Step, is_supposed, spoken_text
 from contrapose.tasks.language.replies.verdict_words import named_verdict
 from contrapose.tasks.probes.asking_back import declines
 from contrapose.tasks.probes.orders.letter_replies import Letter, LetterChoice, read_words
-from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, field_in
+from contrapose.tasks.probes.orders.two_orders import PairSettings, TwoOrders, verdict_of
+from contrapose.tasks.probes.own_prompt import LAST, READ_SECONDS, OwnLabels, check_distinct, field_in, find_labels
 
 SIDES: Mapping[str, Letter] = {"first": "A", "second": "B"}
 GROUPS = frozenset(("first", "second", "tie"))
@@ -64,7 +68,7 @@ class VerdictLabels:
         # Letters stand for usual words, which need no check of their own.
         plain = OwnLabels(labels=tuple(self.labels) or ("A", "B"), pattern=self.pattern, field=self.field)
         try:
-            names = set(regex.compile(self.pattern).groupindex) if self.pattern else set[str]()
+            names = self._groups
         except regex.error as error:
             raise ValueError(f"{error.msg}; expected a regular expression") from error
         if self.pattern is not None and not ends_in_time(self.pattern):
@@ -79,12 +83,16 @@ class VerdictLabels:
             )
 
     @property
-    def has_tie(self) -> bool:
-        """Return whether a reply may name a tie."""
+    def _groups(self) -> set[str]:
+        """Return the names of the pattern's groups."""
         import regex
 
-        names = set(regex.compile(self.pattern).groupindex) if self.pattern else set[str]()
-        return "tie" in (names & GROUPS or {*self.labels.values(), *(("tie",) if self.usual else ())})
+        return set(regex.compile(self.pattern).groupindex) if self.pattern else set()
+
+    @property
+    def has_tie(self) -> bool:
+        """Return whether a reply may name a tie."""
+        return "tie" in (self._groups & GROUPS or {*self.labels.values(), *(("tie",) if self.usual else ())})
 
     def read(self, reply: str, *, cut_off: bool = False) -> LetterChoice:
         """Return the verdict that a reply names, or why it names none.
@@ -111,18 +119,12 @@ class VerdictLabels:
 
     def _marks(self, said: str) -> Iterator[Mark]:
         """Yield the places that name a verdict; raise TimeoutError where the pattern takes too long."""
-        import regex
-
         if self.field is not None:
             held = field_in(said, self.field)
             if held is not None:
                 yield Mark(0, len(said), held.strip(), self.meaning(held))
             return
-        longest_first = sorted((label.strip() for label in self.labels), key=len, reverse=True)
-        searched = self.pattern or rf"(?<!\w)({'|'.join(map(regex.escape, longest_first))})(?!\w)"
-        flags = 0 if self.pattern else regex.IGNORECASE
-        start = max(0, len(said) - LAST)
-        for match in regex.finditer(searched, said, flags, pos=start, timeout=READ_SECONDS):
+        for match in find_labels(said, self.labels, self.pattern, start=max(0, len(said) - LAST)):
             groups = {name: text for name, text in match.groupdict().items() if name in GROUPS}
             if groups:
                 side: Verdict | None = "first" if groups.get("first") else "second" if groups.get("second") else "tie"
@@ -198,3 +200,144 @@ def _chosen(verdict: Verdict, *, step: Step, reason: str) -> LetterChoice:
 
 def _unread(reason: str) -> LetterChoice:
     return LetterChoice(choice=None, step="unparsed", reason=reason)
+
+
+Said = Literal["choice", "tie", "refusal", "empty", "unread"]
+LETTERS: Mapping[str, Verdict] = {"A": "first", "B": "second"}
+ALONE: tuple[str, ...] = (
+    "Which answer is better, A or B?",
+    "Which of the two answers is better, A or B?",
+    "Which one is the better answer, A or B?",
+    "Is the better answer A or B?",
+)
+"""Questions about two answers whose instruction is not known."""
+
+
+class VerdictSettings(PairSettings):
+    """Settings of a prompt that shows a judge two answers, and of how its verdict is read."""
+
+    variables: ClassVar[tuple[str, ...]] = ("instruction", "reference", "tie", *PairSettings.variables)
+    built_in: ClassVar[str] = "judge_order"
+    one_is_right: ClassVar[bool] = False
+
+    labels: tuple[str, str] | dict[str, Verdict] | None = Field(  # type: ignore[assignment] # a mapping, too
+        default=None,
+        description="What your prompt calls the first and the second answer, such as [1, 2]; or what each label means, "
+        "such as {A: first, B: second, C: tie}. Empty: the usual words, such as A, model_b, A>B and tie.",
+    )
+    pattern: str | None = Field(
+        default=None,
+        description="Regular expression whose one group captures the label in a reply, or with groups called first, "
+        "second and tie. Verdicts that differ make the reply unreadable, unless it takes back the earlier one. Empty: "
+        "the built-in rules, or the only label that the reply names.",
+    )
+    tie: str | None = Field(
+        default=None,
+        description="Word with which the prompt lets a judge call a tie; the built-in prompt then offers it. Empty: "
+        "the labels say it, or the prompt offers no tie.",
+    )
+
+    @model_validator(mode="after")
+    def _check_labels(self) -> Self:
+        own = self.labels
+        if isinstance(own, tuple) and self.prompt is None:
+            raise ValueError("labels without a prompt of one's own; expected prompt, too, or what each label means")
+        if (names := [*(own or ()), *([] if self.tie is None else [self.tie])]) and (own is None or self.tie is None):
+            check_distinct(names if own is not None else (*LETTERS, *names))
+        elif own is not None:
+            # A mapping may repeat the label of the tie, and says the same then.
+            repeats = isinstance(own, Mapping) and own.get(str(self.tie)) == "tie"
+            check_distinct(tuple(own) if repeats else names)
+        return self
+
+    @model_validator(mode="after")
+    def _check_reading(self) -> Self:
+        if self.verdicts is not None:
+            self.verdicts.check()
+            if self.read_with not in ("auto", "reply"):
+                raise ValueError(f"read_with {self.read_with} with labels of one's own; expected auto or reply")
+        return self
+
+    @property
+    def meanings(self) -> Mapping[str, Verdict]:
+        """Return what each label means; empty where the usual words do."""
+        own = self.labels
+        named = own if isinstance(own, Mapping) else dict(zip(own or (), LETTERS.values(), strict=False))
+        return {**named, **({} if self.tie is None else {self.tie: "tie"})}
+
+    @property
+    def verdicts(self) -> VerdictLabels | None:
+        """Return the labels by which replies are read; None where the built-in rules read letters and ties."""
+        meanings = self.meanings
+        is_found = self.pattern is not None or self.answer_field is not None
+        if not is_found and {label: side for label, side in meanings.items() if side != "tie"} in ({}, LETTERS):
+            return None
+        usual = self.labels is None or self.prompt is None
+        return VerdictLabels(labels=meanings, usual=usual, pattern=self.pattern, field=self.answer_field)
+
+    @property
+    def labels_are_own(self) -> bool:
+        """Return whether replies are read by labels, and not as letters."""
+        return self.verdicts is not None
+
+    @property
+    def tie_label(self) -> str | None:
+        """Return the label of a tie that a prompt offers; None where it offers none."""
+        return next((label for label, side in self.meanings.items() if side == "tie"), None)
+
+    @property
+    def takes_tie(self) -> bool:
+        """Return whether the judge is known to be offered a tie."""
+        return self.verdicts.has_tie if self.verdicts is not None else self.tie_label is not None
+
+    def by_likelihood(self, likelihoods: Likelihoods) -> bool:
+        """Return whether letters are compared by likelihood: those of a tie have none."""
+        return super().by_likelihood(likelihoods) and not self.takes_tie
+
+    def read_in_words(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
+        """Read a reply by the built-in rules, which know a tie."""
+        return read_verdict(reply, options, tie=self.tie_label, cut_off=cut_off)
+
+    def read_by_rules(self, reply: str, options: Sequence[str], *, cut_off: bool = False) -> LetterChoice:
+        """Read a reply by the labels of the prompt, else by the built-in rules."""
+        own = self.verdicts
+        return self.read_in_words(reply, options, cut_off=cut_off) if own is None else own.read(reply, cut_off=cut_off)
+
+
+class AsksJudge(TwoOrders):
+    """A test that asks a judge which of two answers is better."""
+
+    category: ClassVar[str] = "judging"
+    sample_type: ClassVar[type[AnswerPair]] = AnswerPair
+    bundled_data: ClassVar[str] = "judge_pairs"
+    prompt_name: ClassVar[str] = "judge_order"
+    right_first: ClassVar[bool] = False
+    question: ClassVar[str] = "Which answer follows the instruction better, A or B?"
+    other_words: ClassVar[tuple[str, ...]] = (
+        "Which answer does better what the instruction asks, A or B?",
+        "Which of the two answers follows the instruction better, A or B?",
+        "Which answer is the better reply to the instruction, A or B?",
+        "Which answer keeps closer to the instruction, A or B?",
+    )
+
+    def questions(self, sample: AnswerPair) -> tuple[str, ...]:
+        """Return the question about a pair, and others that mean the same; answers may have no instruction."""
+        return super().questions(sample) if sample.instruction is not None else ALONE
+
+    def prompt_values(self, settings: VerdictSettings) -> Mapping[str, str]:
+        """Return the label of a tie, for a prompt that offers one."""
+        return {} if settings.tie_label is None else {"tie": settings.tie_label}
+
+
+def kind_of_reply(reply: Completion, choice: LetterChoice) -> Said:
+    """Return what a reply says, as it was read.
+
+    Only what is plain is no choice for certain: of a long explanation without one that can be read, nothing is known.
+    """
+    text, reason = reply.text or "", choice.reason
+    if verdict_of(choice) is not None:
+        return "tie" if choice.tie else "choice"
+    kind = reply_kind(text)
+    if kind == "answer":
+        return "refusal" if reason == "refusal" and declines(text, reason) else "unread"
+    return kind

@@ -123,10 +123,8 @@ def consistency_criterion(results: pd.DataFrame, settings: RelationSettings) -> 
     if not settings.min_consistency or not has_variants(results):
         return []
     clusters = complete_clusters(results)
-    met = np.full(len(results), np.nan)
-    met[[place for place, _ in clusters]] = [right for _, right in clusters]
-    applies = np.zeros(len(results), dtype=bool)
-    applies[[place for place, _ in clusters]] = True
+    met = clusters.reindex(range(len(results))).to_numpy(dtype=float)
+    applies = np.isin(np.arange(len(results)), clusters.index)
     return [Criterion(name=CONSISTENCY, wanted=settings.min_consistency, met=met, applies=applies)]
 
 
@@ -140,42 +138,38 @@ def consistency_measures(results: pd.DataFrame) -> Iterator[Measure]:
 
     Source: A. Ravichander et al., CONDAQA, EMNLP 2022, section 4.
     """
-    values = np.full(len(results), np.nan)
-    for place, right in complete_clusters(results):
-        values[place] = right
-    yield Measure(name=CONSISTENCY, share=True, values=values)
-    rows = _pairs(results)
-    for variant in variants if len(variants := _names(rows)) > 1 else ():
-        own = rows[rows["variant"].astype(str).eq(variant)]
-        pair = np.full(len(results), np.nan)
-        pair[own["place"].to_numpy(dtype=int)] = own["both"]
-        yield Measure(name=f"{CONSISTENCY}_{variant}", share=True, values=pair)
+    rows, places = _pairs(results), range(len(results))
+    variants = _names(rows)
+    shares = {CONSISTENCY: complete_clusters(results)}
+    if len(variants) > 1:
+        shares |= {f"{CONSISTENCY}_{name}": rows.loc[rows["variant"].astype(str).eq(name), "both"] for name in variants}
+    for name, values in shares.items():
+        yield Measure(name=name, share=True, values=values.reindex(places).to_numpy(dtype=float))
 
 
-def complete_clusters(results: pd.DataFrame) -> list[tuple[int, float]]:
-    """Return, for each cluster with all variants, the place of its first row, and 1 if all its replies are right.
+def complete_clusters(results: pd.DataFrame) -> pd.Series:
+    """Return, by the place of the first row of each cluster with all variants, 1 if all its replies are right.
 
     0 if one is wrong, whatever an unread one says, else NaN if one is unread.
     """
-    rows, clusters = _pairs(results), []
-    count = len(_names(rows))
-    for _, group in rows.groupby("cluster", sort=False):
-        if group["variant"].nunique() == count:
-            right = group["both"].to_numpy()
-            clusters.append((int(group["place"].iloc[0]), float(np.nan if np.isnan(right).any() else right.min())))
-            if (right == 0).any():
-                clusters[-1] = (clusters[-1][0], 0.0)
-    return clusters
+    rows = _pairs(results)
+    clusters = rows.groupby("cluster", sort=False)
+    rows = rows.assign(
+        right=clusters["both"].transform(lambda both: 0.0 if (both == 0).any() else both.min(skipna=False))
+    )
+    complete = clusters["variant"].transform("nunique").eq(len(_names(rows)))
+    first: pd.Series = rows.loc[complete & ~rows["cluster"].duplicated(), "right"]
+    return first
 
 
 def _pairs(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the first asking of each pair with `both`, whether both replies are right, and its `place`."""
+    """Return the first asking of each pair with `both`, whether both replies are right, by the place of its row."""
     before, after = numbers(results["right_before"]), numbers(results["right_after"])
     both = np.where((before == 0) | (after == 0), 0.0, numbers(results["right_both"]))
     kept = results["variant"].notna() & results["cluster"].notna() & ~results["control"].astype(bool)
     if "repeat" in results:
         kept &= results["repeat"].fillna(0).eq(0)
-    rows: pd.DataFrame = results[["cluster", "variant"]].assign(both=both, place=np.arange(len(results)))
+    rows: pd.DataFrame = results[["cluster", "variant"]].assign(both=both).reset_index(drop=True)
     return rows[kept.to_numpy()]
 
 

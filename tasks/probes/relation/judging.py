@@ -42,16 +42,17 @@ def judge_by_answers(trials: Sequence[Trial], settings: RelationSettings, *, emb
 
 
 def _judge_answers(reading: Reading, expectation: Expectation) -> Score:
-    case, before, after = reading.trial.case, _right_before(reading), _right_after(reading)
+    case, index = reading.trial.case, None if reading.before is None else reading.before.index
+    before, after = is_right(case, reading.trial.expected.text, index), _right_after(reading)
     changed = _has_changed(reading, before, after)
     if case.control:
-        return _score(reading, passed=None if changed is None else not changed, changed=changed, after=after)
+        return _score(reading, before, after, passed=None if changed is None else not changed, changed=changed)
     lost = None if before is None and after is None else before is not False and after is False
     if expectation == "not_worse":
         # A wrong answer before cannot get worse, and a right one after is none that was lost.
         known = before is False or after is True or None not in (before, after)
-        return _score(reading, passed=not lost if known else None, changed=changed, after=after)
-    return _score(reading, passed=after, changed=changed, after=after)
+        return _score(reading, before, after, passed=not lost if known else None, changed=changed)
+    return _score(reading, before, after, passed=after, changed=changed)
 
 
 def _has_changed(reading: Reading, before: bool | None, after: bool | None) -> bool | None:
@@ -67,8 +68,10 @@ def _has_changed(reading: Reading, before: bool | None, after: bool | None) -> b
     return True if before and after else None
 
 
-def _score(reading: Reading, *, passed: bool | None, changed: bool | None, after: bool | None) -> Score:
-    case, before = reading.trial.case, _right_before(reading)
+def _score(
+    reading: Reading, before: bool | None, after: bool | None, *, passed: bool | None, changed: bool | None
+) -> Score:
+    case = reading.trial.case
     columns: Columns = {**choice_columns(reading), **right_columns(reading), "right_before": before}
     columns |= {"right_after": after, "answer_changed": changed}
     if case.answers_after and not case.control:
@@ -83,11 +86,6 @@ def _score(reading: Reading, *, passed: bool | None, changed: bool | None, after
     elif before is None and not case.answers:
         reason = f"the reply to the changed prompt is {said[after]}"
     return Score(value=None if passed is None else float(passed), passed=passed, reason=reason, columns=columns)
-
-
-def _right_before(reading: Reading) -> bool | None:
-    index = None if reading.before is None else reading.before.index
-    return is_right(reading.trial.case, reading.trial.expected.text, index)
 
 
 def _right_after(reading: Reading) -> bool | None:

@@ -11,7 +11,7 @@ from mutated import check_edits, mutated
 from places import golden_rows
 
 from contrapose.tasks.probes.edits.base import Edited
-from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber
+from contrapose.tasks.probes.edits.change_number import SPELLED, ChangeNumber, amount, takes_an
 
 ROWS = golden_rows("edits/change_number")
 PIECES = [
@@ -128,3 +128,29 @@ def test_a_span_stays_in_order() -> None:
 @pytest.mark.parametrize("text", ["The museum holds 1950 - or more.", "It holds 1950 % now.", "It sold 1950 * today."])
 def test_a_mark_that_stands_alone_behind_a_year_is_no_word(text: str) -> None:
     assert changed(text).text != text
+
+
+@pytest.mark.parametrize(
+    ("article", "numbers"),
+    [
+        ("an", "8 80 8.5 800 8,000 11 18 11,000 18,500 11000 11.5 eight eleven"),
+        ("a", "1 10 110 1,100 1,118 1180 180 7 nine 111,000 100,811"),
+    ],
+)
+def test_an_stands_before_what_is_spoken_with_a_vowel_first(article: str, numbers: str) -> None:
+    assert [written for written in numbers.split() if takes_an(written) != (article == "an")] == []
+
+
+@pytest.mark.parametrize(
+    ("spelling", "value"),
+    [("12.5", 12.5), ("0.25", 0.25), ("1,250", 1250), ("1,250.50", 1250.5), ("Seven", 7), ("twenty", 20), ("0", 0)],
+)
+def test_an_amount_has_the_value_that_it_says(spelling: str, value: float) -> None:
+    found = amount(spelling)
+    assert found.value == value
+    assert found.write(found.units) == spelling.lower()
+
+
+@pytest.mark.parametrize("spelling", ["7th", "1.2.3", "007", "1,25", "one", "twenty-one", "", "12."])
+def test_what_is_no_amount_or_several_is_none(spelling: str) -> None:
+    assert amount(spelling) is None
