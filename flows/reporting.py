@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 from prefect import get_run_logger
 
-from contrapose.flows.orchestration.spinner import warn_of_undone
+from contrapose.flows.orchestration.spinner import warn
 from contrapose.flows.reader import idle_reader
 from contrapose.flows.run_context import Run, Trials, time_stage
 from contrapose.tasks.config.model_spec import ModelSpec
@@ -87,7 +87,8 @@ def report(
     if run.config.mlflow:
         undone += track(folder=str(folder.resolved()), summary=summary, experiment=run.config.mlflow)
     for text in undone:
-        warn_of_undone(text)
+        # Others read it in the summary.
+        warn(text, when_silent=True)
     usage = usage_text(summary["usage"])
     get_run_logger().info(f"{summary['verdict']}: {usage}; {summary['seconds']:,.0f} s; {folder.resolved()}")
     summary["warnings"] += undone

@@ -21,15 +21,15 @@ from contrapose.flows.portions import (
 )
 from contrapose.flows.reporting import usage_summary
 from contrapose.flows.run_context import Run, Trials, time_stage
-from contrapose.flows.validation_gate import admit
 from contrapose.tasks.config.plan import SET
 from contrapose.tasks.core.criteria import criteria_of
 from contrapose.tasks.core.outcome import Outcome
+from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.policy import call_task
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.reply_outcomes import EXPLAINED
 from contrapose.tasks.core.stopping import Stopping, later_look, stopped_early
-from contrapose.tasks.core.validation import Checked
+from contrapose.tasks.core.validation import Checked, blocking_findings
 from contrapose.tasks.evaluate.gate import correct_outcomes, rules
 from contrapose.tasks.evaluate.reruns import Reruns, with_rerun_shares
 from contrapose.tasks.evaluate.task import judge as judge_task
@@ -41,8 +41,11 @@ from contrapose.tasks.load.task import Samples, arrange
 from contrapose.tasks.load.task import load as load_task
 from contrapose.tasks.perturb.cases import asked_in, out_of_reach, refuse_guessable
 from contrapose.tasks.probes.asking_back import made_up_estimate
+from contrapose.tasks.report.publish import free_folder
 from contrapose.tasks.report.task import artifact_key
+from contrapose.tasks.report.validation import ValidationHead, refusal, write_evidence
 from contrapose.tasks.statistics.shares import LEVEL
+from contrapose.tasks.store import Store
 from contrapose.tasks.tables.table import Table, first_rows, iterate, read_rows, write
 from contrapose.tasks.text.wording import criteria_text, usage_and_latency
 from contrapose.tasks.validate import task as validation
@@ -143,6 +146,19 @@ def validate_results(run: Run, cases: Mapping[str, Table], results: Mapping[str,
         for plan in run.plans
     ]
     return admit(run, checked)
+
+
+def admit(run: Run, checked: list[Checked]) -> list[Checked]:
+    """Return the tables, when all of them are valid; raise GateError otherwise, and leave the rows in a folder."""
+    if not any(map(blocking_findings, checked)):
+        return checked
+    folder = free_folder(Place.at(run.config.output, setting="output"), f"{run.id}-refused")
+    started = run.started.isoformat(timespec="seconds")
+    head = ValidationHead(run_id=run.id, model=run.config.model, suite=run.config.suite, started=started)
+    write_evidence(folder.resolved(), head, checked, show_toxic=run.config.show_toxic)
+    # Going on would end here again, and the store keeps what was answered.
+    Store().runs.end(run.id, "finished")
+    raise refusal(checked, folder=folder, show_toxic=run.config.show_toxic)
 
 
 @time_stage

@@ -51,15 +51,20 @@ def _clear(arguments: argparse.Namespace) -> Iterator[str]:
     model, days = arguments.model, arguments.older_than
     what = (f"answers of {model}" if model else "answers") + ("" if days is None else f" older than {days:g} days")
     store = Store().housekeeping
-    if not arguments.yes and not confirm(f"Delete {what} in {store.place}? A run would pay for them again. [y/N] "):
+    _confirm(arguments, f"Delete {what} in {store.place}? A run would pay for them again.", what=what)
+    count = store.clear(model=model, before=None if days is None else time.time() - days * DAY)
+    yield f"{counted('answers', count)} deleted"
+
+
+def _confirm(arguments: argparse.Namespace, question: str, *, what: str) -> None:
+    """Raise ConfigError unless the user agrees that something is deleted."""
+    if not arguments.yes and not confirm(f"{question} [y/N] "):
         raise ConfigError(
             f"no confirmation to delete {what}",
             expected="y, or --yes",
             remedy="Answer y, or add --yes.",
-            where="contrapose cache clear",
+            where=f"contrapose cache {arguments.what}",
         )
-    count = store.clear(model=model, before=None if days is None else time.time() - days * DAY)
-    yield f"{counted('answers', count)} deleted"
 
 
 def _repair(_: argparse.Namespace) -> Iterator[str]:
@@ -103,13 +108,7 @@ def _prune(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"nothing was unused for {days:g} days in {home_folder()}"
     if not old or arguments.dry_run:
         return
-    if not arguments.yes and not confirm("Delete these files? Cached answers stay. [y/N] "):
-        raise ConfigError(
-            "no confirmation to delete the files above",
-            expected="y, or --yes",
-            remedy="Answer y, or add --yes.",
-            where="contrapose cache prune",
-        )
+    _confirm(arguments, "Delete these files? Cached answers stay.", what="the files above")
     # This order leaves nothing that names what is gone.
     for _, entry in old:
         entry.place.remove()

@@ -13,7 +13,6 @@ from contrapose.flows.cli.arguments import Verb, add_config, config_of
 from contrapose.flows.cli.start import write_problem
 from contrapose.flows.cli.terminal import print_lines
 from contrapose.flows.run_context import resolve_run
-from contrapose.flows.validation_gate import hold, refuse_bad
 from contrapose.tasks.config.plan import Plan, plans
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.errors import ConfigError, ContraposeError, DataError, Problems, require_package
@@ -21,16 +20,18 @@ from contrapose.tasks.core.home import home_folder
 from contrapose.tasks.core.places import Place
 from contrapose.tasks.core.records import Case
 from contrapose.tasks.core.registry import PROBES, find, probe
-from contrapose.tasks.core.validation import Checked, Suite
+from contrapose.tasks.core.validation import Checked, Kind, Suite, blocking_findings
 from contrapose.tasks.load.samples import Drawing
 from contrapose.tasks.perturb.cases import build_cases
 from contrapose.tasks.report.rows import is_file, left_out_rows, taken
+from contrapose.tasks.report.validation import refusal
 from contrapose.tasks.tables.columnar import split_batches, to_arrow
 from contrapose.tasks.tables.table import STORAGE, storage
 from contrapose.tasks.text.cleaning import one_line
 from contrapose.tasks.text.masking import make_shower
 from contrapose.tasks.text.wording import columns_read, counted, foreign_text, skipped
-from contrapose.tasks.validate.kinds import drawn_rows, handed
+from contrapose.tasks.validate.gates import sift
+from contrapose.tasks.validate.kinds import Handed, drawn_rows, handed
 from contrapose.tasks.validate.wellformed import own_suites
 
 FIRST_ROWS = 2_000
@@ -82,7 +83,8 @@ def check(config: RunConfig, *, gates: bool = False) -> list[str]:
                 text = _check_first_rows(config, plan)
             outcomes.append(text)
     problems.refuse()
-    refuse_bad(tables, show_toxic=config.show_toxic)
+    if any(map(blocking_findings, tables)):
+        raise refusal(tables, show_toxic=config.show_toxic)
     if not gates:
         for folder, what, remedy in (
             (Place.at(config.output, setting="output"), "runs", "Choose another one with --out."),
@@ -151,14 +153,20 @@ def _check_test(
         samples = (to_arrow(portion, kind) for portion in split_batches(drawing.samples(), PART))
         made = (to_arrow(portion, Case) for portion in split_batches(cases, PART))
         tables = (
-            hold("samples", samples, plan, handed=drawn_rows(plan, drawing.rows), own=own),
-            hold("cases", made, plan, handed=handed_over, own=own),
+            check_table("samples", samples, plan, handed=drawn_rows(plan, drawing.rows), own=own),
+            check_table("cases", made, plan, handed=handed_over, own=own),
         )
     for _ in cases:
         pass
     if not counts["asked"]:
         raise nothing_to_ask(plan, skips)
     return "\n".join(_describe(plan, drawing, counts, skips, show_toxic=config.show_toxic)), tables
+
+
+def check_table(kind: Kind, parts: Iterable[pa.Table], plan: Plan, *, handed: Handed, own: Sequence[Suite]) -> Checked:
+    """Check a table that no run has made yet by its suites; of the rows that break them none are kept."""
+    sifted = sift(kind, parts, plan, handed=handed, own=own)
+    return Checked(test=plan.test, table=kind, rows=sifted.rows, findings=sifted.findings, broken=None)
 
 
 def nothing_to_ask(plan: Plan, reasons: Counter[str]) -> DataError:

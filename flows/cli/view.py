@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
 
 from contrapose.flows.cli.arguments import Verb, add_history
 from contrapose.flows.cli.terminal import print_lines
-from contrapose.flows.serve.view import view
+from contrapose.flows.serve.child_processes import stopping
+from contrapose.flows.serve.report_server import serving_site
+from contrapose.flows.serve.view.runs import FILES, REFUSED
+from contrapose.flows.serve.view.site import Viewer
+from contrapose.tasks.core.errors import ConfigError
+from contrapose.tasks.core.model_files import existing_folder
+from contrapose.tasks.history.dataset import place
+
+FIRST_PAGES = {
+    "summary.json": "report.html",
+    REFUSED: "validation.html",
+    "comparison.html": "comparison.html",
+    "comparison.json": "comparison.md",
+}
+"""Files that show the kind of a folder, with the page that is opened first there."""
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
@@ -17,9 +35,38 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--open", action="store_true", help="open the browser")
 
 
-def _view(arguments: argparse.Namespace) -> int:
-    lines = view(arguments.folder, history=arguments.history, port=arguments.port, browser=arguments.open)
-    return print_lines(lines, at_once=True)
+def _serve(arguments: argparse.Namespace) -> Iterator[str]:
+    """Serve a folder of runs, or of one run, until Ctrl-C, TERM, or the terminal is closed; yield lines."""
+    root, start = choose_folder(arguments.folder)
+    site = Viewer(root=root, history=place(arguments.history, str(root)))
+    with stopping() as asked, serving_site(site, port=arguments.port) as served:
+        link = served.link(start)
+        yield f"ready: {link} (Ctrl-C stops it; the address works once, in one browser)"
+        if arguments.open:
+            webbrowser.open(link)
+        asked.wait()
+    yield "stopped"
 
 
-VERB = Verb(options=_add_options, act=_view, example="view --open")
+def choose_folder(name: str) -> tuple[Path, str]:
+    """Return the folder of runs, and the path to begin at, where the name is that of one run or comparison."""
+    existing = existing_folder(name)
+    if existing is None:
+        raise ConfigError(
+            "no such folder",
+            expected="the folder that receives runs, or that of one run or comparison",
+            remedy="Name it, or start a first run: contrapose run.",
+            where=name,
+        )
+    folder = existing.resolve()
+    for kept, page in FIRST_PAGES.items():
+        if (folder / kept).is_file():
+            return folder.parent, f"{FILES}{quote(folder.name)}/{page}"
+    return folder, "/"
+
+
+VERB = Verb(
+    options=_add_options,
+    act=lambda arguments: print_lines(_serve(arguments), at_once=True),
+    example="view --open",
+)

@@ -65,11 +65,7 @@ _PLACES = {
 }
 """The module of each name."""
 
-__all__ = [
-    *("ComparedRuns", "ContraposeError", "EvaluatedRun", "RelationTest", "ShortestPrompt"),
-    *("certify", "compare", "evaluate", "preview", "relation", "shrink"),
-    *("becomes", "changes", "not_worse", "stays"),
-]
+__all__ = [*_PLACES]
 
 
 def __getattr__(name: str) -> object:

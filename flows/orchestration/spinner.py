@@ -42,21 +42,12 @@ def is_silent() -> bool:
     return _silent.get()
 
 
-def warn(text: str) -> None:
-    """Show people at once, and in the log of the run, a reason for which they may want to stop."""
+def warn(text: str, *, when_silent: bool = False) -> None:
+    """Log a warning of the run, and print it: unless people asked for quiet, or with `when_silent` only then."""
     from prefect import get_run_logger
 
     get_run_logger().warning(text)
-    if not is_silent():
-        print(f"contrapose: {text}", file=sys.stderr)
-
-
-def warn_of_undone(text: str) -> None:
-    """Log what a run was to do and could not; a person who asked for quiet sees it too, others in the summary."""
-    from prefect import get_run_logger
-
-    get_run_logger().warning(text)
-    if is_silent():
+    if is_silent() == when_silent:
         print(f"contrapose: {text}", file=sys.stderr)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
+from databases import sqlite
 from fake_endpoint import serving
 
 from contrapose.flows.cli import main
@@ -109,9 +111,28 @@ def comparisons(out: str) -> list[str]:
     return [json.loads(path.read_text())["verdict"] for path in Path(out).glob("*-comparison/comparison.json")]
 
 
-def test_the_comparison_decides_and_lies_next_to_the_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("main") in (1, 3)
-    capsys.readouterr()
+@pytest.fixture(scope="module")
+def finished(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one finished run."""
+    here = tmp_path_factory.mktemp("compare")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTRAPOSE_STORE", sqlite(here))
+        patch.chdir(here)
+        assert run("main") in (1, 3)
+    return here / "main"
+
+
+@pytest.fixture
+def main_branch(finished: Path, in_tmp: Path) -> str:
+    """A copy of that folder, as `main`."""
+    shutil.copytree(finished, "main")
+    return "main"
+
+
+@pytest.mark.usefixtures("main_branch")
+def test_the_comparison_decides_and_lies_next_to_the_run_and_json_stays_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code = run("pull", "--against", "main")
     output = capsys.readouterr().out
     (verdict,) = comparisons("pull")
@@ -119,7 +140,10 @@ def test_the_comparison_decides_and_lies_next_to_the_run(capsys: pytest.CaptureF
     assert verdict.upper() in output
     assert comparisons("main") == []
     (newest,) = Path("main").glob("*/summary.json")
-    assert run("pull", "--against", str(newest.parent), "--exit-zero") == 0
+    assert run("pull", "--against", str(newest.parent), "--exit-zero", "--json") == 0
+    output, error = capsys.readouterr()
+    assert json.loads(output)["suite"] == "quickstart"
+    assert "comparison.html" in error
 
 
 def test_a_folder_without_a_run_of_the_suite_is_refused_before_anything_is_asked(
@@ -132,10 +156,9 @@ def test_a_folder_without_a_run_of_the_suite_is_refused_before_anything_is_asked
     assert not Path("pull").exists()
 
 
+@pytest.mark.usefixtures("main_branch")
 def test_other_cases_are_refused_before_anything_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    run("main")
     (summary,) = Path("main").glob("*/summary.json")
-    capsys.readouterr()
 
     def refusal(*more: str, limit: int = 12) -> str:
         assert run("pull", "--against", "main", *more, limit=limit) == 2
@@ -155,12 +178,3 @@ def test_other_rows_are_refused_as_compare_refuses_them(capsys: pytest.CaptureFi
     Path("rows.csv").write_text(f"{head}Bees make honey.,They make honey.,They make wool.\n")
     assert run("pull", "--data", "rows.csv", "--against", "main") == 2
     assert "Evaluate both models on the same rows" in capsys.readouterr().err
-
-
-def test_json_stays_json(capsys: pytest.CaptureFixture[str]) -> None:
-    run("main")
-    capsys.readouterr()
-    run("pull", "--against", "main", "--json")
-    output, error = capsys.readouterr()
-    assert json.loads(output)["suite"] == "quickstart"
-    assert "comparison.html" in error

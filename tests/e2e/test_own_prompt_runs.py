@@ -209,13 +209,6 @@ def test_the_command_says_how_much_it_asks_before_it_asks(capsys: pytest.Capture
     assert len(list(Path("told").glob("[!.]*/certificate.html"))) == 1
 
 
-def test_a_run_without_a_test_of_judges_has_no_certificate() -> None:
-    assert (
-        main(["run", "--model", "mock", "--test", "order_bias", "--limit", "4", "--out", "plain", "--exit-zero"]) == 0
-    )
-    assert not list(Path("plain").glob("[!.]*/certificate.*"))
-
-
 def test_several_judges_are_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "mock", "embedded"]) == 2
     assert "2 judges; expected one judge, or files of recorded verdicts" in capsys.readouterr().err

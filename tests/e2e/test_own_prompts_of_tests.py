@@ -92,10 +92,6 @@ def test_examples_arrive_in_order_exactly_as_written() -> None:
         tests = {"sensitivity": {"add_negation": OWN}}
         assert run(tests, endpoint.port, system_instruction=system, few_shot=SHOTS, limit=2) == 0
         sent = [body["messages"] for body in endpoint.bodies]
-        assert run(tests, endpoint.port, system_instruction=system, few_shot=SHOTS, limit=2) == 0
-        assert len(endpoint.bodies) == len(sent)  # they are stored under their own keys
-        assert run(tests, endpoint.port, system_instruction=system, few_shot=SHOTS[:1], limit=2) == 0
-        assert len(endpoint.bodies) == 2 * len(sent)
     turns = [(role, shot[role]) for shot in SHOTS for role in ("user", "assistant")]
     assert len(sent) == 6
     for messages in sent:

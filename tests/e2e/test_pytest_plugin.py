@@ -113,19 +113,23 @@ def test_suite(contrapose_run):
         assert len(endpoint.bodies) == asked
 
 
-@pytest.mark.parametrize(
-    ("program", "words"),
-    [
-        ("@contrapose.stays(edit=politely, data='x.csv')\ndef test_a():\n    pass\n", "no parameter for the prompt"),
-        ("@contrapose.stays(edit=politely, data='x.csv', gate=90)\ndef test_a(prompt):\n    pass\n", "gate is 90"),
-        ("@contrapose.stays(edit=politely)\ndef test_a(prompt):\n    pass\n", "no data"),
-        ("@contrapose.stays(edit=politely, data='x.csv', gate=True)\ndef test_a(prompt):\n    pass\n", "gate is True"),
-        ("@contrapose.stays\ndef test_a(prompt):\n    pass\n", "a decorator without parentheses"),
-        ("@contrapose.becomes\ndef test_a(prompt):\n    pass\n", "a decorator without parentheses"),
-    ],
-)
-def test_a_mistake_is_told_before_anything_is_asked(tmp_path: Path, program: str, words: str) -> None:
-    done = outcome(tmp_path, program)
-    assert words in done.stdout
+MISTAKES = {
+    "@contrapose.stays(edit=politely, data='x.csv')\ndef test_a(): ...": "no parameter for the prompt",
+    "@contrapose.stays(edit=politely, data='x.csv', gate=90)\ndef test_a(prompt): ...": "gate is 90",
+    "@contrapose.stays(edit=politely)\ndef test_a(prompt): ...": "no data",
+    "@contrapose.stays(edit=politely, data='x.csv', gate=True)\ndef test_a(prompt): ...": "gate is True",
+    "@contrapose.stays\ndef test_a(prompt): ...": "a decorator without parentheses",
+    "@contrapose.becomes\ndef test_a(prompt): ...": "a decorator without parentheses",
+}
+"""Programs, each of which is a module of its own, and what pytest says of them."""
+
+
+def test_mistakes_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    for number, program in enumerate(MISTAKES):
+        (tmp_path / f"test_mistake_{number}.py").write_text(f"{HEAD}\n{program}\n", "utf-8")
+    done = outcome(tmp_path, "")
+    for number, words in enumerate(MISTAKES.values()):
+        told = done.stdout.partition(f"ERROR collecting test_mistake_{number}.py")[2].partition("ERROR collecting")[0]
+        assert f"test_a: {words}" in told, done.stdout
     assert "Traceback" not in done.stdout
     assert done.returncode == 2

@@ -99,8 +99,7 @@ def test_every_row_of_the_documents_comes_out_as_printed(command: list[str], sui
     assert "on trust" in warnings
 
 
-@pytest.mark.parametrize("name", ["replies.csv", "replies.jsonl"])
-@pytest.mark.parametrize("option", ["--recorded", "--model"])
+@pytest.mark.parametrize(("name", "option"), [("replies.csv", "--recorded"), ("replies.jsonl", "--model")])
 def test_rows_and_replies_that_are_missing_are_left_out_and_counted(name: str, option: str, suite: str) -> None:
     replies = [REPLIES[0], ("add_negation", "eggs", "C. carbon", None), *REPLIES[2:4]]
     recording(replies, name)
@@ -223,17 +222,8 @@ def test_errors_that_were_recorded_are_no_reason_to_resume(suite: str, capsys: p
         {"id": row["id"], "original": "A", "perturbed": "B", "error": "away" if number else None}
         for number, row in enumerate(PAIRS)
     ]
-    command = [
-        "run",
-        "--recorded",
-        write_rows("r.jsonl", rows),
-        "--suite",
-        suite,
-        "--test",
-        "order_bias",
-        "--out",
-        "out",
-    ]
+    chosen = ["--suite", suite, "--test", "order_bias", "--out", "out"]
+    command = ["run", "--recorded", write_rows("r.jsonl", rows), *chosen]
     assert main(command) == 4
     assert "Next: record the missing replies" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--set", "max_error_share=1"]) == 3

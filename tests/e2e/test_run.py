@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from fake_endpoint import Endpoint
-from newest_run import asking, newest, setting, summary_of, write_rows
+from databases import sqlite
+from newest_run import newest, setting, summary_of, write_rows
 
 from contrapose.flows.cli import main
 from contrapose.tasks.config.permissions import VARIABLES
@@ -32,21 +35,58 @@ DOCUMENTED = [
 pytestmark = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
 
 
-def run(*arguments: str) -> tuple[int, Path, dict[str, Any]]:
-    """Run the command; its exit code, the newest run folder, and its summary."""
-    code = main(["run", "--model", "mock", "--limit", "12", "--out", "out", *arguments])
-    return code, newest(), summary_of()
+ARGUMENTS = ["run", "--model", "mock", "--limit", "12"]
 
 
-def test_a_run_leaves_a_folder_that_people_can_read() -> None:
-    code, folder, summary = run()
-    assert {path.name for path in folder.iterdir()} == FILES
-    assert code == {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}[summary["verdict"]]
-    assert [test["test_type"] for test in summary["tests"]] == ["add_negation", "add_toxic_words", "order_bias"]
+class Complete(NamedTuple):
+    """A run of three tests that nothing stopped, with --json --show-toxic, and the same run again without them."""
+
+    code: int
+    folder: Path
+    summary: dict[str, Any]
+    printed: tuple[str, str]
+    again: Path
+    printed_again: tuple[str, str]
 
 
-def test_counts_are_conserved_from_room_to_room() -> None:
-    _, folder, summary = run()
+@pytest.fixture(scope="module")
+def complete(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Complete:
+    here = tmp_path_factory.mktemp("complete")
+
+    def run(out: str, *words: str) -> tuple[int, tuple[str, str]]:
+        printed, errors = StringIO(), StringIO()
+        with redirect_stdout(printed), redirect_stderr(errors):
+            code = main([*ARGUMENTS, "--out", out, *words])
+        return code, (printed.getvalue(), errors.getvalue())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTRAPOSE_STORE", sqlite(here))
+        patch.chdir(here)
+        code, printed = run("out", "--json", "--show-toxic")
+        _, printed_again = run("again")
+        return Complete(code, newest().resolve(), summary_of(), printed, newest("again").resolve(), printed_again)
+
+
+def test_a_run_leaves_a_folder_that_people_can_read(complete: Complete) -> None:
+    assert {path.name for path in complete.folder.iterdir()} == FILES
+    assert complete.code == {"pass": 0, "fail": 1, "inconclusive": 3, "incomplete": 4}[complete.summary["verdict"]]
+    tests = ["add_negation", "add_toxic_words", "order_bias"]
+    assert [test["test_type"] for test in complete.summary["tests"]] == tests
+
+
+def test_json_prints_the_summary_and_nothing_else(complete: Complete) -> None:
+    out, err = complete.printed
+    assert (json.loads(out), err) == (complete.summary, "")
+
+
+def test_people_get_a_summary_and_nothing_else(complete: Complete) -> None:
+    out, err = complete.printed_again
+    assert err == ""
+    assert re.search(r"\nReport: again/.*/report\.html\nStatistics: .*--explain\nNext: contrapose init .*\n$", out)
+
+
+def test_counts_are_conserved_from_room_to_room(complete: Complete) -> None:
+    folder, summary = complete.folder, complete.summary
     cases, results = (pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("cases", "results"))
     assert cases["control"].any()
     cases, results = (table[~table["control"]] for table in (cases, results))
@@ -59,34 +99,31 @@ def test_counts_are_conserved_from_room_to_room() -> None:
     assert list(results.columns[: len(DOCUMENTED)]) == DOCUMENTED
 
 
-def test_a_second_run_asks_nothing_and_says_the_same() -> None:
-    _, first, before = run(*setting("seed=7"))
-    _, second, after = run(*setting("seed=7"))
-    usage = after["usage"]
-    assert usage["from_store"] == before["usage"]["calls"] > usage["calls"] == usage["requests"] == 0
-    pd.testing.assert_frame_equal(
-        pd.read_parquet(first / "results.parquet"), pd.read_parquet(second / "results.parquet")
-    )
+def test_a_second_run_asks_nothing_and_says_the_same(complete: Complete) -> None:
+    usage = json.loads((complete.again / "summary.json").read_text())["usage"]
+    assert usage["from_store"] == complete.summary["usage"]["calls"] > usage["calls"] == usage["requests"] == 0
+    first, second = (pd.read_parquet(folder / "results.parquet") for folder in (complete.folder, complete.again))
+    pd.testing.assert_frame_equal(first, second)
+
+
+def run(*arguments: str) -> dict[str, Any]:
+    """The summary of a run."""
+    main([*ARGUMENTS, "--out", "out", *arguments])
+    return summary_of()
 
 
 @pytest.mark.slow
 def test_another_threshold_judges_anew_without_asking_again() -> None:
     chosen = [*setting("seed=9"), "--test", "add_negation"]
     run(*chosen)
-    _, _, summary = run(*chosen, *setting("tests.sensitivity.add_negation.threshold=[-9, 9]"))
+    summary = run(*chosen, *setting("tests.sensitivity.add_negation.threshold=[-9, 9]"))
     assert summary["usage"]["from_store"] > summary["usage"]["calls"] == 0
-
-
-def test_json_prints_the_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, summary = run("--json", "--show-toxic")
-    printed = capsys.readouterr()
-    assert (json.loads(printed.out), printed.err) == (summary, "")
 
 
 def test_equal_pairs_are_refused_by_name_and_the_rest_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
     pair = {"article_sent": "It rained all Monday.", "correct_sent": "It rained.", "incorrect_sent": "It snowed."}
     same = {**pair, "incorrect_sent": "It  rained."}
-    _, _, summary = run("--test", "order_bias", "--data", write_rows("pairs.jsonl", (pair, same, pair)))
+    summary = run("--test", "order_bias", "--data", write_rows("pairs.jsonl", (pair, same, pair)))
     (outcome,) = summary["tests"]
     assert outcome["refused"] == ["pairs-0002"]
     assert outcome["scored"] == 2
@@ -136,17 +173,16 @@ def test_nothing_is_scored_when_the_model_answers_with_nothing(
     assert pq.read_table(folder / "order_bias-completions.parquet").num_rows == 10
 
 
-ARGUMENTS = ["run", "--model", "mock", "--limit", "12"]
-
-
-def started(*, seed: int, calls: int) -> str:
+def started() -> str:
     """A run that was stopped by its budget; its id."""
-    assert main([*ARGUMENTS, "--set", f"seed={seed}", "--max-calls", str(calls)]) == 4
+    assert main([*ARGUMENTS, "--max-calls", "30"]) == 4
     return Store().runs.find_unfinished()[0].id
 
 
-def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    run = started(seed=11, calls=30)
+def test_a_spent_budget_ends_incomplete_and_the_resumed_run_has_the_results_of_one_that_never_stopped(
+    complete: Complete, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = started()
     out, err = capsys.readouterr()
     assert "INCOMPLETE" in out
     assert "max_calls = 30" in out
@@ -154,26 +190,18 @@ def test_a_spent_budget_ends_incomplete_and_says_how_to_go_on(capsys: pytest.Cap
     assert err == ""
     usage = summary_of("runs")["usage"]
     assert (usage["calls"], usage["requests"]) == (30, 30)
-
-
-def test_a_resumed_run_has_the_results_of_one_that_never_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = started(seed=12, calls=30)
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
     resumed, usage = newest("runs"), summary_of("runs")["usage"]
     assert usage["requests"] == usage["calls"] > 30
-    assert usage["from_store"] == 0
-    monkeypatch.setenv("CONTRAPOSE_STORE", f"sqlite:///{Path('other.sqlite3').resolve()}")
-    main([*ARGUMENTS, "--set", "seed=12", "--out", "other"])
-    whole = newest("other")
-    assert summary_of("other")["usage"]["from_store"] == 0
+    assert usage["from_store"] == complete.summary["usage"]["from_store"] == 0
     for name in ("results.parquet", "cases.parquet", "results.csv"):
-        assert (resumed / name).read_bytes() == (whole / name).read_bytes()
+        assert (resumed / name).read_bytes() == (complete.folder / name).read_bytes()
 
 
 def test_a_resumed_run_reads_what_its_command_line_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, "")
-    (tmp_path / "rows.csv").write_text("text\n" + "".join(f"The sky over town {n} is blue.\n" for n in range(12)))
+    (tmp_path / "rows.csv").write_text("text\n" + "".join(f"The sky over town {n} is blue.\n" for n in range(4)))
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     words = ["--data", "../rows.csv", "--test", "add_negation", "--out", "../results", "--max-calls", "3"]
@@ -186,7 +214,7 @@ def test_a_resumed_run_reads_what_its_command_line_named(tmp_path: Path, monkeyp
 
 @pytest.mark.slow
 def test_a_resumed_run_starts_in_the_folder_it_was_started_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = started(seed=13, calls=30)
+    run = started()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
@@ -196,7 +224,7 @@ def test_a_resumed_run_starts_in_the_folder_it_was_started_in(tmp_path: Path, mo
 
 @pytest.mark.slow
 def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
-    run = started(seed=14, calls=30)
+    run = started()
     main(["resume"])
     assert run in capsys.readouterr().out
     main(["resume", run, "--max-calls", "1000"])
@@ -209,8 +237,8 @@ def test_a_resumed_run_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_asked_again_a_resumed_run_goes_on_where_it_was() -> None:
-    main([*ARGUMENTS, "--set", "seed=16"])
-    assert main([*ARGUMENTS, "--set", "seed=16", "--refresh", "--max-calls", "30"]) == 4
+    main(ARGUMENTS)
+    assert main([*ARGUMENTS, "--refresh", "--max-calls", "30"]) == 4
     run = Store().runs.find_unfinished()[0].id
     assert main(["resume", run, "--max-calls", "1000"]) in (0, 1, 3)
     usage = summary_of("runs")["usage"]
@@ -222,10 +250,3 @@ def test_a_wrong_suite_is_told_before_anything_is_asked(capsys: pytest.CaptureFi
     assert main([*ASKED, "--expectations", "results.yaml"]) == 2
     assert "results.yaml, expectation 1, type" in " ".join(capsys.readouterr().err.split())
     assert not Path("out").exists()
-
-
-def test_the_same_suite_runs_through_an_endpoint(server: Endpoint) -> None:
-    code = main(["run", *asking(server.port), "--limit", "6", "--out", "out"])
-    assert code in (0, 1, 3)
-    assert server.asked
-    assert set(server.asked.values()) == {1}

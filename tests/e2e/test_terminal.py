@@ -1,4 +1,4 @@
-"""What a run prints: for people, for scripts, and at a terminal."""
+"""What a run prints at a terminal."""
 
 from __future__ import annotations
 
@@ -12,22 +12,11 @@ import termios
 
 import pytest
 
-from contrapose.flows.cli import main
 from contrapose.flows.orchestration.spinner import STEPS
 
 RUN = ["run", "--model", "mock", "--limit", "6", "--out", "out"]
 
-in_process = pytest.mark.usefixtures("prefect_server", "own_store", "in_tmp")
-
-
-@in_process
-def test_people_get_a_summary_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    main(RUN)
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    assert re.search(
-        r"\nReport: out/.*/report\.html\nStatistics: .*--explain\nNext: contrapose init .*\n$", printed.out
-    )
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store", "in_tmp")]
 
 
 def at_terminal(arguments: list[str], *, columns: int, interrupted_at: bytes | None = None) -> tuple[int, str]:
@@ -48,8 +37,6 @@ def at_terminal(arguments: list[str], *, columns: int, interrupted_at: bytes | N
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), written.decode()
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("own_store", "in_tmp")
 def test_a_terminal_of_eighty_columns_is_not_overrun(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -66,8 +53,6 @@ def test_a_terminal_of_eighty_columns_is_not_overrun(monkeypatch: pytest.MonkeyP
     assert not [line for line in others if "traceback" in line or "warning" in line or "prefect" in line]
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("own_store", "in_tmp")
 def test_ctrl_c_ends_a_run_in_one_line() -> None:
     code, written = at_terminal(RUN, columns=80, interrupted_at=b"checking cases")
     assert code == 130

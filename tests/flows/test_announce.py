@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_endpoint import Endpoint, serving
-from newest_run import asking, summary_of
 from prefect.client.orchestration import get_client
 from prefect.events.schemas.automations import AutomationCore
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
@@ -25,55 +22,13 @@ from contrapose.flows.orchestration.verdict_state import LABEL
 from contrapose.tasks.core.errors import ConfigError
 
 
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving(Endpoint(reply_text="A")) as server:
-        yield server
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["hf/team/model"], "revision: neither"),
-        (["", "--revision", "v2"], "model: nothing"),
-        (["hf/team/model", "--revision", "v2"], "PREFECT_API_URL: no Prefect server is named"),
-    ],
-)
-def test_announcement_that_cannot_be_made_ends_in_one_line(
-    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with temporary_settings(restore_defaults={PREFECT_API_URL}):
-        assert main(["deploy", "announce", *arguments]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"contrapose: {error}")
-    assert len(err.splitlines()) == 1
-
-
 def test_server_that_does_not_answer_is_named_without_its_password(capsys: pytest.CaptureFixture[str]) -> None:
     with temporary_settings({PREFECT_API_URL: "http://user:s3cret@127.0.0.1:1/api"}):
         assert main(["deploy", "announce", "hf/team/model", "--revision", "v2"]) == 2
     err = capsys.readouterr().err
     assert "http://127.0.0.1:1/api: the Prefect server did not take the event" in err
     assert "s3cret" not in err
-
-
-def test_the_announced_revision_is_shown_and_not_the_address_of_the_endpoint(
-    endpoint: Endpoint, prefect_server: None, own_store: str, in_tmp: None
-) -> None:
-    main(
-        [
-            "run",
-            "--limit",
-            "6",
-            "--test",
-            "order_bias",
-            "--exit-zero",
-            "--out",
-            "out",
-            *asking(endpoint.port, "model_args.revision=v2"),
-        ]
-    )
-    assert summary_of("out")["model"]["revision"] == "v2"
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.usefixtures("prefect_server")

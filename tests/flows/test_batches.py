@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from batch_server import BatchServer, asked_in
+from databases import sqlite
 from fake_endpoint import Endpoint, serving, serving_this
 
 from contrapose.flows import batching
@@ -27,6 +28,22 @@ TESTS = ("--suite", "full", "--test", "order_bias", "--test", "option_order", "-
 def server() -> Iterator[BatchServer]:
     with serving_this(BatchServer()) as endpoint:
         yield endpoint
+
+
+class Asked(NamedTuple):
+    """A run that asks everything one by one: its results, and what it asked."""
+
+    rows: pa.Table
+    prompts: set[str]
+
+
+@pytest.fixture(scope="module")
+def asked(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    here = tmp_path_factory.mktemp("asked")
+    with serving() as endpoint, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(here)
+        patch.setenv("CONTRAPOSE_STORE", sqlite(here))
+        return Asked(rows_of_run(endpoint, "asked"), set(endpoint.asked))
 
 
 @pytest.fixture(autouse=True)
@@ -72,16 +89,11 @@ def test_prompts_are_the_requests_of_a_run_and_nobody_is_asked(server: BatchServ
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
-def test_imported_answers_give_the_results_of_a_run_that_asks(server: BatchServer, tmp_path: Path) -> None:
-    server.reply_text = "A"
+def test_imported_answers_give_the_results_of_a_run_that_asks(server: BatchServer, asked: Asked) -> None:
     assert main(["batch", "answers", str(results(written(server)))]) == 0
     offline = rows_of_run(server, "offline", "--set", "model_args.offline=true")
     assert server.asked == {}
-    with serving(Endpoint(reply_text="A")) as other, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path}/other.sqlite3")
-        asked = rows_of_run(other, "asked")
-        assert other.asked
-    assert offline.equals(asked)
+    assert offline.equals(asked.rows)
 
 
 def test_files_hold_no_more_than_they_may(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +184,7 @@ def test_a_model_without_batches_is_refused(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_round_trip_gives_the_results_of_a_run_that_asks(server: BatchServer, tmp_path: Path) -> None:
+def test_a_round_trip_gives_the_results_of_a_run_that_asks(server: BatchServer, asked: Asked) -> None:
     server.looks = 2
     assert main(["batch", "submit", *arguments(server)]) == 0
     assert main(["batch", "collect"]) == 4
@@ -182,18 +194,23 @@ def test_a_round_trip_gives_the_results_of_a_run_that_asks(server: BatchServer, 
     in_batch = {asked_in(json.loads(line)["body"]) for line in server.files["file-0"].splitlines()}
     # Only what depends on replies is asked one by one.
     assert not in_batch & set(server.asked)
-    with serving() as other, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path}/other.sqlite3")
-        assert rows_of_run(other, "asked").equals(collected)
-        assert in_batch <= set(other.asked)
+    assert asked.rows.equals(collected)
+    assert in_batch <= asked.prompts
 
 
 @pytest.mark.usefixtures("prefect_server")
-def test_a_run_waits_for_its_batch_and_asks_only_what_that_did_not_answer(
-    server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_is_interrupted_while_it_waits_goes_on_with_its_batch_and_asks_what_that_did_not_answer(
+    server: BatchServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
     server.looks, server.failing = 3, 0.1
+    with monkeypatch.context() as patch:
+        patch.setattr("contrapose.flows.batching.time.sleep", interrupted)
+        assert main(["run", *arguments(server, "--set", "batch_api=true")]) == 130
+    assert server.asked == {}
+    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
     waited = rows_of_run(server, "waited", "--set", "batch_api=true")
     requests = [json.loads(line) for line in server.files["file-0"].splitlines()]
     failed = {json.loads(line)["custom_id"] for line in server.files["file-2"].splitlines()}
@@ -201,27 +218,8 @@ def test_a_run_waits_for_its_batch_and_asks_only_what_that_did_not_answer(
     assert 0 < len(failed) < len(requests)
     assert asked_one_by_one == {asked_in(line["body"]) for line in requests if line["custom_id"] in failed}
     assert set(server.asked.values()) == set(server.paid.values()) == {1}
-    with serving() as other, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONTRAPOSE_STORE", f"sqlite:///{tmp_path}/other.sqlite3")
-        assert rows_of_run(other, "asked").equals(waited)
-
-
-@pytest.mark.usefixtures("prefect_server")
-def test_a_run_that_is_interrupted_while_it_waits_goes_on_with_the_same_batch(
-    server: BatchServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(_: float) -> None:
-        raise KeyboardInterrupt
-
-    server.looks = 2
-    with monkeypatch.context() as patch:
-        patch.setattr("contrapose.flows.batching.time.sleep", interrupted)
-        assert main(["run", *arguments(server, "--set", "batch_api=true")]) == 130
-    assert server.asked == {}
-    monkeypatch.setattr(batching, "LOOK_SECONDS", 0.01)
-    rows_of_run(server, "again", "--set", "batch_api=true")
     assert len(server.batches) == 1
-    assert set(server.paid.values()) == {1}
+    assert asked.rows.equals(waited)
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -48,7 +48,7 @@ def test_a_password_is_never_shown(capsys: pytest.CaptureFixture[str], monkeypat
     err = capsys.readouterr().err
     assert "hunter2" not in err
     assert "CONTRAPOSE_STORE" in err
-    assert "Traceback" not in err
+    assert len(err.splitlines()) == 1
 
 
 def test_nothing_is_deleted_unless_it_is_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,12 +74,3 @@ def test_answers_are_exported_a_line_each(capsys: pytest.CaptureFixture[str]) ->
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["answer"]["text"] for row in rows] == ["naïve", "one"]
     assert rows[1]["question"] == {"kind": "generate", "prompt": "Say one."}
-
-
-@pytest.mark.parametrize("url", ["nonsense", "nosuchdatabase://x/y", "sqlite:////proc/none/answers.sqlite3"])
-def test_a_store_that_cannot_be_opened_is_told_in_one_line(
-    url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CONTRAPOSE_STORE", url)
-    assert main(["cache", "info"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1

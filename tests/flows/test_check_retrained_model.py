@@ -18,8 +18,15 @@ from prefect.types.names import raise_on_name_alphanumeric_dashes_only
 from receiver import receiving
 from swearing import configured, slipping
 
-from contrapose.flows.check_retrained_model import _apply_answer, _promote, check_retrained_model
-from contrapose.flows.retraining.decision import ApprovalReply, RetrainedCheck, ask, judge
+from contrapose.flows.check_retrained_model import (
+    ApprovalReply,
+    RetrainedCheck,
+    _apply_answer,
+    _promote,
+    ask,
+    check_retrained_model,
+    judge,
+)
 from contrapose.tasks.config.model_spec import ModelSpec
 from contrapose.tasks.config.run_config import RunConfig
 from contrapose.tasks.core.decision import Decision
@@ -178,7 +185,7 @@ def test_a_promotion_that_failed_is_done_by_the_next_announcement_without_asking
 def test_a_person_decides_on_a_candidate_that_is_held(
     reply: str, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contrapose.flows.retraining.decision.POLL_SECONDS", 1)
+    monkeypatch.setattr("contrapose.flows.check_retrained_model.POLL_SECONDS", 1)
     strict = configured(limit=60, tests={"sensitivity": {"add_toxic_words": {"min_pass_rate": 0.95}}})
     paused = FlowRunFilter.model_validate({"state": {"type": {"any_": ["PAUSED"]}}})
     with ThreadPoolExecutor(1) as pool, get_client(sync_client=True) as client:
@@ -204,8 +211,8 @@ def test_an_answer_belongs_to_one_decision(monkeypatch: pytest.MonkeyPatch) -> N
         keys.append(raise_on_name_alphanumeric_dashes_only(key))
         return ApprovalReply(approve=True, reason="Seen by hand.")
 
-    monkeypatch.setattr("contrapose.flows.retraining.decision.pause_flow_run", pause)
-    monkeypatch.setattr("contrapose.flows.retraining.decision.render", lambda _: b"")
+    monkeypatch.setattr("contrapose.flows.check_retrained_model.pause_flow_run", pause)
+    monkeypatch.setattr("contrapose.flows.check_retrained_model.render", lambda _: b"")
     for second in (1, 1, 2):
         decided: Any = {"decided": f"2026-01-01T00:00:0{second}.000001+00:00"}
         ask(decided, hours=1)

@@ -256,11 +256,6 @@ def test_a_block_that_sends_to_where_credentials_are_handed_out_is_refused() -> 
     assert "s3cret" not in str(caught.value)
 
 
-def test_without_a_server_it_says_so() -> None:
-    with temporary_settings({PREFECT_API_URL: None}), pytest.raises(ConfigError, match="contrapose ui"):
-        list(deploy(DeploymentOptions()))
-
-
 def test_a_silent_server_is_named_without_its_password() -> None:
     with own_port(None) as port:
         address = f"127.0.0.1:{port}/api"

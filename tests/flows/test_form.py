@@ -252,15 +252,13 @@ def deployment(prefect_server: None, own_store: str, in_tmp: Any, monkeypatch: p
     return Deployment(monkeypatch)
 
 
-def test_a_run_given_a_part_is_named_and_kept_whole(deployment: Deployment) -> None:
+def test_a_run_given_a_part_is_named_and_kept_whole_and_sees_the_same_when_it_starts_again(
+    deployment: Deployment,
+) -> None:
     run = deployment.run(config={"limit": 1})
     assert state(run).is_completed(), run.state
     assert run.name == "quickstart on mock"
     assert run.parameters["config"] == {**QUICK, "limit": 1}
-
-
-def test_a_run_that_is_started_again_sees_what_it_saw(deployment: Deployment) -> None:
-    run = deployment.run(config={"limit": 1})
     deployment.deploy(suite="quickstart", model="nobody/knows", limit=3, skip_bad_rows=True)
     with get_client(sync_client=True) as client:
         client.set_flow_run_state(run.id, Scheduled(), force=True)

@@ -87,31 +87,18 @@ def test_the_same_frame_is_paid_once_under_a_revision(answer: Counted) -> None:
     assert judged(model=answer, revision="v2").summary["usage"]["calls"] == 16
 
 
-def test_without_a_revision_no_function_gets_the_answers_of_another(answer: Counted) -> None:
-    judged(model=answer)
-    judged(model=answer)
-    assert answer.calls == 32
-
-
-def test_a_run_of_a_frame_can_be_repeated_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    run = judged(model="mock")
+def test_a_run_of_a_frame_prints_nothing_changes_no_log_and_can_be_repeated_by_the_command(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = logging.getLogger("prefect").level
+    run = judged(model="mock", quiet=False)
+    assert tuple(capfd.readouterr()) == ("", "")
+    assert logging.getLogger("prefect").level == before
     source = run.summary["tests"][0]["data"]["source"]
     assert Path(source).parts[:2] == ("runs", ".frames")
-    main(
-        [
-            "run",
-            "--model",
-            "mock",
-            "--test",
-            "add_toxic_words",
-            "--data",
-            source,
-            "--json",
-            "--show-toxic",
-            "--exit-zero",
-        ]
-    )
-    assert json.loads(capsys.readouterr().out)["tests"] == run.summary["tests"]
+    command = ["run", "--model", "mock", "--test", "add_toxic_words", "--data", source]
+    main([*command, "--json", "--show-toxic", "--exit-zero"])
+    assert json.loads(capfd.readouterr().out)["tests"] == run.summary["tests"]
 
 
 def test_an_unfinished_run_of_a_frame_is_resumed_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,10 +129,10 @@ def test_a_suite_may_be_a_dict(answer: Counted) -> None:
     assert (answer.calls, run.summary["tests"][0]["data"]["limited_by"]) == (4, "suite")
 
 
-def test_keys_that_were_read_as_others_are_warned_of(answer: Counted) -> None:
+def test_keys_that_were_read_as_others_are_warned_of() -> None:
     suite = {"tests": {"sensitivity": {"toxicity": {}}}}
     with pytest.warns(UserWarning, match="toxicity was read as add_toxic_words"):
-        judged(suite=suite, test=None, model=answer, limit=1, quiet=False)
+        contrapose.preview(suite, data=ROWS, limit=1)
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -195,7 +182,7 @@ def test_an_application_that_a_call_names_is_allowed_during_it_alone(monkeypatch
         judged(suite={"model": "app/cmd:cat"})
 
 
-def test_it_runs_inside_an_event_loop_and_twice() -> None:
+def test_it_runs_inside_an_event_loop_and_without_a_revision_asks_anew() -> None:
     async def answer(prompt: str) -> str:
         await asyncio.sleep(0)
         return "It is a fine day."
@@ -204,14 +191,6 @@ def test_it_runs_inside_an_event_loop_and_twice() -> None:
         return [judged(model=answer, limit=2) for _ in range(2)]
 
     assert [run.summary["usage"]["calls"] for run in asyncio.run(cell())] == [4, 4]
-
-
-def test_nothing_is_printed_without_a_terminal_and_no_log_is_changed(capfd: pytest.CaptureFixture[str]) -> None:
-    before = logging.getLogger("prefect").level
-    judged(model="mock", quiet=False)
-    printed = capfd.readouterr()
-    assert (printed.out, printed.err) == ("", "")
-    assert logging.getLogger("prefect").level == before
 
 
 @pytest.fixture

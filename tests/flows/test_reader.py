@@ -336,7 +336,7 @@ def data() -> None:
 
 
 def run_letters(endpoint: Endpoint, out: str) -> tuple[dict[str, Any], Any]:
-    """Summary and results of one run_letters."""
+    """Summary and results of a run on the pairs."""
     chosen = ["--data", "pairs.jsonl", "--test", "order_bias", "--out", out, "--exit-zero"]
     main(["run", *chosen, *asking(endpoint.port, "model_args.logprobs=true")])
     return summary_of(out), results_of(out)
@@ -347,10 +347,7 @@ def test_what_the_model_says_decides_where_it_would_say_no_letter(first: str) ->
     data()
     with serving(Endpoint(says=thinks, lists=unsaid(first))) as endpoint:
         summary, results = run_letters(endpoint, "first")
-        asked = len(endpoint.requests)
-        again, _ = run_letters(endpoint, "second")
-    assert len(endpoint.requests) == asked == summary["usage"]["calls"]
-    assert again["tests"] == summary["tests"]
+    assert len(endpoint.requests) == summary["usage"]["calls"]
     (test,) = summary["tests"]
     assert (test["verdict"], test["figures"]["AB"], test["figures"]["read_instead"]) == ("pass", DAMS, DAMS)
     assert 0 < test["figures"]["label_mass_least"] <= test["figures"]["label_mass_median"] < 1e-5

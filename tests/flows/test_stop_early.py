@@ -115,20 +115,6 @@ def test_replies_that_cannot_be_read_are_asked_about_once_however_often_one_look
     assert (stored["usage"]["calls"], stored["usage"]["from_store"]) == (0, taken)
 
 
-@pytest.mark.parametrize(
-    ("changed", "conflict"),
-    [
-        ("tests.defaults.gate=rate", "stop: early needs gate: interval"),
-        ("batch_api=true", "stop is early, and batch_api"),
-    ],
-)
-def test_what_cannot_stop_early_is_refused(changed: str, conflict: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--model", "mock", "--stop", "early", "--set", changed]) == 2
-    error = capsys.readouterr().err
-    assert conflict in error
-    assert "expected" in error
-
-
 ARGUMENTS = ("--suite", "full", "--model", "mock", "--test", "order_bias")
 
 

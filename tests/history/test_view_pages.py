@@ -11,7 +11,7 @@ from finished import rows_from, write_run
 from past_runs import past_run, past_test
 from run_folders import put_refused, put_run
 
-from contrapose.flows.serve.view import choose_folder
+from contrapose.flows.cli.view import choose_folder
 from contrapose.flows.serve.view.runs import list_runs
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.compare.compare import compare

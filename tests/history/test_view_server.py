@@ -22,9 +22,9 @@ from past_runs import past_run, past_test
 from playwright.sync_api import Browser, expect
 from run_folders import put_refused, put_run
 
+from contrapose.flows.cli.view import choose_folder
 from contrapose.flows.serve.guard import Guard, basic
 from contrapose.flows.serve.report_server import serving_site
-from contrapose.flows.serve.view import choose_folder
 from contrapose.flows.serve.view.site import Viewer
 from contrapose.tasks.core.errors import ConfigError
 from contrapose.tasks.history.dataset import append

@@ -94,7 +94,7 @@ COMMANDS = [
         files={"config.yaml": LANGTEST.format(test="zzz")},
     ),
     Case(
-        site="flows/cli/cache.py:_clear",
+        site="flows/cli/cache.py:_confirm",
         command="cache clear",
         says="no confirmation to delete answers",
         follow=add(r"(--yes)"),
@@ -171,7 +171,7 @@ COMMANDS = [
         variables={"OPENAI_API_KEY": "sk-1"},
     ),
     Case(
-        site="flows/serve/view/__init__.py:choose_folder",
+        site="flows/cli/view.py:choose_folder",
         command="view",
         says="runs: no such folder",
         follow=add(r"(Name it)", placeholder="Name it", value="own --port 0"),

@@ -1,8 +1,7 @@
-"""Remedies of rarer errors get a person further: hosts, sheets, labels, applications, comparisons, Python."""
+"""Remedies of rarer errors get a person further: hosts, sheets, labels, applications, comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -18,9 +17,6 @@ from remedies.following import (
     write,
 )
 from tiny_model import save_tiny_model
-
-import contrapose
-from contrapose.tasks.core.errors import ContraposeError
 
 LINE = '{"text": "The sky is blue."}\n'
 MOCK = "validate --model mock --test add_negation --limit 3"
@@ -167,49 +163,3 @@ def test_remedy_leads_further(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     follow_case(case, in_tmp, monkeypatch, capsys, {"url": f"http://127.0.0.1:{endpoint}", "port": str(endpoint)})
-
-
-CALLS: list[tuple[Callable[[], object], str, str, Callable[[], object], str]] = [
-    (
-        lambda: contrapose.evaluate(model=5),  # type: ignore[arg-type]
-        "model is 5, a int",
-        "Pass model as an id such as hf/<folder>",
-        lambda: contrapose.evaluate(model="hf/no-folder", test="add_negation"),
-        "hf/no-folder",
-    ),
-    (
-        lambda: contrapose.compare("a", "b", test="add_negation"),
-        "test together with finished runs",
-        "Leave it out",
-        lambda: contrapose.compare("a", "b"),
-        "no such folder",
-    ),
-    (
-        lambda: contrapose.compare("a", "b", models=["mock", "embedded"]),
-        "2 runs and models",
-        "leave out models",
-        lambda: contrapose.compare("a", "b"),
-        "no such folder",
-    ),
-    (
-        lambda: contrapose.compare("a", "b", baseline=3),
-        "expected a place among 2 runs",
-        "Write 1 for the first run",
-        lambda: contrapose.compare("a", "b", baseline=1),
-        "no such folder",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "says", "named", "again", "leads_to"), CALLS, ids=[call[1] for call in CALLS])
-def test_remedy_of_a_call_leads_further(
-    call: Callable[[], object], says: str, named: str, again: Callable[[], object], leads_to: str, in_tmp: Path
-) -> None:
-    with pytest.raises(ContraposeError) as first:
-        call()
-    assert says in str(first.value)
-    assert named in first.value.remedy
-    with pytest.raises(ContraposeError) as second:
-        again()
-    assert says not in str(second.value)
-    assert leads_to in str(second.value)

@@ -40,10 +40,11 @@ def answer(prompt: str) -> str:
     ],
 )
 def test_argument_of_another_type(wrong: Mapping[str, Any], named: str, right: Mapping[str, Any]) -> None:
-    remedy = refused(lambda: evaluate(**{"model": "mock", **wrong}), "is 5, a int").remedy
+    preview = partial(contrapose.preview, data=ROWS, test="add_toxic_words", quiet=True)
+    remedy = refused(lambda: preview(**{"model": "mock", **wrong}), "is 5, a int").remedy
     assert remedy.startswith(f"Pass {next(iter(wrong))} as ")
     assert named in remedy
-    assert evaluate(**{"model": "mock", **right}).summary["tests"]
+    assert len(preview(**{"model": "mock", **right}))
 
 
 @follows("flows/python/arguments.py:refuse_elsewhere")
@@ -92,7 +93,7 @@ def test_baseline_that_is_not_there() -> None:
 def test_model_named_twice() -> None:
     remedy = refused(lambda: compare_models(models=["mock", "mock"]), "mock, mock").remedy
     assert "or one model twice with different model_args" in remedy
-    assert compare_models(models=["mock", OTHER]).verdict
+    refused(lambda: compare_models(models=["hf/none", {**OTHER, "model": "hf/none"}]), "hf/none")
 
 
 @follows("flows/python/compare.py:_compare_models")

@@ -22,6 +22,7 @@ from sqlalchemy import update
 from contrapose.flows import run_lifecycle
 from contrapose.flows.cli import deploy, main, start
 from contrapose.flows.evaluate_model import evaluate_model
+from contrapose.flows.orchestration.options import select_tests
 from contrapose.flows.run_lifecycle import config_of
 from contrapose.tasks.config.suite_files import load_config
 from contrapose.tasks.history.dataset import append
@@ -31,6 +32,8 @@ from contrapose.tasks.store.schema import RUNS
 
 WORDS = ["--model", "mock", "--test", "option_order", "--limit", "2"]
 RUN = f"run {' '.join(WORDS)} --exit-zero"
+CHECKED, UNCOMPARED = f"{RUN} --against nowhere", "no finished run of the suite quickstart"
+"""A run that is checked as any other, and then has nothing to be compared with."""
 BATCH = "batch prompts --model openai/x --test add_toxic_words --limit 1 --out p.jsonl"
 
 
@@ -71,7 +74,7 @@ CASES = [
         variables={"OPENAI_API_KEY": "sk-1"},
     ),
     Case(
-        site="flows/cli/cache.py:_prune",
+        site="flows/cli/cache.py:_confirm",
         command="cache prune --runs runs",
         says="no confirmation to delete the files above",
         follow=add(r"(--yes)"),
@@ -106,31 +109,34 @@ CASES = [
     ),
     Case(
         site="flows/cli/validate.py:check",
-        command=f"{RUN} --out file",
+        command=f"{CHECKED} --out file",
         says="runs cannot be written there",
         follow=change("Choose another one with --out", "--out file", "--out other"),
         files={"file": ""},
+        leads_to=UNCOMPARED,
     ),
     Case(
         site="flows/cli/validate.py:check",
-        command=RUN,
+        command=CHECKED,
         says="what is cached cannot be written there",
         follow=export(r"in (CONTRAPOSE_HOME)", "home"),
         files={"file": ""},
+        leads_to=UNCOMPARED,
         variables={"CONTRAPOSE_HOME": "file"},
     ),
     Case(
         site="flows/cli/validate.py:check",
-        command=RUN,
+        command=CHECKED,
         says="tables cannot be written there",
         follow=export(r"in (CONTRAPOSE_STORAGE)", "tables"),
         files={"file": ""},
+        leads_to=UNCOMPARED,
         variables={"CONTRAPOSE_STORAGE": "file"},
     ),
     Case(
         site="tasks/compare/runs.py:_find_baseline",
         command=f"{RUN} --against main",
-        says="no finished run of the suite quickstart",
+        says=UNCOMPARED,
         follow=run_into("Run the suite on the main branch first", "--out", "main"),
     ),
 ]
@@ -178,7 +184,7 @@ def test_folder_of_an_unfinished_run_is_created_again(
     (in_tmp / "project").mkdir()
     with monkeypatch.context() as place:
         place.chdir("project")
-        run = begun_run()
+        run = noted_run()
     shutil.rmtree("project")
     assert main(["resume", run]) == 2
     assert (
@@ -192,6 +198,14 @@ def begun_run() -> str:
     """Return the id of a run that its budget ended."""
     assert main(["run", *WORDS, "--max-calls", "1"]) == 4
     return Store().runs.find_unfinished()[0].id
+
+
+def noted_run() -> str:
+    """Return the id of an unfinished run that has asked nothing yet."""
+    config = select_tests(load_config("quickstart", {"model": "mock", "limit": 2})[0], ["option_order"])
+    run = run_lifecycle.begin(config).id
+    Store().runs.end(run, "incomplete")
+    return run
 
 
 @follows("flows/run_lifecycle.py:config_of")
@@ -209,7 +223,7 @@ def test_run_of_another_version_is_started_anew(own_store: str, capsys: pytest.C
 @follows("flows/run_lifecycle.py:refuse_other")
 @pytest.mark.usefixtures("own_store", "prefect_server", "in_tmp")
 def test_run_with_another_configuration_is_resumed_with_its_own() -> None:
-    run = begun_run()
+    run = noted_run()
     row = Store().runs.get(run)
     assert row is not None
     config = config_of(row).model_copy(update={"seed": 5, "max_calls": 99})

@@ -1,1 +1,0 @@
-"""The check of a retrained model: comparison, decision, approval and verdict."""
